@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bindings;
+
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Optional;
+
+/**
+ * The two native libraries, opened by soname when something of them is used for the first time.
+ *
+ * <p>Constants, layouts and descriptors of this package need neither library. Another soname, or a path, can be set
+ * with the system properties {@code io.rdmacm.librdmacm} and {@code io.rdmacm.libibverbs}.
+ */
+@SuppressWarnings("restricted")
+public enum NativeLibrary {
+    /** Connection management: the functions whose names start with {@code rdma_}. */
+    LIBRDMACM("librdmacm.so.1", "io.rdmacm.librdmacm", "librdmacm1"),
+    /** Verbs: all other functions. */
+    LIBIBVERBS("libibverbs.so.1", "io.rdmacm.libibverbs", "libibverbs1");
+
+    private final String soname;
+    private final String property;
+    private final String debianPackage;
+    private volatile SymbolLookup symbols;
+
+    NativeLibrary(String soname, String property, String debianPackage) {
+        this.soname = soname;
+        this.property = property;
+        this.debianPackage = debianPackage;
+    }
+
+    /**
+     * The library that a function belongs to.
+     *
+     * @param function the C name of an exported function
+     */
+    public static NativeLibrary of(String function) {
+        return function.startsWith("rdma_") ? LIBRDMACM : LIBIBVERBS;
+    }
+
+    /** The soname or path that the library is opened by. */
+    public String soname() {
+        return System.getProperty(property, soname);
+    }
+
+    /** The Debian package that the library is in. */
+    public String debianPackage() {
+        return debianPackage;
+    }
+
+    /**
+     * Looks a symbol up, and opens the library before that if need be.
+     *
+     * @param symbol the C name
+     * @return the address, or empty when the library is older than the symbol
+     * @throws UnsatisfiedLinkError when the library cannot be opened
+     */
+    public Optional<MemorySegment> find(String symbol) {
+        SymbolLookup opened = symbols;
+        if (opened == null) {
+            // Two threads may both get here; the second opens the library again, which does no harm.
+            opened = open(symbol);
+            symbols = opened;
+        }
+        return opened.find(symbol);
+    }
+
+    private SymbolLookup open(String symbol) {
+        try {
+            return SymbolLookup.libraryLookup(soname(), Arena.global());
+        } catch (IllegalArgumentException e) {
+            UnsatisfiedLinkError error = new UnsatisfiedLinkError("Cannot open " + soname() + ", needed for " + symbol
+                    + ": install the package " + debianPackage + " (its name in Debian), or set the system property "
+                    + property + " to the path of the library");
+            error.initCause(e);
+            throw error;
+        }
+    }
+
+    /**
+     * The address of an exported function.
+     *
+     * @param function its C name
+     * @throws UnsatisfiedLinkError when the library cannot be opened or lacks the function
+     */
+    static MemorySegment addressOf(String function) {
+        NativeLibrary library = of(function);
+        return library.find(function).orElseThrow(() -> new UnsatisfiedLinkError(library.soname() + " has no "
+                + function + ": it is older than this binding, so install a newer " + library.debianPackage
+                + " (its name in Debian)"));
+    }
+
+    /**
+     * The handle of an exported function. When there is no such function, a handle that throws the reason on each
+     * call: a static initialiser that fails would tell it once, and be a NoClassDefFoundError from then on.
+     */
+    static MethodHandle downcall(String function, FunctionDescriptor descriptor) {
+        try {
+            return Linker.nativeLinker().downcallHandle(addressOf(function), descriptor);
+        } catch (UnsatisfiedLinkError | IllegalCallerException reason) {
+            return throwing(reason, descriptor.toMethodType());
+        }
+    }
+
+    /** The handle of a function pointer, whose address is the first argument. */
+    static MethodHandle downcall(FunctionDescriptor descriptor) {
+        try {
+            return Linker.nativeLinker().downcallHandle(descriptor);
+        } catch (IllegalCallerException reason) {
+            return throwing(reason, descriptor.toMethodType().insertParameterTypes(0, MemorySegment.class));
+        }
+    }
+
+    /**
+     * The layout of a pointer. Without native access nothing can be read through a pointer, but all layouts are made
+     * of this one and must not fail for that.
+     */
+    static AddressLayout pointerTo(MemoryLayout target) {
+        AddressLayout pointer = (AddressLayout) Linker.nativeLinker().canonicalLayouts().get("void*");
+        try {
+            return pointer.withTargetLayout(target);
+        } catch (IllegalCallerException e) {
+            return pointer;
+        }
+    }
+
+    private static MethodHandle throwing(Throwable reason, MethodType type) {
+        MethodHandle thrower = MethodHandles.throwException(type.returnType(), Throwable.class).bindTo(reason);
+        return MethodHandles.dropArguments(thrower, 0, type.parameterList());
+    }
+}
