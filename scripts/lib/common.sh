@@ -1,0 +1,20 @@
+# What every script here uses: messages, time stamps, who we are.
+# shellcheck shell=bash
+
+# Messages go to standard error, so that standard output belongs to the command that is run.
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# die [STATUS] MESSAGE...: 125 stands for "the script itself failed", as with env, timeout and nohup.
+die() {
+    local status=125
+    if [[ $1 =~ ^[0-9]+$ ]]; then status=$1; shift; fi
+    say "$*"
+    exit "$status"
+}
+
+is_root() { [[ $(id -u) -eq 0 ]]; }
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Tools that an ordinary user's PATH does not show: ip, rdma, modprobe, depmod.
+export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"

@@ -1,0 +1,204 @@
+# A QEMU guest that runs one command on this machine's own files.
+# shellcheck shell=bash
+
+# Everything of one run lies in one folder:
+#   settings, command   what the guest is to do     control.in   signals for the command
+#   out, err            what the command printed    control.out  "started", "exit N"
+#   console             the kernel's messages
+
+guest_ready() {
+    [[ $(uname -m) == x86_64 ]] || { say "the guest needs an x86-64 machine"; return 1; }
+    install_packages "${PACKAGES_GUEST[@]}" || return 1
+    prepare_kernel
+}
+
+# The same options for both: short boot, no search for hardware that is not there.
+qemu_options() { # ACCEL RUN
+    local accel=$1 run=$2
+    if [[ $accel == kvm ]]; then
+        printf '%s\n' -accel kvm -cpu host
+    else
+        printf '%s\n' -accel tcg,thread=multi -cpu qemu64
+    fi
+    printf '%s\n' -M pc,hpet=off -nodefaults -no-user-config -no-reboot -display none \
+        -smp "${RDMA_GUEST_CPUS:-2}" -m "${RDMA_GUEST_MEMORY:-2G}" \
+        -kernel "$GUEST_CACHE/kernel/vmlinux" -initrd "$GUEST_CACHE/initramfs" \
+        -append "console=ttyS0 quiet panic=-1 mitigations=off nopti tsc=reliable clocksource=tsc no_timer_check random.trust_cpu=on" \
+        -serial "file:$run/console" \
+        -device virtio-serial-pci \
+        -chardev "pipe,id=control,path=$run/control" -device virtserialport,chardev=control,name=control
+}
+
+guest_options() { # RUN SHARED
+    local run=$1 shared=$2
+    printf '%s\n' \
+        -chardev "file,id=out,path=$run/out" -device virtserialport,chardev=out,name=out \
+        -chardev "file,id=err,path=$run/err" -device virtserialport,chardev=err,name=err \
+        -device virtio-rng-pci \
+        -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
+        -device virtio-9p-pci,fsdev=host,mount_tag=host \
+        -fsdev "local,id=run,path=$run,security_model=none,readonly=on" \
+        -device virtio-9p-pci,fsdev=run,mount_tag=run
+    [[ -z $shared ]] || printf '%s\n' \
+        -fsdev "local,id=shared,path=${shared//,/,,},security_model=none,multidevs=remap" \
+        -device virtio-9p-pci,fsdev=shared,mount_tag=shared
+}
+
+# /dev/kvm may be there and yet hang a guest (nested hosts): believed only after a kernel came up by it.
+kvm_works() {
+    [[ -r /dev/kvm && -w /dev/kvm ]] || return 1
+    local boot known=$GUEST_CACHE/kvm run options answer=no
+    boot=$(</proc/sys/kernel/random/boot_id)
+    if [[ -e $known && $(<"$known") == "$boot "* ]]; then
+        [[ $(<"$known") == "$boot yes" ]]
+        return
+    fi
+    run=$(mktemp -d)
+    mkfifo "$run/control.in"
+    : >"$run/control.out"
+    mapfile -t options < <(qemu_options kvm "$run")
+    # Without the host's files the first stage fails and powers the guest off: it came up, that is all we ask.
+    if timeout -k 1 5 qemu-system-x86_64 "${options[@]}" </dev/null >/dev/null 2>&1; then answer=yes; fi
+    rm -rf "$run"
+    echo "$boot $answer" >"$known"
+    [[ $answer == yes ]]
+}
+
+choose_accel() {
+    case ${RDMA_ACCEL:-} in
+        kvm | tcg) echo "$RDMA_ACCEL" ;;
+        '') if kvm_works; then echo kvm; else echo tcg; fi ;;
+        *) die "RDMA_ACCEL=$RDMA_ACCEL: it is kvm or tcg" ;;
+    esac
+}
+
+# Single quotes: understood by every shell.
+quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
+
+shared_folder() {
+    local folder
+    folder=$(git rev-parse --show-toplevel 2>/dev/null) || folder=$PWD
+    [[ $folder == / ]] || echo "$folder"
+}
+
+# write_down RUN SHARED ACCEL COMMAND...: what the guest's two scripts read.
+write_down() {
+    local run=$1 shared=$2 accel=$3 variable
+    shift 3
+    {
+        echo "kernel=$(quote "$GUEST_CACHE/kernel")"
+        echo "shared=$(quote "$shared")"
+        echo "hostname=$(quote "$(uname -n)")"
+    } >"$run/settings"
+    # A class of the JDK takes 20 to 30 times longer to load in emulation, compiled code twice: the quick
+    # compiler, the quick collector, and the class archive where it was meant to be.
+    if [[ $accel == tcg && -z ${RDMACM_JAVA_OPTS+set} ]]; then
+        export RDMACM_JAVA_OPTS="-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0"
+    fi
+    {
+        printf 'cd %s\n' "$(quote "$PWD")"
+        # A shell's background job ignores INT, and so would the command. Not busybox's env.
+        printf 'exec /usr/bin/env -i --default-signal=INT,QUIT '
+        while IFS= read -r -d '' variable; do
+            case $variable in
+                RDMA_RUNNER=* | RDMA_WAY=*) ;;
+                *) quote "$variable" ;;
+            esac
+        done < <(env -0)
+        for variable; do quote "$variable"; done
+        echo
+    } >"$run/command"
+}
+
+# relay FILE QEMU CONTROL: prints FILE as it grows, until QEMU is gone. A file takes what the guest prints
+# at once, so nothing is under way when the guest powers off; when nobody reads any more, the command is
+# told as it would be by a pipe.
+relay() {
+    trap '' INT TERM HUP QUIT USR1 USR2
+    tail -q -c +1 -s 0.1 -f --pid="$2" "$1" 2>/dev/null || true
+    ! kill -0 "$2" 2>/dev/null || echo PIPE >&"$3"
+}
+
+# watch_over RUN QEMU: ends a guest that does not come up, or that does not go down after its command.
+watch_over() {
+    trap '' INT TERM HUP QUIT USR1 USR2
+    local run=$1 qemu=$2 left=${RDMA_BOOT_TIMEOUT:-120}
+    until grep -q started "$run/control.out"; do
+        kill -0 "$qemu" 2>/dev/null || return 0
+        if ((left-- <= 0)); then
+            echo "with-rdma: not up in time" >>"$run/console"
+            kill -KILL "$qemu"
+            return 0
+        fi
+        sleep 1
+    done
+    until grep -q exit "$run/control.out"; do
+        kill -0 "$qemu" 2>/dev/null || return 0
+        sleep 2
+    done
+    sleep 20
+    kill -KILL "$qemu" 2>/dev/null || true
+}
+
+# forward SIGNAL NUMBER: to the command; while there is none yet, the end.
+forward() {
+    if grep -q started "$run/control.out"; then
+        echo "$1" >&"$control"
+    else
+        say "ended by SIG$1 before the command was started"
+        kill -KILL "$qemu" 2>/dev/null || true
+        exit $((128 + $2))
+    fi
+}
+
+leave_guest() {
+    local job
+    for job in "${qemu:-}" "${watch:-}"; do
+        [[ -z $job ]] || { kill -KILL "$job" && wait "$job"; } 2>/dev/null || true
+    done
+    rm -rf "$run"
+}
+
+run_guest() {
+    local accel shared options more status signal
+    accel=$(choose_accel)
+    shared=$(shared_folder)
+    # Seen by forward and leave_guest, which run as traps.
+    run=$(mktemp -d)
+    trap leave_guest EXIT
+    write_down "$run" "$shared" "$accel" "$@"
+    mkfifo "$run/control.in"
+    : >"$run/control.out"
+    : >"$run/out"
+    : >"$run/err"
+    exec {control}<>"$run/control.in"
+    mapfile -t options < <(qemu_options "$accel" "$run")
+    mapfile -t more < <(guest_options "$run" "$shared")
+
+    say "way guest: QEMU with $accel, kernel $(<"$GUEST_CACHE/kernel/version")"
+    for signal in HUP INT QUIT USR1 USR2 TERM; do
+        # shellcheck disable=SC2064  # both to be expanded now
+        trap "forward $signal $(kill -l "$signal")" "$signal"
+    done
+    # A session of its own, or a terminal's Ctrl-C would end QEMU; and it does not outlive us.
+    setsid setpriv --pdeathsig KILL qemu-system-x86_64 "${options[@]}" "${more[@]}" \
+        </dev/null >"$run/qemu" 2>&1 {control}>&- &
+    qemu=$!
+    relay "$run/out" "$qemu" "$control" </dev/null 2>/dev/null &
+    local relay_out=$!
+    relay "$run/err" "$qemu" "$control" </dev/null >&2 &
+    local relay_err=$!
+    watch_over "$run" "$qemu" </dev/null >/dev/null 2>&1 &
+    watch=$!
+
+    # A signal ends a wait: go on as long as the guest does.
+    until ! kill -0 "$qemu" 2>/dev/null; do wait "$qemu" || true; done
+    wait "$relay_out" "$relay_err" || true
+    status=$(sed -n 's/^exit //p' "$run/control.out")
+    if [[ -z $status ]]; then
+        # The first lines tell most, but those of a stack trace.
+        cat "$run/qemu" "$run/console" 2>/dev/null | grep -v '^\[[ 0-9.]*\]  ' | head -n 15 >&2 || true
+        die "the guest ended without an answer"
+    fi
+    exit "$status"
+}

@@ -1,0 +1,93 @@
+# Ways that need no guest: a device that is there, or SoftRoCE made on this kernel.
+# shellcheck shell=bash
+
+# Several with-rdma may run at once and share one device that the first of them made, so the last one
+# removes it: SETUP is held while something is made or removed, USERS (shared) as long as it is used.
+RXE_STATE=/run/rdmacm-rxe
+
+# A device counts only with the node that librdmacm opens; in a container sysfs may show the host's.
+device_present() {
+    compgen -G '/sys/class/infiniband/*' >/dev/null || return 1
+    if [[ ! -e /dev/infiniband/rdma_cm ]] && is_root; then
+        modprobe -aq rdma_ucm ib_uverbs ib_umad 2>/dev/null || true
+    fi
+    [[ -e /dev/infiniband/rdma_cm ]]
+}
+
+device_names() { printf '%s\n' /sys/class/infiniband/* | sed 's,.*/,,' | paste -sd ' ' -; }
+
+device_is_ours() { [[ -e $RXE_STATE/made ]]; }
+
+# A dummy interface that somebody set up for this: up, large frames, an IPv4 address.
+suited_interface() {
+    local name
+    while read -r name; do
+        [[ $(<"/sys/class/net/$name/mtu") -ge 4200 ]] || continue
+        [[ -n $(ip -4 -o addr show dev "$name" scope global) ]] || continue
+        printf '%s\n' "$name"
+        return 0
+    done < <(ip -o link show type dummy up 2>/dev/null | sed 's/^[0-9]*: \([^:@]*\).*/\1/')
+    return 1
+}
+
+# Frames of 4200 bytes give the largest RDMA MTU (4096); multicast tests need the route.
+make_interface() {
+    ip link add rdmacm0 type dummy 2>/dev/null || return 1
+    echo rdmacm0 >>"$RXE_STATE/interface"
+    ip link set rdmacm0 mtu 4200 multicast on up &&
+        ip addr add 192.168.99.1/24 dev rdmacm0 &&
+        ip route add 224.0.0.0/4 dev rdmacm0 || return 1
+    ip addr add fd99::1/64 dev rdmacm0 nodad 2>/dev/null || true # no IPv6 here: IPv4 alone
+}
+
+remove_rxe() {
+    if [[ -e $RXE_STATE/made ]]; then rdma link delete "$(<"$RXE_STATE/made")" 2>/dev/null || true; fi
+    if [[ -e $RXE_STATE/interface ]]; then ip link delete "$(<"$RXE_STATE/interface")" 2>/dev/null || true; fi
+    rm -f "$RXE_STATE/made" "$RXE_STATE/interface"
+}
+
+make_rxe() {
+    local interface
+    have rdma && have ip || return 1
+    modprobe -aq rdma_rxe rdma_ucm ib_uverbs ib_umad 2>/dev/null || true # may be built in
+    interface=$(suited_interface) || { make_interface && interface=rdmacm0; } || { remove_rxe; return 1; }
+    if ! rdma link add rxe0 type rxe netdev "$interface" 2>/dev/null; then
+        remove_rxe
+        return 1
+    fi
+    echo rxe0 >"$RXE_STATE/made"
+    device_present || { remove_rxe; return 1; }
+}
+
+# Takes part in the use of our device, making it first where it lacks. The command itself replaces this
+# process, so a companion waits for its end, then removes what is no longer used.
+use_rxe() {
+    local setup users
+    is_root || return 1
+    mkdir -p "$RXE_STATE" 2>/dev/null || return 1
+    exec {setup}>"$RXE_STATE/setup.lock" {users}>"$RXE_STATE/users.lock"
+    flock -w 60 "$setup" || return 1
+    if ! { device_present && device_is_ours; } && ! make_rxe; then
+        exec {setup}>&- {users}>&-
+        return 1
+    fi
+    flock -s "$users"
+    leave_after_us "$$" "$setup" "$users" </dev/null >/dev/null 2>&1 &
+    disown
+    exec {setup}>&- {users}>&-
+}
+
+leave_after_us() {
+    local command=$1 setup=$2 users=$3
+    trap '' INT TERM HUP QUIT
+    # The lock that use_rxe holds is this very one, inherited: let it go, so that others come by it.
+    flock -u "$setup"
+    tail -s 0.2 -f --pid="$command" /dev/null
+    flock "$setup"
+    if flock -n -x "$users"; then remove_rxe; fi
+}
+
+# Registered memory is locked memory: as much as we may have.
+raise_memlock() {
+    ulimit -l unlimited 2>/dev/null || ulimit -S -l "$(ulimit -H -l)" 2>/dev/null || true
+}
