@@ -6,6 +6,11 @@
  * to the next, but both types are embedded in ibv_context, ibv_cq, ibv_qp, ibv_srq and ibv_wq. They become opaque here,
  * with size and alignment kept. The size of the mutex is then made to follow the architecture: see Generate.java.
  */
+#include <stdint.h>
+#ifndef UINTPTR_MAX
+/* Two copies of clang's own headers on the search path shadow those of the C library. */
+#error "stdint.h defines no UINTPTR_MAX, so verbs_api.h would be taken for that of a 32-bit machine"
+#endif
 #include <pthread.h>
 
 union opaque_pthread_mutex {

@@ -12313,6 +12313,15 @@ public class Rdma extends Rdma$shared {
     public static int IBV_ACCESS_OPTIONAL_FIRST() {
         return IBV_ACCESS_OPTIONAL_FIRST;
     }
+    private static final MemorySegment __VERBS_ABI_IS_EXTENDED = MemorySegment.ofAddress(-1L);
+    /**
+     * {@snippet lang=c :
+     * #define __VERBS_ABI_IS_EXTENDED (void*) -1
+     * }
+     */
+    public static MemorySegment __VERBS_ABI_IS_EXTENDED() {
+        return __VERBS_ABI_IS_EXTENDED;
+    }
     private static final long IBV_DEVICE_RAW_SCATTER_FCS = 17179869184L;
     /**
      * {@snippet lang=c :
@@ -12330,6 +12339,15 @@ public class Rdma extends Rdma$shared {
      */
     public static long IBV_DEVICE_PCI_WRITE_END_PADDING() {
         return IBV_DEVICE_PCI_WRITE_END_PADDING;
+    }
+    private static final MemorySegment IBV_ALLOCATOR_USE_DEFAULT = MemorySegment.ofAddress(-1L);
+    /**
+     * {@snippet lang=c :
+     * #define IBV_ALLOCATOR_USE_DEFAULT (void*) -1
+     * }
+     */
+    public static MemorySegment IBV_ALLOCATOR_USE_DEFAULT() {
+        return IBV_ALLOCATOR_USE_DEFAULT;
     }
     private static final int IB_ROCE_UDP_ENCAP_VALID_PORT_MIN = (int)49152L;
     /**

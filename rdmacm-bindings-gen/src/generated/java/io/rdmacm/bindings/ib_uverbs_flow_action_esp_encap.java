@@ -16,17 +16,11 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  * {@snippet lang=c :
  * struct ib_uverbs_flow_action_esp_encap {
  *     union {
- *         struct {
- *             void *val_ptr;
- *             __u32 val_ptr_reserved;
- *         };
+ *         void *val_ptr;
  *         __u64 val_ptr_data_u64;
  *     };
  *     union {
- *         struct {
- *             struct ib_uverbs_flow_action_esp_encap *next_ptr;
- *             __u32 next_ptr_reserved;
- *         };
+ *         struct ib_uverbs_flow_action_esp_encap *next_ptr;
  *         __u64 next_ptr_data_u64;
  *     };
  *     __u16 len;
@@ -43,19 +37,11 @@ public class ib_uverbs_flow_action_esp_encap {
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
         MemoryLayout.unionLayout(
-            MemoryLayout.structLayout(
-                Rdma.C_POINTER.withName("val_ptr"),
-                Rdma.C_INT.withName("val_ptr_reserved"),
-                MemoryLayout.paddingLayout(4)
-            ).withName("$anon$189:2"),
+            Rdma.C_POINTER.withName("val_ptr"),
             Rdma.C_LONG_LONG.withName("val_ptr_data_u64")
         ).withName("$anon$189:2"),
         MemoryLayout.unionLayout(
-            MemoryLayout.structLayout(
-                Rdma.C_POINTER.withName("next_ptr"),
-                Rdma.C_INT.withName("next_ptr_reserved"),
-                MemoryLayout.paddingLayout(4)
-            ).withName("$anon$190:2"),
+            Rdma.C_POINTER.withName("next_ptr"),
             Rdma.C_LONG_LONG.withName("next_ptr_data_u64")
         ).withName("$anon$190:2"),
         Rdma.C_SHORT.withName("len"),
@@ -70,7 +56,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return $LAYOUT;
     }
 
-    private static final AddressLayout val_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("$anon$189:2"), groupElement("val_ptr"));
+    private static final AddressLayout val_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("val_ptr"));
 
     /**
      * Layout for field:
@@ -82,7 +68,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return val_ptr$LAYOUT;
     }
 
-    private static final long val_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("$anon$189:2"), groupElement("val_ptr"));
+    private static final long val_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("val_ptr"));
 
     /**
      * Offset for field:
@@ -112,50 +98,6 @@ public class ib_uverbs_flow_action_esp_encap {
      */
     public static void val_ptr(MemorySegment struct, MemorySegment fieldValue) {
         struct.set(val_ptr$LAYOUT, val_ptr$OFFSET, fieldValue);
-    }
-
-    private static final OfInt val_ptr_reserved$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("$anon$189:2"), groupElement("val_ptr_reserved"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * __u32 val_ptr_reserved
-     * }
-     */
-    public static final OfInt val_ptr_reserved$layout() {
-        return val_ptr_reserved$LAYOUT;
-    }
-
-    private static final long val_ptr_reserved$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("$anon$189:2"), groupElement("val_ptr_reserved"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * __u32 val_ptr_reserved
-     * }
-     */
-    public static final long val_ptr_reserved$offset() {
-        return val_ptr_reserved$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * __u32 val_ptr_reserved
-     * }
-     */
-    public static int val_ptr_reserved(MemorySegment struct) {
-        return struct.get(val_ptr_reserved$LAYOUT, val_ptr_reserved$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * __u32 val_ptr_reserved
-     * }
-     */
-    public static void val_ptr_reserved(MemorySegment struct, int fieldValue) {
-        struct.set(val_ptr_reserved$LAYOUT, val_ptr_reserved$OFFSET, fieldValue);
     }
 
     private static final OfLong val_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("val_ptr_data_u64"));
@@ -202,7 +144,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(val_ptr_data_u64$LAYOUT, val_ptr_data_u64$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout next_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("$anon$190:2"), groupElement("next_ptr"));
+    private static final AddressLayout next_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("next_ptr"));
 
     /**
      * Layout for field:
@@ -214,7 +156,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return next_ptr$LAYOUT;
     }
 
-    private static final long next_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("$anon$190:2"), groupElement("next_ptr"));
+    private static final long next_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("next_ptr"));
 
     /**
      * Offset for field:
@@ -244,50 +186,6 @@ public class ib_uverbs_flow_action_esp_encap {
      */
     public static void next_ptr(MemorySegment struct, MemorySegment fieldValue) {
         struct.set(next_ptr$LAYOUT, next_ptr$OFFSET, fieldValue);
-    }
-
-    private static final OfInt next_ptr_reserved$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("$anon$190:2"), groupElement("next_ptr_reserved"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * __u32 next_ptr_reserved
-     * }
-     */
-    public static final OfInt next_ptr_reserved$layout() {
-        return next_ptr_reserved$LAYOUT;
-    }
-
-    private static final long next_ptr_reserved$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("$anon$190:2"), groupElement("next_ptr_reserved"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * __u32 next_ptr_reserved
-     * }
-     */
-    public static final long next_ptr_reserved$offset() {
-        return next_ptr_reserved$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * __u32 next_ptr_reserved
-     * }
-     */
-    public static int next_ptr_reserved(MemorySegment struct) {
-        return struct.get(next_ptr_reserved$LAYOUT, next_ptr_reserved$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * __u32 next_ptr_reserved
-     * }
-     */
-    public static void next_ptr_reserved(MemorySegment struct, int fieldValue) {
-        struct.set(next_ptr_reserved$LAYOUT, next_ptr_reserved$OFFSET, fieldValue);
     }
 
     private static final OfLong next_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("next_ptr_data_u64"));

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bindings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every size, alignment, offset and constant is what the C compiler says that it is. */
+class LayoutTest {
+    private static final String GENERATED_FROM = generatedFrom();
+
+    /** On the machine that the test runs on. */
+    @Nested
+    @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+    class Native {
+        private CCompiler compiler;
+        private List<Facts.Fact> facts;
+
+        @BeforeAll
+        void prepare(@TempDir Path directory) throws IOException, InterruptedException {
+            compiler = new CCompiler("gcc", List.of(), directory);
+            assumePossible(compiler);
+            facts = Facts.all();
+        }
+
+        @Test
+        void everyFactHolds() throws IOException, InterruptedException {
+            assertThat(compiler.compareByRunning(facts)).isEmpty();
+        }
+
+        @Test
+        void theFactsAreComplete() {
+            assertComplete(facts);
+        }
+
+        @ParameterizedTest
+        @EnumSource
+        void aWrongFactIsFound(Facts.Kind kind) throws IOException, InterruptedException {
+            Facts.Fact wrong = falsify(facts, kind);
+
+            assertThat(compiler.compareByRunning(with(facts, wrong))).containsExactly(
+                    wrong.claim() + ": " + wrong.value() + " in Java, " + (wrong.value() - 1) + " in C");
+        }
+    }
+
+    /** On aarch64, as a cross compiler sees it: its programs cannot run here, so it checks assertions. */
+    @Nested
+    @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+    class Aarch64 {
+        private CCompiler compiler;
+        private List<Facts.Fact> facts;
+
+        @BeforeAll
+        void prepare(@TempDir Path directory) throws IOException, InterruptedException {
+            compiler = new CCompiler("aarch64-linux-gnu-gcc", crossHeaders(directory), directory);
+            assumePossible(compiler);
+            facts = factsOfAarch64();
+        }
+
+        @Test
+        void everyFactHolds() throws IOException, InterruptedException {
+            assertThat(compiler.compareByCompiling(facts)).isEmpty();
+        }
+
+        @Test
+        void theFactsAreComplete() {
+            assertComplete(facts);
+        }
+
+        @ParameterizedTest
+        @EnumSource
+        void aWrongFactIsFound(Facts.Kind kind) throws IOException, InterruptedException {
+            Facts.Fact wrong = falsify(facts, kind);
+
+            assertThat(compiler.compareByCompiling(with(facts, wrong))).containsExactly(wrong.claim());
+        }
+
+        @Test
+        void onlyWhatIsBehindAMutexDiffers() {
+            Map<String, Long> here = Facts.all().stream()
+                    .collect(Collectors.toMap(Facts.Fact::claim, Facts.Fact::value));
+            List<String> different = facts.stream().filter(fact -> fact.value() != here.get(fact.claim()))
+                    .map(Facts.Fact::claim).toList();
+
+            assertThat(different).contains("size of opaque_pthread_mutex", "offset of ibv_context.abi_compat",
+                            "offset of ibv_qp_ex.wr_start", "offset of ibv_cq_ex.start_poll")
+                    .allMatch(claim -> claim.matches(
+                            ".* (opaque_pthread_mutex|ibv_(context|cq|cq_ex|qp|qp_ex|srq|wq)|verbs_context)\\b.*"));
+        }
+    }
+
+    private static List<Facts.Fact> factsOfAarch64() throws IOException, InterruptedException {
+        Processes.Result result = Processes.java(List.of("-Dos.arch=aarch64", "--enable-native-access=ALL-UNNAMED"),
+                Facts.class);
+        assertThat(result.status()).describedAs(result.output()).isZero();
+        return result.output().lines().map(Facts::parse).toList();
+    }
+
+    /** The headers of rdma-core are the same for all architectures, but those beside them are not. */
+    private static List<String> crossHeaders(Path directory) throws IOException {
+        for (String name : List.of("infiniband", "rdma")) {
+            Path installed = Path.of("/usr/include", name);
+            if (Files.exists(installed)) {
+                Files.createSymbolicLink(directory.resolve(name), installed);
+            }
+        }
+        return List.of("-I", directory.toString());
+    }
+
+    private static void assumePossible(CCompiler compiler) throws IOException, InterruptedException {
+        String obstacle = compiler.obstacle();
+        assumeTrue(obstacle.isEmpty(), obstacle);
+        String installed = installedVersion();
+        assumeTrue(installed.equals(GENERATED_FROM), "the installed headers are of rdma-core " + installed
+                + ", the bindings were generated from " + GENERATED_FROM);
+    }
+
+    private static void assertComplete(List<Facts.Fact> facts) {
+        Map<Facts.Kind, Long> counts = facts.stream()
+                .collect(Collectors.groupingBy(Facts.Fact::kind, Collectors.counting()));
+        assertThat(facts).extracting(Facts.Fact::claim).doesNotHaveDuplicates();
+        assertThat(counts.get(Facts.Kind.SIZE) + counts.get(Facts.Kind.ALIGNMENT) + counts.get(Facts.Kind.OFFSET))
+                .describedAs("sizes, alignments and offsets: %s", counts).isGreaterThanOrEqualTo(967);
+        assertThat(counts.get(Facts.Kind.CONSTANT)).describedAs("constants").isGreaterThanOrEqualTo(677);
+    }
+
+    /** One that is off by one, from the middle of its kind. */
+    private static Facts.Fact falsify(List<Facts.Fact> facts, Facts.Kind kind) {
+        List<Facts.Fact> ofKind = facts.stream().filter(fact -> fact.kind() == kind).toList();
+        Facts.Fact right = ofKind.get(ofKind.size() / 2);
+        return new Facts.Fact(kind, right.name(), right.expression(), right.value() + 1);
+    }
+
+    private static List<Facts.Fact> with(List<Facts.Fact> facts, Facts.Fact wrong) {
+        List<Facts.Fact> changed = new ArrayList<>(facts);
+        changed.replaceAll(fact -> fact.claim().equals(wrong.claim()) ? wrong : fact);
+        return changed;
+    }
+
+    private static String generatedFrom() {
+        try (var reader = Files.newBufferedReader(Path.of("src/generated/GENERATED.properties"))) {
+            Properties provenance = new Properties();
+            provenance.load(reader);
+            return provenance.getProperty("rdma-core");
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** libibverbs.pc says 1.14.44.0 for rdma-core 44.0. */
+    private static String installedVersion() throws IOException {
+        try (Stream<Path> files = Files.find(Path.of("/usr"), 4,
+                (file, attributes) -> file.endsWith("pkgconfig/libibverbs.pc"))) {
+            Path file = files.findFirst().orElseThrow(() -> new AssertionError("headers without libibverbs.pc"));
+            return Files.readString(file).replaceAll("(?s).*\nVersion: \\d+\\.\\d+\\.(\\S+).*", "$1");
+        }
+    }
+}

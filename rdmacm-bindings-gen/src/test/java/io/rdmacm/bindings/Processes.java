@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bindings;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Programs and further JVMs that the tests run. */
+final class Processes {
+    record Result(int status, String output) {
+        String firstError() {
+            return output.lines().filter(line -> line.contains("error")).findFirst().orElse(output);
+        }
+    }
+
+    private Processes() {
+    }
+
+    /** Runs a program to its end; its output is what it writes on both standard streams. */
+    static Result run(Path directory, List<String> command) throws IOException, InterruptedException {
+        return run(directory, Map.of(), command);
+    }
+
+    static Result run(Path directory, Map<String, String> environment, List<String> command)
+            throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
+        // The messages of compilers are read, so they must not be translated.
+        builder.environment().put("LC_ALL", "C");
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Result(process.waitFor(), output);
+    }
+
+    /** Runs a main class of the tests in a JVM of its own. */
+    static Result java(List<String> options, Class<?> main) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(java().toString(), "-XX:+UseSerialGC"));
+        command.addAll(options);
+        String classPath = location(Rdma.class) + File.pathSeparator + location(main);
+        command.addAll(List.of("-cp", classPath, main.getName()));
+        return run(Path.of("").toAbsolutePath(), command);
+    }
+
+    static Path java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java");
+    }
+
+    private static Path location(Class<?> type) {
+        try {
+            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
