@@ -97,8 +97,8 @@ public final class Generate {
     }
 
     private static Path findJextract(Map<String, String> environment) {
-        String home = environment.get("JEXTRACT_HOME");
-        if (home != null) {
+        String home = environment.getOrDefault("JEXTRACT_HOME", "");
+        if (!home.isEmpty()) {
             Path jextract = Path.of(home, "bin", "jextract");
             if (!Files.isExecutable(jextract)) {
                 throw new Failure("JEXTRACT_HOME is " + home + ", but there is no executable bin/jextract in it");
@@ -156,6 +156,9 @@ public final class Generate {
         // It warns about what it leaves out, and exits 0 all the same.
         if (result.status() != 0 || !result.text().isBlank()) {
             throw new Failure("exit status " + result.status() + ", saying: " + result.text());
+        }
+        if (!Files.exists(output)) {
+            throw new Failure("exit status 0, but no sources");
         }
     }
 
@@ -269,7 +272,8 @@ public final class Generate {
     private static String replace(String text, int expected, String pattern, String replacement) {
         int found = count(pattern, text);
         if (found != expected || found == 0) {
-            throw new Failure("unexpected output, " + found + " instead of " + expected + " matches of " + pattern);
+            throw new Failure("unexpected output, " + found + " instead of " + expected + " matches of "
+                    + pattern.replace("\n", "\\n"));
         }
         return text.replaceAll(pattern, replacement);
     }

@@ -40,15 +40,16 @@ final class Processes {
 
     /** Runs a main class of the tests in a JVM of its own. */
     static Result java(List<String> options, Class<?> main) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(java().toString(), "-XX:+UseSerialGC"));
+        List<String> command = new ArrayList<>(List.of(jdk("java"), "-XX:+UseSerialGC"));
         command.addAll(options);
         String classPath = location(Rdma.class) + File.pathSeparator + location(main);
         command.addAll(List.of("-cp", classPath, main.getName()));
         return run(Path.of("").toAbsolutePath(), command);
     }
 
-    static Path java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java");
+    /** A program of the JDK that the tests run on. */
+    static String jdk(String program) {
+        return Path.of(System.getProperty("java.home"), "bin", program).toString();
     }
 
     private static Path location(Class<?> type) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bindings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.Test;
+
+/** The functions bound are those that the libraries export and the headers declare. */
+class ExportsTest {
+    private static final Map<String, String> EXPORTED = exported();
+
+    @Test
+    void everyExportedFunctionIsBoundAndNothingElse() {
+        assertThat(EXPORTED).hasSize(108);
+        assertThat(Facts.functions()).containsExactlyInAnyOrderElementsOf(EXPORTED.keySet());
+    }
+
+    @Test
+    void eachFunctionHasAMethodThatFitsItsDescriptor() throws ReflectiveOperationException {
+        for (String function : EXPORTED.keySet()) {
+            FunctionDescriptor descriptor = (FunctionDescriptor) Rdma.class.getMethod(function + "$descriptor")
+                    .invoke(null);
+            Method method = Rdma.class.getMethod(function, descriptor.toMethodType().parameterArray());
+            assertThat(method.getReturnType()).describedAs(function).isEqualTo(descriptor.toMethodType().returnType());
+        }
+    }
+
+    @Test
+    void eachFunctionIsSoughtInTheLibraryThatExportsIt() {
+        assertThat(EXPORTED).allSatisfy(
+                (function, soname) -> assertThat(NativeLibrary.of(function).soname()).isEqualTo(soname));
+    }
+
+    @Test
+    void eachFunctionIsFoundInTheInstalledLibraries() {
+        for (NativeLibrary library : NativeLibrary.values()) {
+            assumeTrue(isInstalled(library), library.soname() + " is not installed (Debian package "
+                    + library.debianPackage() + ")");
+        }
+
+        assertThat(EXPORTED.keySet()).allSatisfy(
+                function -> assertThat(NativeLibrary.of(function).find(function)).isPresent());
+    }
+
+    @Test
+    void thereAreNoKernelTwinsOfTheConstants() {
+        List<String> names = Arrays.stream(Rdma.class.getMethods()).map(Method::getName).toList();
+
+        assertThat(names).noneMatch(name -> name.startsWith("IB_UVERBS_"))
+                .contains("IBV_ACCESS_OPTIONAL_FIRST", "IBV_FLOW_ACTION_ESP_FLAGS_TUNNEL");
+    }
+
+    private static boolean isInstalled(NativeLibrary library) {
+        try {
+            library.find("any");
+            return true;
+        } catch (UnsatisfiedLinkError e) {
+            return false;
+        }
+    }
+
+    private static Map<String, String> exported() {
+        try (InputStream file = ExportsTest.class.getResourceAsStream("exported-functions.txt")) {
+            return new String(file.readAllBytes(), StandardCharsets.US_ASCII).lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .map(line -> line.split(" "))
+                    .collect(Collectors.toMap(fields -> fields[1], fields -> fields[0]));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
