@@ -75,7 +75,8 @@ final class CCompiler {
 
     private Processes.Result compile(String source, String... arguments) throws IOException, InterruptedException {
         Path file = Files.writeString(directory.resolve("facts.c"), source);
-        List<String> command = new ArrayList<>(List.of(compiler, "-std=gnu11", "-I", HEADERS.toAbsolutePath().toString()));
+        String headers = HEADERS.toAbsolutePath().toString();
+        List<String> command = new ArrayList<>(List.of(compiler, "-std=gnu11", "-I", headers));
         command.addAll(options);
         command.addAll(List.of(arguments));
         command.add(file.toString());

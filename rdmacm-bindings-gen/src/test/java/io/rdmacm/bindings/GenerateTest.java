@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -125,7 +124,8 @@ class GenerateTest {
     @Test
     void keepsTheOldSourcesWhenAMemberIsLost() throws IOException, InterruptedException {
         String jextract = assumeJextract();
-        fakeJextract(GOOD_VERSION, jextract + " \"$@\"; sed -i 's/imm_data/padding/g' \"$2\"/io/rdmacm/bindings/*.java");
+        fakeJextract(GOOD_VERSION, jextract + " \"$@\";"
+                + " sed -i 's/imm_data/padding/g' \"$2\"/io/rdmacm/bindings/*.java");
 
         assertThat(assertRefused(run(home(jextractHome)), "the output lacks the member imm_data of ibv_"))
                 .isNotEmpty();
