@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_comp_channel;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.internal.Errno;
+import io.rdmacm.verbs.internal.EventSource;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A completion event channel ({@code struct ibv_comp_channel}, ibv_create_comp_channel(3)): tells which of its
+ * completion queues got completions. An event comes once after each {@link CompletionQueue#requestNotification}. Events
+ * are acknowledged for the caller as they are taken.
+ *
+ * <p>Any number of threads may wait, each for any queue or for one. They are woken by {@link #close()} and by
+ * Thread.interrupt(). Waiting pins the carrier of a virtual thread.
+ */
+public final class CompletionChannel extends NativeObject {
+    private static final NativeFunction CREATE = NativeFunction.of("ibv_create_comp_channel");
+    private static final NativeFunction DESTROY = NativeFunction.of("ibv_destroy_comp_channel");
+    private static final NativeFunction GET_CQ_EVENT = NativeFunction.of("ibv_get_cq_event");
+    private static final NativeFunction ACK_CQ_EVENTS = NativeFunction.of("ibv_ack_cq_events");
+
+    private final VerbsContext context;
+    private final EventSource<CompletionQueue> events;
+    // Where C writes the queue and its context; used with the lock of the events held.
+    private final MemorySegment results = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
+    // guarded by the lock of the events
+    private final Map<Long, CompletionQueue> queues = new HashMap<>();
+
+    private CompletionChannel(VerbsContext context, Lifetime life, long address) throws RdmaException {
+        super(life, address, ibv_comp_channel.sizeof());
+        this.context = context;
+        this.events = new EventSource<>(Memory.getInt(address + ibv_comp_channel.fd$offset()), this::read);
+        int file = fd();
+        life.describe(() -> "fd " + file);
+    }
+
+    static CompletionChannel create(VerbsContext context) throws RdmaException {
+        Lifetime life = Lifetime.begin("CompletionChannel", context.life());
+        long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong(context.address())));
+        boolean made = false;
+        try {
+            CompletionChannel channel = new CompletionChannel(context, life, address);
+            made = true;
+            return channel;
+        } finally {
+            if (!made) {
+                DESTROY.callInt(address);
+                life.abandon();
+            }
+        }
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /**
+     * The file descriptor, for event loops of others: readable when an event is there. It is non-blocking and belongs
+     * to this channel: not to be closed.
+     */
+    public int fd() {
+        life().ensureOpen();
+        return Memory.getInt(address() + ibv_comp_channel.fd$offset());
+    }
+
+    /**
+     * Waits for the next event of any queue ({@code ibv_get_cq_event} and {@code ibv_ack_cq_events}).
+     *
+     * @param timeout how long at most; zero only looks
+     * @return the queue that has completions, or had: it is to be armed again, then polled until it is empty
+     * @throws RdmaTimeoutException when there was no event in time
+     * @throws RdmaClosedException when the channel was closed by another thread
+     * @throws InterruptedException when this thread was interrupted; no event is lost
+     */
+    public CompletionQueue getEvent(Duration timeout) throws RdmaException, InterruptedException {
+        return await(queue -> true, null, timeout);
+    }
+
+    /** Takes an event if one is there, without waiting. */
+    public Optional<CompletionQueue> pollEvent() throws RdmaException {
+        life().enter();
+        events.lock().lock();
+        try {
+            return Optional.ofNullable(events.poll(queue -> true));
+        } finally {
+            events.lock().unlock();
+            life().leave();
+        }
+    }
+
+    /** Waits for an event of one queue; those of others are kept for whoever asks for them. */
+    void awaitEvent(CompletionQueue queue, Duration timeout) throws RdmaException, InterruptedException {
+        CompletionQueue event = await(q -> q == queue, queue, timeout);
+        assert event == queue;
+    }
+
+    void add(CompletionQueue queue, long address) {
+        events.lock().lock();
+        try {
+            queues.put(address, queue);
+        } finally {
+            events.lock().unlock();
+        }
+    }
+
+    /** Destroys a queue of this channel while no event of it can be on its way. */
+    void destroy(CompletionQueue queue, long address, Lifetime.Destroyer destroyer) throws RdmaException {
+        events.lock().lock();
+        try {
+            // What the kernel has reported must be acknowledged before, or C waits for it for ever.
+            events.readAll();
+            destroyer.destroy();
+            queues.remove(address);
+            events.removePending(event -> event == queue);
+        } finally {
+            events.lock().unlock();
+        }
+    }
+
+    void wake() {
+        events.wake();
+    }
+
+    @Override
+    protected void wakeWaiters() {
+        events.wake();
+    }
+
+    @Override
+    protected void destroy() throws RdmaException {
+        Check.returned(DESTROY, DESTROY.callInt(address()));
+        events.close();
+    }
+
+    private CompletionQueue await(Predicate<CompletionQueue> wanted, CompletionQueue only, Duration timeout)
+            throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            Deadline deadline = Deadline.after(timeout);
+            CompletionQueue queue = events.next(wanted, () -> ensureOpenFor(only), deadline);
+            if (queue == null) {
+                throw new RdmaTimeoutException("ibv_get_cq_event", "no completion event within " + timeout);
+            }
+            return queue;
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void ensureOpenFor(CompletionQueue queue) throws RdmaClosedException {
+        if (!life().isOpen()) {
+            throw new RdmaClosedException("ibv_get_cq_event", "the " + life());
+        }
+        if (queue != null && !queue.isOpen()) {
+            throw new RdmaClosedException("ibv_get_cq_event", "the " + queue.life());
+        }
+    }
+
+    private CompletionQueue read() throws RdmaException {
+        long queue = results.address();
+        if (GET_CQ_EVENT.callInt(address(), queue, queue + Long.BYTES) != 0) {
+            int errno = Errno.last();
+            if (errno == Rdma.EAGAIN()) {
+                return null;
+            }
+            throw RdmaException.of(GET_CQ_EVENT.name(), errno);
+        }
+        long address = Memory.getLong(queue);
+        ACK_CQ_EVENTS.callInt(address, 1);
+        return Objects.requireNonNull(queues.get(address), "an event of a completion queue that was not made here");
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.bindings.ibv_cq;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ContextOps;
+import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/**
+ * A completion queue ({@code struct ibv_cq}, ibv_create_cq(3)): here finished work requests are reported.
+ *
+ * <p>{@link #poll} takes completions without waiting, copying or allocating. {@link #await} waits for them through the
+ * queue's channel, in the order that loses none: poll, arm, poll again, wait.
+ *
+ * <p>All methods may be called from any thread, and {@link #close()} at any time. Polling is made for one thread: when
+ * several poll the same queue, each call takes a lock.
+ */
+public final class CompletionQueue extends NativeObject {
+    private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
+    private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
+
+    private final VerbsContext context;
+    // null when it is only polled
+    private final CompletionChannel channel;
+    private final QueueGuard guard = new QueueGuard("CompletionQueue");
+    private final MemorySegment pollFunction;
+    private final MemorySegment notifyFunction;
+    private final boolean userSpace;
+    private final int capacity;
+    // One event wakes one thread; a second one would wait for an event that the first has taken.
+    private final ReentrantLock waiting = new ReentrantLock();
+
+    private CompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address) {
+        super(life, address, ibv_cq.sizeof());
+        this.context = context;
+        this.channel = channel;
+        long nativeContext = ContextOps.contextOf(address);
+        this.pollFunction = ContextOps.POLL_CQ.of(nativeContext);
+        this.notifyFunction = ContextOps.REQ_NOTIFY_CQ.of(nativeContext);
+        this.userSpace = FastPath.postsInUserSpace(context.deviceName());
+        this.capacity = Memory.getInt(address + ibv_cq.cqe$offset());
+        int entries = capacity;
+        life.describe(() -> entries + " entries at 0x" + Long.toHexString(address));
+    }
+
+    static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
+            throws RdmaException {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("a completion queue needs at least 1 entry, not " + capacity);
+        }
+        if (channel == null) {
+            Lifetime life = Lifetime.begin("CompletionQueue", context.life());
+            return new CompletionQueue(context, null, life, life.create(() -> make(context, capacity, 0, vector)));
+        }
+        if (channel.context() != context) {
+            throw new IllegalArgumentException("the completion channel belongs to another context: "
+                    + channel.context());
+        }
+        if (vector < 0 || vector >= context.completionVectors()) {
+            throw new IllegalArgumentException("completion vector " + vector + " of a device that has "
+                    + context.completionVectors());
+        }
+        Lifetime life = Lifetime.begin("CompletionQueue", context.life(), channel.life());
+        long address = life.create(() -> make(context, capacity, channel.address(), vector));
+        CompletionQueue queue = new CompletionQueue(context, channel, life, address);
+        channel.add(queue, address);
+        return queue;
+    }
+
+    private static long make(VerbsContext context, int capacity, long channel, int vector) throws RdmaException {
+        return Check.pointer(CREATE_CQ, CREATE_CQ.callLong(context.address(), capacity, 0, channel, vector),
+                capacity + " entries");
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /** The channel that its events come through; empty when it is only polled. */
+    public Optional<CompletionChannel> channel() {
+        life().ensureOpen();
+        return Optional.ofNullable(channel);
+    }
+
+    /** How many completions it holds: at least as many as were asked for ({@code ibv_cq.cqe}). */
+    public int capacity() {
+        life().ensureOpen();
+        return capacity;
+    }
+
+    /**
+     * Takes finished work from the queue, without waiting ({@code ibv_poll_cq}).
+     *
+     * @param completions where it goes, as many as fit; what was there before is overwritten
+     * @return how many were taken, 0 when there were none
+     * @throws RdmaException when the queue has overrun or the device failed
+     */
+    public int poll(Completions completions) throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int taken;
+        try {
+            taken = FastPath.poll(pollFunction, address(), completions.capacity(), completions.address());
+        } finally {
+            guard.leave(claim);
+            Reference.reachabilityFence(completions);
+        }
+        if (taken < 0) {
+            completions.filled(0);
+            throw RdmaException.of(ContextOps.POLL_CQ.name(), -taken);
+        }
+        completions.filled(taken);
+        return taken;
+    }
+
+    /**
+     * Asks for one event on the channel when the next completion comes ({@code ibv_req_notify_cq}). Completions that
+     * are in the queue already raise none, so the queue is to be polled after it was armed.
+     *
+     * @param solicitedOnly only for messages sent with the solicited flag, and for errors
+     * @throws IllegalStateException when the queue has no channel
+     */
+    public void requestNotification(boolean solicitedOnly) throws RdmaException {
+        life().enter();
+        try {
+            requireChannel();
+            int result = FastPath.notify(userSpace, notifyFunction, address(), solicitedOnly ? 1 : 0);
+            if (result != 0) {
+                throw RdmaException.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));
+            }
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Takes finished work from the queue, and waits for some when there is none: polls, arms, polls again and waits on
+     * the channel.
+     *
+     * @param completions where it goes, as many as fit
+     * @param timeout how long at most
+     * @return how many were taken, at least 1
+     * @throws IllegalStateException when the queue has no channel
+     * @throws RdmaTimeoutException when there was none in time
+     * @throws RdmaClosedException when the queue was closed by another thread
+     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     */
+    public int await(Completions completions, Duration timeout) throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            requireChannel();
+            Deadline deadline = Deadline.after(timeout);
+            if (!waiting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+                throw new RdmaTimeoutException("ibv_get_cq_event", "another thread waited for this completion queue"
+                        + " for " + timeout);
+            }
+            try {
+                return pollOrWait(completions, deadline);
+            } finally {
+                waiting.unlock();
+            }
+        } catch (IllegalStateException e) {
+            throw closedMeanwhile(e);
+        } finally {
+            life().leave();
+        }
+    }
+
+    private int pollOrWait(Completions completions, Deadline deadline) throws RdmaException, InterruptedException {
+        while (true) {
+            int taken = poll(completions);
+            if (taken == 0) {
+                requestNotification(false);
+                taken = poll(completions);
+            }
+            if (taken > 0) {
+                return taken;
+            }
+            channel.awaitEvent(this, deadline.remaining());
+        }
+    }
+
+    @Override
+    protected void wakeWaiters() {
+        if (channel != null) {
+            channel.wake();
+        }
+    }
+
+    @Override
+    protected void destroy() throws RdmaException {
+        guard.close();
+        boolean destroyed = false;
+        try {
+            if (channel == null) {
+                destroyNative();
+            } else {
+                channel.destroy(this, address(), this::destroyNative);
+            }
+            destroyed = true;
+        } finally {
+            if (!destroyed) {
+                guard.reopen();
+            }
+        }
+    }
+
+    private void destroyNative() throws RdmaException {
+        Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(address()));
+    }
+
+    private void requireChannel() {
+        if (channel == null) {
+            throw new IllegalStateException("this completion queue was made without a completion channel:"
+                    + " it has no events, and can only be polled");
+        }
+    }
+
+    private RuntimeException closedMeanwhile(IllegalStateException e) throws RdmaClosedException {
+        if (!isOpen()) {
+            throw new RdmaClosedException("ibv_get_cq_event", "the " + life());
+        }
+        return e;
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+import io.rdmacm.bindings.ibv_wc;
+import io.rdmacm.verbs.internal.Memory;
+
+/**
+ * Where a poll puts completions, and the cursor that reads them: an array of {@code struct ibv_wc}, allocated once and
+ * used again for each poll. Nothing is copied to the Java heap unless {@link #copy()} is called.
+ *
+ * <pre>{@code
+ * Completions completions = Completions.allocate(16);
+ * queue.poll(completions);
+ * while (completions.next()) {
+ *     if (completions.succeeded()) {
+ *         use(completions.workRequestId(), completions.byteLength());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>For one thread at a time. Needs no close: the memory goes with the object.
+ */
+public final class Completions {
+    private static final long SIZE = ibv_wc.sizeof();
+    private static final long WR_ID = ibv_wc.wr_id$offset();
+    private static final long STATUS = ibv_wc.status$offset();
+    private static final long OPCODE = ibv_wc.opcode$offset();
+    private static final long VENDOR_ERR = ibv_wc.vendor_err$offset();
+    private static final long BYTE_LEN = ibv_wc.byte_len$offset();
+    private static final long IMM_DATA = ibv_wc.imm_data$offset();
+    private static final long QP_NUM = ibv_wc.qp_num$offset();
+    private static final long SRC_QP = ibv_wc.src_qp$offset();
+    private static final long WC_FLAGS = ibv_wc.wc_flags$offset();
+
+    private final MemorySegment memory;
+    private final long address;
+    private final int capacity;
+    private int size;
+    private int position = -1;
+
+    private Completions(int capacity) {
+        this.memory = Arena.ofAuto().allocate(SIZE * capacity, ibv_wc.layout().byteAlignment());
+        this.address = memory.address();
+        this.capacity = capacity;
+    }
+
+    /**
+     * Room for completions.
+     *
+     * @param capacity how many a poll takes at most, at least 1
+     */
+    public static Completions allocate(int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("capacity must be at least 1: " + capacity);
+        }
+        return new Completions(capacity);
+    }
+
+    /** How many a poll takes at most. */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** How many the last poll took. */
+    public int size() {
+        return size;
+    }
+
+    /** The raw array of {@code struct ibv_wc}. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** Goes to the next completion; false when there is none left. Before the first call none is current. */
+    public boolean next() {
+        if (position + 1 >= size) {
+            return false;
+        }
+        position++;
+        return true;
+    }
+
+    /**
+     * Goes to one completion.
+     *
+     * @param index from 0 to one less than {@link #size()}
+     * @return this
+     */
+    public Completions at(int index) {
+        position = Objects.checkIndex(index, size);
+        return this;
+    }
+
+    /** The id that the program gave the work request. */
+    public long workRequestId() {
+        return Memory.getLong(current() + WR_ID);
+    }
+
+    /** Whether it ended well. */
+    public boolean succeeded() {
+        return Memory.getInt(current() + STATUS) == 0;
+    }
+
+    /** How it ended. */
+    public WorkCompletionStatus status() {
+        return WorkCompletionStatus.of(Memory.getInt(current() + STATUS));
+    }
+
+    /** What it was; only of successful ones. */
+    public WorkCompletionOpcode opcode() {
+        return WorkCompletionOpcode.of(Memory.getInt(current() + OPCODE));
+    }
+
+    /** The device's own code of an error. */
+    public int vendorError() {
+        return Memory.getInt(current() + VENDOR_ERR);
+    }
+
+    /** How many bytes were received, or read; only of successful receives, reads and atomics. */
+    public int byteLength() {
+        return Memory.getInt(current() + BYTE_LEN);
+    }
+
+    /** Whether the message came with an immediate value. */
+    public boolean hasImmediate() {
+        return (flags() & WorkCompletion.FLAG_WITH_IMMEDIATE) != 0;
+    }
+
+    /** The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}. */
+    public int immediate() {
+        return NetworkOrder.toHost(Memory.getInt(current() + IMM_DATA));
+    }
+
+    /** The queue pair that it is of. */
+    public int queuePairNumber() {
+        return Memory.getInt(current() + QP_NUM);
+    }
+
+    /** The sender's queue pair; for datagrams. */
+    public int sourceQueuePair() {
+        return Memory.getInt(current() + SRC_QP);
+    }
+
+    /** The bits of {@code enum ibv_wc_flags}; only of successful ones. */
+    public int flags() {
+        return Memory.getInt(current() + WC_FLAGS);
+    }
+
+    /** A copy to keep. */
+    public WorkCompletion copy() {
+        return new WorkCompletion(workRequestId(), status(), opcode(), vendorError(), byteLength(), immediate(),
+                queuePairNumber(), sourceQueuePair(), flags());
+    }
+
+    /**
+     * Does nothing when the current completion is a success.
+     *
+     * @throws WorkCompletionException otherwise
+     */
+    public void check() throws WorkCompletionException {
+        if (!succeeded()) {
+            throw new WorkCompletionException(copy());
+        }
+    }
+
+    long address() {
+        return address;
+    }
+
+    void filled(int count) {
+        size = count;
+        position = -1;
+    }
+
+    private long current() {
+        if (position < 0) {
+            throw new IllegalStateException("no current completion: call next() first");
+        }
+        return address + position * SIZE;
+    }
+}

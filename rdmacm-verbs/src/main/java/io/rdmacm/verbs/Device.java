@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.bindings.ibv_device;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * An RDMA device of this machine, by name ({@code struct ibv_device}, ibv_get_device_list(3)). A description only: it
+ * holds nothing open, and may be kept after the device is gone.
+ *
+ * @param name the kernel's name of it, such as {@code mlx5_0} or {@code rxe0}
+ * @param path its folder in sysfs
+ */
+public record Device(String name, String path) {
+    private static final NativeFunction GET_DEVICE_LIST = NativeFunction.of("ibv_get_device_list");
+    private static final NativeFunction FREE_DEVICE_LIST = NativeFunction.of("ibv_free_device_list");
+    private static final NativeFunction OPEN_DEVICE = NativeFunction.of("ibv_open_device");
+
+    @FunctionalInterface
+    private interface Visitor<T> {
+        /** Looks at one {@code struct ibv_device}; null to go on. */
+        T visit(long device) throws RdmaException;
+    }
+
+    /**
+     * All RDMA devices of this machine ({@code ibv_get_device_list}).
+     *
+     * @return empty when there is none
+     * @throws NativeLibraryException when libibverbs is not installed
+     */
+    public static List<Device> list() throws RdmaException {
+        List<Device> devices = new ArrayList<>();
+        visit(device -> {
+            devices.add(describe(device));
+            return null;
+        });
+        return List.copyOf(devices);
+    }
+
+    /**
+     * Opens the device ({@code ibv_open_device}).
+     *
+     * @throws RdmaException when it is gone (ENODEV), or its file in /dev/infiniband may not be opened (EACCES)
+     */
+    public VerbsContext open() throws RdmaException {
+        VerbsContext context = visit(device -> describe(device).equals(this)
+                ? VerbsContext.open(() -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name))
+                : null);
+        if (context == null) {
+            throw new RdmaException("ibv_open_device", "there is no RDMA device " + name + " (any more)");
+        }
+        return context;
+    }
+
+    private static Device describe(long device) {
+        return new Device(Memory.string(device + ibv_device.name$offset()),
+                Memory.string(device + ibv_device.ibdev_path$offset()));
+    }
+
+    /** The devices are valid only as long as the list, so everything is done while it is there. */
+    private static <T> T visit(Visitor<T> visitor) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long count = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            long list = Check.pointer(GET_DEVICE_LIST, GET_DEVICE_LIST.callLong(count));
+            try {
+                for (int i = 0; i < Memory.getInt(count); i++) {
+                    T result = visitor.visit(Memory.getLong(list + (long) i * Long.BYTES));
+                    if (result != null) {
+                        return result;
+                    }
+                }
+                return null;
+            } finally {
+                FREE_DEVICE_LIST.callInt(list);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.rdmacm.bindings.ibv_pd;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/**
+ * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): queue pairs can use the memory regions of their own
+ * domain only. All methods are safe for use by several threads.
+ */
+public final class ProtectionDomain extends NativeObject {
+    private static final NativeFunction ALLOC_PD = NativeFunction.of("ibv_alloc_pd");
+    private static final NativeFunction DEALLOC_PD = NativeFunction.of("ibv_dealloc_pd");
+
+    private final VerbsContext context;
+    // The send queues that may be copying out of a region right now, see MemoryRegion.close().
+    private final List<QueueGuard> sendQueues = new CopyOnWriteArrayList<>();
+
+    private ProtectionDomain(VerbsContext context, Lifetime life, long address) {
+        super(life, address, ibv_pd.sizeof());
+        this.context = context;
+    }
+
+    static ProtectionDomain allocate(VerbsContext context) throws RdmaException {
+        Lifetime life = Lifetime.begin("ProtectionDomain", context.life());
+        long address = life.create(() -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())));
+        return new ProtectionDomain(context, life, address);
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /**
+     * Allocates memory, zeroed and aligned to a page, and registers it; both end with the region's close
+     * ({@code ibv_reg_mr}).
+     *
+     * @param bytes how many, at least 1
+     * @param access what it may be used for; local read always is
+     * @throws RdmaException ENOMEM, when the limit of locked memory is reached
+     */
+    public MemoryRegion allocate(long bytes, AccessFlag... access) throws RdmaException {
+        life().ensureOpen();
+        return MemoryRegion.allocate(this, bytes, accessSet(Arrays.asList(access)));
+    }
+
+    /**
+     * Registers memory of the caller's ({@code ibv_reg_mr}): native memory of any arena. The arena must not be closed
+     * before the region is: the device would go on using the memory. A region of an automatic or the global arena
+     * keeps its memory alive by itself.
+     *
+     * @param memory native, not empty, and not read-only when anything but local and remote reads are allowed
+     * @param access what it may be used for; local read always is
+     * @throws IllegalArgumentException for memory of the Java heap, empty memory, or access flags that need
+     *         {@link AccessFlag#LOCAL_WRITE} without it
+     * @throws RdmaException ENOMEM, when the limit of locked memory is reached; EINVAL
+     */
+    public MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
+        life().ensureOpen();
+        return MemoryRegion.register(this, memory, accessSet(Arrays.asList(access)));
+    }
+
+    /**
+     * A new queue pair, in the state RESET ({@code ibv_create_qp}).
+     *
+     * @param attributes whose completion queues are of the same context
+     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
+     */
+    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        life().ensureOpen();
+        return QueuePair.create(this, attributes);
+    }
+
+    @Override
+    protected void destroy() throws RdmaException {
+        Check.returned(DEALLOC_PD, DEALLOC_PD.callInt(address()));
+    }
+
+    void addSendQueue(QueueGuard queue) {
+        sendQueues.add(queue);
+    }
+
+    void removeSendQueue(QueueGuard queue) {
+        sendQueues.remove(queue);
+    }
+
+    /** Returns when no thread is any longer inside a post that began before. */
+    void awaitPosts() {
+        sendQueues.forEach(QueueGuard::awaitQuiet);
+    }
+
+    private static Set<AccessFlag> accessSet(Collection<AccessFlag> access) {
+        Set<AccessFlag> flags = Set.copyOf(access);
+        boolean writes = flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC);
+        if (writes && !flags.contains(AccessFlag.LOCAL_WRITE)) {
+            throw new IllegalArgumentException("remote write and remote atomic access need LOCAL_WRITE too: " + flags);
+        }
+        return flags;
+    }
+}

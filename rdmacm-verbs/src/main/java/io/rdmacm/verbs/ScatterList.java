@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.Objects;
+
+import io.rdmacm.bindings.ibv_sge;
+import io.rdmacm.verbs.internal.Memory;
+
+/** The scatter/gather list of one work request: {@code struct ibv_sge} entries in memory of the block. */
+final class ScatterList {
+    static final long ENTRY = ibv_sge.sizeof();
+
+    private static final long ADDR = ibv_sge.addr$offset();
+    private static final long LENGTH = ibv_sge.length$offset();
+    private static final long LKEY = ibv_sge.lkey$offset();
+
+    private final long address;
+    private final MemoryRegion[] regions;
+
+    ScatterList(long address, int capacity) {
+        this.address = address;
+        this.regions = new MemoryRegion[capacity];
+    }
+
+    int capacity() {
+        return regions.length;
+    }
+
+    void set(int index, MemoryRegion region, long offset, int length) {
+        Objects.checkIndex(index, regions.length);
+        long entry = address + index * ENTRY;
+        Memory.putLong(entry + ADDR, region.addressOf(offset, length));
+        Memory.putInt(entry + LENGTH, length);
+        Memory.putInt(entry + LKEY, region.localKeyUnchecked());
+        regions[index] = region;
+    }
+
+    /** How many bytes the first entries hold together. */
+    long bytes(int entries) {
+        long sum = 0;
+        for (int i = 0; i < entries; i++) {
+            sum += Integer.toUnsignedLong(Memory.getInt(address + i * ENTRY + LENGTH));
+        }
+        return sum;
+    }
+
+    /** Refuses entries whose memory the processor could not read now. */
+    void requireReadable(int entries) {
+        for (int i = 0; i < entries; i++) {
+            if (!regions[i].isReadable()) {
+                throw new IllegalStateException("entry " + i + " of the scatter list names a closed memory region: "
+                        + regions[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.MemorySegment;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_send_wr;
+import io.rdmacm.verbs.internal.Memory;
+
+/**
+ * One send work request of a {@link SendRequests} block ({@code struct ibv_send_wr}, ibv_post_send(3)): the setters
+ * write the struct in place, and what is set stays for the next post. A new one is a signaled send of no data with the
+ * id 0.
+ *
+ * <p>For one thread at a time. The request can be changed as soon as the post has returned; the data it names only
+ * after its completion (inline data: after the post).
+ */
+public final class SendRequest {
+    private static final long WR_ID = ibv_send_wr.wr_id$offset();
+    private static final long NEXT = ibv_send_wr.next$offset();
+    private static final long SG_LIST = ibv_send_wr.sg_list$offset();
+    private static final long NUM_SGE = ibv_send_wr.num_sge$offset();
+    private static final long OPCODE = ibv_send_wr.opcode$offset();
+    private static final long SEND_FLAGS = ibv_send_wr.send_flags$offset();
+    private static final long IMM_DATA = ibv_send_wr.imm_data$offset();
+    private static final long INVALIDATE_RKEY = ibv_send_wr.invalidate_rkey$offset();
+    private static final long WR = ibv_send_wr.wr$offset();
+    private static final long RDMA = WR + ibv_send_wr.wr.rdma$offset();
+    private static final long RDMA_ADDR = RDMA + ibv_send_wr.wr.rdma.remote_addr$offset();
+    private static final long RDMA_RKEY = RDMA + ibv_send_wr.wr.rdma.rkey$offset();
+    private static final long ATOMIC = WR + ibv_send_wr.wr.atomic$offset();
+    private static final long ATOMIC_ADDR = ATOMIC + ibv_send_wr.wr.atomic.remote_addr$offset();
+    private static final long ATOMIC_COMPARE_ADD = ATOMIC + ibv_send_wr.wr.atomic.compare_add$offset();
+    private static final long ATOMIC_SWAP = ATOMIC + ibv_send_wr.wr.atomic.swap$offset();
+    private static final long ATOMIC_RKEY = ATOMIC + ibv_send_wr.wr.atomic.rkey$offset();
+    private static final int INLINE = Rdma.IBV_SEND_INLINE();
+
+    // the block's; a request that is held alone keeps it alive
+    private final MemorySegment memory;
+    private final long address;
+    private final ScatterList list;
+
+    SendRequest(MemorySegment memory, long address, long list, int maxScatterGather) {
+        this.memory = memory;
+        this.address = address;
+        this.list = new ScatterList(list, maxScatterGather);
+        Memory.putLong(address + SG_LIST, list);
+        send().signaled(true);
+    }
+
+    /** The id that comes back with the completion. */
+    public SendRequest id(long workRequestId) {
+        Memory.putLong(address + WR_ID, workRequestId);
+        return this;
+    }
+
+    /** A message into one of the peer's receives. */
+    public SendRequest send() {
+        return opcode(SendOpcode.SEND);
+    }
+
+    /**
+     * A message with an immediate value.
+     *
+     * @param immediate in the byte order of the machine; travels in network order
+     */
+    public SendRequest sendWithImmediate(int immediate) {
+        Memory.putInt(address + IMM_DATA, NetworkOrder.toNetwork(immediate));
+        return opcode(SendOpcode.SEND_WITH_IMM);
+    }
+
+    /**
+     * A message that invalidates a key of the peer.
+     *
+     * @param remoteKey of a memory window of the peer
+     */
+    public SendRequest sendWithInvalidate(int remoteKey) {
+        Memory.putInt(address + INVALIDATE_RKEY, remoteKey);
+        return opcode(SendOpcode.SEND_WITH_INV);
+    }
+
+    /**
+     * Writes the data to the peer's memory.
+     *
+     * @param remoteAddress where to
+     * @param remoteKey of the peer's region
+     */
+    public SendRequest rdmaWrite(long remoteAddress, int remoteKey) {
+        return rdma(SendOpcode.RDMA_WRITE, remoteAddress, remoteKey);
+    }
+
+    /**
+     * Writes the data to the peer's memory, and uses up one of its receives to tell it so.
+     *
+     * @param remoteAddress where to
+     * @param remoteKey of the peer's region
+     * @param immediate in the byte order of the machine; travels in network order
+     */
+    public SendRequest rdmaWriteWithImmediate(long remoteAddress, int remoteKey, int immediate) {
+        Memory.putInt(address + IMM_DATA, NetworkOrder.toNetwork(immediate));
+        return rdma(SendOpcode.RDMA_WRITE_WITH_IMM, remoteAddress, remoteKey);
+    }
+
+    /**
+     * Reads from the peer's memory into the scatter list.
+     *
+     * @param remoteAddress where from
+     * @param remoteKey of the peer's region
+     */
+    public SendRequest rdmaRead(long remoteAddress, int remoteKey) {
+        return rdma(SendOpcode.RDMA_READ, remoteAddress, remoteKey);
+    }
+
+    /**
+     * Compares 8 bytes of the peer's memory and swaps them when they are equal; what was there goes into the scatter
+     * list.
+     *
+     * @param remoteAddress a multiple of 8
+     * @param remoteKey of the peer's region
+     * @param compare what is expected to be there
+     * @param swap what it becomes
+     */
+    public SendRequest compareAndSwap(long remoteAddress, int remoteKey, long compare, long swap) {
+        Memory.putLong(address + ATOMIC_SWAP, swap);
+        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, remoteKey, compare);
+    }
+
+    /**
+     * Adds to 8 bytes of the peer's memory; what was there goes into the scatter list.
+     *
+     * @param remoteAddress a multiple of 8
+     * @param remoteKey of the peer's region
+     * @param add what is added
+     */
+    public SendRequest fetchAndAdd(long remoteAddress, int remoteKey, long add) {
+        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, add);
+    }
+
+    /**
+     * The data: one part of a region. The scatter list has one entry then.
+     *
+     * @param region open
+     * @param offset in bytes
+     * @param length in bytes
+     */
+    public SendRequest data(MemoryRegion region, long offset, int length) {
+        list.set(0, region, offset, length);
+        Memory.putInt(address + NUM_SGE, 1);
+        return this;
+    }
+
+    /**
+     * One entry of the scatter list; the list ends with the one that was set last.
+     *
+     * @param index from 0 on, in order
+     * @param region open
+     * @param offset in bytes
+     * @param length in bytes
+     */
+    public SendRequest data(int index, MemoryRegion region, long offset, int length) {
+        if (index > entries()) {
+            throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries());
+        }
+        list.set(index, region, offset, length);
+        Memory.putInt(address + NUM_SGE, index + 1);
+        return this;
+    }
+
+    /** No data at all. */
+    public SendRequest noData() {
+        Memory.putInt(address + NUM_SGE, 0);
+        return this;
+    }
+
+    /** Whether a completion comes when it is done; it always comes for an error. */
+    public SendRequest signaled(boolean on) {
+        return flag(Rdma.IBV_SEND_SIGNALED(), on);
+    }
+
+    /** Whether the peer gets an event if it asked for solicited ones only. */
+    public SendRequest solicited(boolean on) {
+        return flag(Rdma.IBV_SEND_SOLICITED(), on);
+    }
+
+    /** Whether it begins only when the reads and atomics before it are done. */
+    public SendRequest fence(boolean on) {
+        return flag(Rdma.IBV_SEND_FENCE(), on);
+    }
+
+    /** Whether the post takes the data with it, so that the memory is free again when it returns. */
+    public SendRequest inline(boolean on) {
+        return flag(INLINE, on);
+    }
+
+    long address() {
+        return address;
+    }
+
+    int entries() {
+        return Memory.getInt(address + NUM_SGE);
+    }
+
+    void next(long request) {
+        Memory.putLong(address + NEXT, request);
+    }
+
+    /**
+     * What a driver would not survive or not name: inline data that is too long, or whose memory is gone. Asked inside
+     * the guard of the send queue, so that a region that is open now cannot go before the post is over.
+     */
+    void checkInline(int maxInline) {
+        if ((Memory.getInt(address + SEND_FLAGS) & INLINE) == 0) {
+            return;
+        }
+        long bytes = list.bytes(entries());
+        if (bytes > maxInline) {
+            throw new IllegalArgumentException("inline data of " + bytes + " bytes on a queue pair that takes "
+                    + maxInline);
+        }
+        list.requireReadable(entries());
+    }
+
+    private SendRequest opcode(SendOpcode opcode) {
+        Memory.putInt(address + OPCODE, opcode.value());
+        return this;
+    }
+
+    private SendRequest rdma(SendOpcode opcode, long remoteAddress, int remoteKey) {
+        Memory.putLong(address + RDMA_ADDR, remoteAddress);
+        Memory.putInt(address + RDMA_RKEY, remoteKey);
+        return opcode(opcode);
+    }
+
+    private SendRequest atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long compareOrAdd) {
+        Memory.putLong(address + ATOMIC_ADDR, remoteAddress);
+        Memory.putLong(address + ATOMIC_COMPARE_ADD, compareOrAdd);
+        Memory.putInt(address + ATOMIC_RKEY, remoteKey);
+        return opcode(opcode);
+    }
+
+    private SendRequest flag(int bit, boolean on) {
+        int flags = Memory.getInt(address + SEND_FLAGS);
+        Memory.putInt(address + SEND_FLAGS, on ? flags | bit : flags & ~bit);
+        return this;
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.rdmacm.bindings.ibv_context;
+import io.rdmacm.bindings.ibv_device;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * An open device ({@code struct ibv_context}, ibv_open_device(3)): protection domains, completion channels and
+ * completion queues are made from it. All methods are safe for use by several threads.
+ *
+ * <p>A context is either opened by {@link Device#open()}, and then is to be closed; or it belongs to librdmacm, which
+ * opens each device once and keeps it: that one is had from a connection-manager id, and closing it does nothing.
+ */
+public final class VerbsContext extends NativeObject {
+    private static final NativeFunction CLOSE_DEVICE = NativeFunction.of("ibv_close_device");
+    private static final Map<Long, VerbsContext> OF_LIBRDMACM = new ConcurrentHashMap<>();
+
+    private final String deviceName;
+    private final boolean owned;
+
+    private VerbsContext(Lifetime life, long address, boolean owned) {
+        super(life, address, ibv_context.sizeof());
+        this.owned = owned;
+        long device = Memory.getLong(address + ibv_context.device$offset());
+        String name = Memory.string(device + ibv_device.name$offset());
+        this.deviceName = name;
+        life.describe(() -> name);
+    }
+
+    static VerbsContext open(Lifetime.Creator creator) throws RdmaException {
+        Lifetime life = Lifetime.begin("VerbsContext");
+        return new VerbsContext(life, life.create(creator), true);
+    }
+
+    /**
+     * For librdmacm's ids: the context that one of them is bound to. The same address gives the same object.
+     *
+     * @param address the value of {@code rdma_cm_id.verbs}
+     */
+    public static VerbsContext ofConnectionManager(long address) {
+        return OF_LIBRDMACM.computeIfAbsent(address, a -> new VerbsContext(Lifetime.permanent("VerbsContext"), a,
+                false));
+    }
+
+    /** The name of the device, such as {@code rxe0} ({@code ibv_get_device_name}). */
+    public String deviceName() {
+        life().ensureOpen();
+        return deviceName;
+    }
+
+    /**
+     * A new protection domain ({@code ibv_alloc_pd}).
+     *
+     * @throws RdmaException ENOMEM, when the device has no more
+     */
+    public ProtectionDomain allocateProtectionDomain() throws RdmaException {
+        return ProtectionDomain.allocate(this);
+    }
+
+    /**
+     * A new completion channel ({@code ibv_create_comp_channel}).
+     *
+     * @throws RdmaException EMFILE, when the limit of open files is reached
+     */
+    public CompletionChannel createCompletionChannel() throws RdmaException {
+        return CompletionChannel.create(this);
+    }
+
+    /**
+     * A new completion queue without a channel: for polling only ({@code ibv_create_cq}).
+     *
+     * @param capacity how many completions it must hold, at least 1; the device may give more
+     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     */
+    public CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
+        return CompletionQueue.create(this, capacity, null, 0);
+    }
+
+    /**
+     * A new completion queue whose events come through a channel ({@code ibv_create_cq}).
+     *
+     * @param capacity how many completions it must hold, at least 1; the device may give more
+     * @param channel of the same context
+     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     */
+    public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) throws RdmaException {
+        return createCompletionQueue(capacity, channel, 0);
+    }
+
+    /**
+     * As {@link #createCompletionQueue(int, CompletionChannel)}, with a completion vector.
+     *
+     * @param capacity how many completions it must hold, at least 1; the device may give more
+     * @param channel of the same context
+     * @param completionVector which of the device's event vectors signals it: 0 to one less than their number
+     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     */
+    public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int completionVector)
+            throws RdmaException {
+        life().ensureOpen();
+        Objects.requireNonNull(channel, "channel");
+        return CompletionQueue.create(this, capacity, channel, completionVector);
+    }
+
+    /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
+    public int completionVectors() {
+        life().ensureOpen();
+        return Memory.getInt(address() + ibv_context.num_comp_vectors$offset());
+    }
+
+    /** Closes the device, unless it is librdmacm's: then nothing happens. */
+    @Override
+    public void close() throws RdmaException {
+        if (owned) {
+            super.close();
+        }
+    }
+
+    @Override
+    protected void destroy() throws RdmaException {
+        Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address()));
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import io.rdmacm.verbs.RdmaException;
+
+/** The ways in which the C functions report an error, each turned into the exception. */
+public final class Check {
+    private Check() {
+    }
+
+    /** For functions that return -1 and set errno. */
+    public static int minusOne(NativeFunction function, int result) throws RdmaException {
+        if (result == -1) {
+            throw RdmaException.of(function.name(), Errno.last());
+        }
+        return result;
+    }
+
+    /** For functions that return the error number itself, 0 for success; some return it negated. */
+    public static void returned(NativeFunction function, int result) throws RdmaException {
+        if (result != 0) {
+            // -1 with errno is what old providers do where the error number is due
+            throw RdmaException.of(function.name(), result == -1 ? Errno.last() : Math.abs(result));
+        }
+    }
+
+    /** For functions that return a null pointer and set errno. */
+    public static long pointer(NativeFunction function, long result) throws RdmaException {
+        return pointer(function, result, "");
+    }
+
+    /** As {@link #pointer(NativeFunction, long)}, with what the function was called for. */
+    public static long pointer(NativeFunction function, long result, String detail) throws RdmaException {
+        if (result == 0) {
+            throw RdmaException.of(function.name(), Errno.last(), detail);
+        }
+        return result;
+    }
+}

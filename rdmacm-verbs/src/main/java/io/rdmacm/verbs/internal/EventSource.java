@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+import io.rdmacm.verbs.RdmaException;
+
+/**
+ * Where events come from: a non-blocking file of the kernel. One of the waiting threads (the leader) waits for the
+ * file, the others for what is read. An event that its reader does not want is kept for the one who does.
+ *
+ * <p>The lock is held while an event is read and whenever an object that events may name is destroyed, so that the C
+ * library never handles an event of an object that is going away.
+ *
+ * @param <E> the events
+ */
+public final class EventSource<E> {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final ArrayDeque<E> pending = new ArrayDeque<>();
+    private final Reader<E> reader;
+    private final Poller poller;
+    private boolean polling;
+
+    /**
+     * A source on an open file.
+     *
+     * @param fd the file; made non-blocking here
+     * @param reader reads one event of it
+     */
+    public EventSource(int fd, Reader<E> reader) throws RdmaException {
+        Libc.makeNonBlocking(fd);
+        this.poller = new Poller(fd);
+        this.reader = reader;
+    }
+
+    /**
+     * Reads one event.
+     *
+     * @param <E> the events
+     */
+    @FunctionalInterface
+    public interface Reader<E> {
+        /** The next event; null when there is none now. Called with the lock held. */
+        E read() throws RdmaException;
+    }
+
+    /** Whether the wait still makes sense. */
+    @FunctionalInterface
+    public interface Guard {
+        /** Throws what ends the wait. Called with the lock held. */
+        void check() throws RdmaException;
+    }
+
+    /** Held around every native call that destroys or changes what an event may name. */
+    public ReentrantLock lock() {
+        return lock;
+    }
+
+    /**
+     * Waits for an event.
+     *
+     * @param wanted which one; called with the lock held, once an event and round
+     * @param guard throws when the wait must end; asked after each wake-up
+     * @param deadline until when
+     * @return the event; null when the time ran out
+     */
+    public E next(Predicate<? super E> wanted, Guard guard, Deadline deadline)
+            throws RdmaException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (true) {
+                guard.check();
+                E event = poll(wanted);
+                if (event != null) {
+                    return event;
+                }
+                if (deadline.hasPassed()) {
+                    return null;
+                }
+                if (polling) {
+                    long ignored = changed.awaitNanos(deadline.remainingNanos());
+                } else {
+                    pollUnlocked(deadline);
+                }
+            }
+        } finally {
+            // Whoever waits for the leader may have to become it.
+            changed.signalAll();
+            lock.unlock();
+        }
+    }
+
+    /** Takes an event if one is there, without waiting. With the lock held. */
+    public E poll(Predicate<? super E> wanted) throws RdmaException {
+        E event = takePending(wanted);
+        return event != null ? event : readUntil(wanted);
+    }
+
+    /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */
+    public void readAll() throws RdmaException {
+        readUntil(event -> false);
+    }
+
+    /** Ends all waits for now: each asks its guard again. */
+    public void wake() {
+        poller.wake();
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes out all events that were read and not asked for yet. With the lock held. */
+    public List<E> removePending(Predicate<? super E> which) {
+        List<E> removed = new ArrayList<>();
+        for (Iterator<E> i = pending.iterator(); i.hasNext();) {
+            E event = i.next();
+            if (which.test(event)) {
+                i.remove();
+                removed.add(event);
+            }
+        }
+        return removed;
+    }
+
+    /** Frees what waiting needed; nobody may be waiting. */
+    public void close() throws RdmaException {
+        poller.close();
+    }
+
+    private E takePending(Predicate<? super E> wanted) {
+        for (Iterator<E> i = pending.iterator(); i.hasNext();) {
+            E event = i.next();
+            if (wanted.test(event)) {
+                i.remove();
+                return event;
+            }
+        }
+        return null;
+    }
+
+    private E readUntil(Predicate<? super E> wanted) throws RdmaException {
+        for (E event = reader.read(); event != null; event = reader.read()) {
+            if (wanted.test(event)) {
+                return event;
+            }
+            pending.add(event);
+            changed.signalAll();
+            if (polling) {
+                // it may be the leader's, for whom the file is no longer readable
+                poller.wake();
+            }
+        }
+        return null;
+    }
+
+    private void pollUnlocked(Deadline deadline) throws RdmaException, InterruptedException {
+        polling = true;
+        lock.unlock();
+        try {
+            poller.await(deadline);
+        } finally {
+            lock.lock();
+            polling = false;
+        }
+    }
+
+    /** How long a pause of the given nanoseconds is in the milliseconds of poll(2), rounded up. */
+    static int milliseconds(long nanos) {
+        long rounded = TimeUnit.NANOSECONDS.toMillis(nanos);
+        return (int) Math.min(Integer.MAX_VALUE, nanos % 1_000_000 == 0 ? rounded : rounded + 1);
+    }
+}

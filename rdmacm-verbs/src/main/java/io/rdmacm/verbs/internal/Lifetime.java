@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import io.rdmacm.verbs.RdmaException;
+
+/**
+ * From creation to close of one native object: whether it is open, which of its children are, and who is inside one of
+ * its methods. It does not refer to the object whose life it is, so that an object that is lost can be found.
+ *
+ * <p>A parent refuses to close while a child is open. A close waits until no other thread is inside a method of the
+ * object: each of these is short, or is woken by the closer.
+ */
+public final class Lifetime {
+    private static final AtomicLong OPEN = new AtomicLong();
+
+    private final String type;
+    private final List<Lifetime> parents;
+    private final Throwable created = LeakDetector.place();
+
+    // All below is guarded by this.
+    private final Set<Lifetime> children = new LinkedHashSet<>();
+    private Supplier<String> description = () -> "being created";
+    private int users;
+    private boolean closed;
+    // read without the lock on fast paths
+    private volatile boolean open = true;
+
+    private Lifetime(String type, List<Lifetime> parents) {
+        this.type = type;
+        this.parents = parents;
+    }
+
+    /** Makes the native object of a new Lifetime and tells its address. */
+    @FunctionalInterface
+    public interface Creator {
+        /** Calls C; the result is the address of the new object. */
+        long create() throws RdmaException;
+    }
+
+    /** The native part of a close. */
+    @FunctionalInterface
+    public interface Destroyer {
+        /** Calls C; when it throws, the object stays open. */
+        void destroy() throws RdmaException;
+    }
+
+    /**
+     * A new life under the given parents, which cannot close from here on.
+     *
+     * @param type the simple name of the class
+     * @throws IllegalStateException when one of the parents is closed
+     */
+    public static Lifetime begin(String type, Lifetime... parents) {
+        Lifetime life = new Lifetime(type, List.of(parents));
+        int adopted = 0;
+        try {
+            for (Lifetime parent : parents) {
+                parent.adopt(life);
+                adopted++;
+            }
+        } finally {
+            if (adopted < parents.length) {
+                life.leaveParents();
+            }
+        }
+        OPEN.incrementAndGet();
+        return life;
+    }
+
+    /**
+     * The life of an object that a C library owns and never frees: it is not counted among the open ones.
+     *
+     * @param type the simple name of the class
+     */
+    public static Lifetime permanent(String type) {
+        return new Lifetime(type, List.of());
+    }
+
+    /**
+     * Makes the native object: when that fails, this life has never been.
+     *
+     * @param creator makes it
+     */
+    public long create(Creator creator) throws RdmaException {
+        boolean made = false;
+        try {
+            long address = creator.create();
+            made = true;
+            return address;
+        } finally {
+            if (!made) {
+                abandon();
+            }
+        }
+    }
+
+    /** Ends a life whose native object could not be made. */
+    public void abandon() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            open = false;
+        }
+        leaveParents();
+        OPEN.decrementAndGet();
+    }
+
+    /** How many native objects are open in this JVM. */
+    public static long openObjects() {
+        return OPEN.get();
+    }
+
+    /** What identifies the object among its kind, for messages. */
+    public synchronized void describe(Supplier<String> text) {
+        description = text;
+    }
+
+    /** Whether the object is open. */
+    public boolean isOpen() {
+        return open;
+    }
+
+    /**
+     * Refuses use after close.
+     *
+     * @throws IllegalStateException when closed
+     */
+    public void ensureOpen() {
+        if (!open) {
+            throw new IllegalStateException(type + " is closed");
+        }
+    }
+
+    /**
+     * Goes into a method that uses the native object: it cannot be destroyed until {@link #leave()}.
+     *
+     * @throws IllegalStateException when closed
+     */
+    public synchronized void enter() {
+        ensureOpen();
+        users++;
+    }
+
+    /** Ends what {@link #enter()} began. */
+    public synchronized void leave() {
+        users--;
+        if (users == 0) {
+            notifyAll();
+        }
+    }
+
+    /**
+     * Closes: refuses while a child is open, keeps new callers out, wakes the waiting ones, waits until all have left,
+     * and destroys. Does nothing when closed already.
+     *
+     * @param wake wakes threads that wait inside a method of this object; called without a lock
+     * @param destroyer frees the native object; when it fails the object is open again
+     * @throws IllegalStateException when a child is open; then nothing was changed
+     */
+    public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            refuseWhileParent();
+            closed = true;
+            open = false;
+        }
+        boolean destroyed = false;
+        try {
+            wake.run();
+            awaitUsers();
+            destroyer.destroy();
+            destroyed = true;
+        } finally {
+            if (!destroyed) {
+                reopen();
+            }
+        }
+        leaveParents();
+        OPEN.decrementAndGet();
+    }
+
+    /** The open children, described. */
+    public synchronized List<String> openChildren() {
+        List<String> names = new ArrayList<>();
+        for (Lifetime child : children) {
+            names.add(child.toString());
+        }
+        return names;
+    }
+
+    /** Where the object was made; null unless leak detection is on. */
+    Throwable placeOfCreation() {
+        return created;
+    }
+
+    @Override
+    public String toString() {
+        Supplier<String> text;
+        synchronized (this) {
+            text = description;
+        }
+        return type + "[" + text.get() + "]";
+    }
+
+    private void refuseWhileParent() {
+        if (!children.isEmpty()) {
+            throw new IllegalStateException(this + " cannot be closed while it has open children, close them first: "
+                    + String.join(", ", openChildren()));
+        }
+    }
+
+    private synchronized void reopen() {
+        closed = false;
+        open = true;
+    }
+
+    private synchronized void awaitUsers() {
+        boolean interrupted = false;
+        while (users > 0) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                // the users were told to leave, so this ends soon; the caller sees the interrupt afterwards
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void adopt(Lifetime child) {
+        ensureOpen();
+        children.add(child);
+    }
+
+    private void leaveParents() {
+        for (Lifetime parent : parents) {
+            synchronized (parent) {
+                parent.children.remove(this);
+            }
+        }
+    }
+}

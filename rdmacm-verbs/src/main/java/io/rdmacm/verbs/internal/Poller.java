@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.util.Set;
+
+import io.rdmacm.bindings.pollfd;
+import io.rdmacm.verbs.RdmaException;
+
+/**
+ * Waits for one file with poll(2), together with an event counter that {@link #wake()} and Thread.interrupt() write
+ * to. One thread at a time.
+ */
+final class Poller {
+    private static final long POLLFD_SIZE = pollfd.sizeof();
+    private static final long REVENTS = pollfd.revents$offset();
+
+    private final int fd;
+    private final int wakeup;
+    private final Interruptor interruptor = new Interruptor();
+    // Two struct pollfd and the 8 bytes that are read from the counter.
+    private final MemorySegment segment = Arena.ofAuto().allocate(2 * POLLFD_SIZE + 8, 8);
+    private final long memory = segment.address();
+    // guarded by this, so that a wake never writes to a file that was closed and given to somebody else
+    private boolean closed;
+
+    Poller(int fd) throws RdmaException {
+        this.fd = fd;
+        this.wakeup = Libc.eventfd();
+    }
+
+    /** Returns when the file is readable, the time has run out, or somebody woke it: the caller looks which. */
+    void await(Deadline deadline) throws RdmaException, InterruptedException {
+        int ready = interruptor.run(() -> {
+            write(0, fd);
+            write(1, wakeup);
+            return Libc.poll(memory, 2, EventSource.milliseconds(deadline.remainingNanos()));
+        });
+        if (ready > 0) {
+            if ((Memory.getShort(memory + REVENTS) & Libc.POLLNVAL) != 0) {
+                throw new RdmaException("poll", "file descriptor " + fd + " was closed behind our back");
+            }
+            if (Memory.getShort(memory + POLLFD_SIZE + REVENTS) != 0) {
+                Libc.drain(wakeup, memory + 2 * POLLFD_SIZE);
+            }
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    synchronized void wake() {
+        if (closed) {
+            return;
+        }
+        try {
+            Libc.signal(wakeup);
+        } catch (RdmaException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    synchronized void close() throws RdmaException {
+        if (!closed) {
+            closed = true;
+            Libc.close(wakeup);
+        }
+    }
+
+    private void write(int index, int file) {
+        long entry = memory + index * POLLFD_SIZE;
+        Memory.putInt(entry + pollfd.fd$offset(), file);
+        Memory.putShort(entry + pollfd.events$offset(), (short) Libc.POLLIN);
+        Memory.putShort(entry + REVENTS, (short) 0);
+    }
+
+    @FunctionalInterface
+    private interface Wait {
+        int run() throws RdmaException;
+    }
+
+    /** The JDK's own way, open to subclasses of AbstractSelector, to be told of Thread.interrupt() during a wait. */
+    private final class Interruptor extends AbstractSelector {
+        Interruptor() {
+            super(null);
+        }
+
+        int run(Wait wait) throws RdmaException {
+            begin();
+            try {
+                return wait.run();
+            } finally {
+                end();
+            }
+        }
+
+        @Override
+        public Selector wakeup() {
+            Poller.this.wake();
+            return this;
+        }
+
+        @Override
+        protected void implCloseSelector() throws IOException {
+        }
+
+        @Override
+        protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Set<SelectionKey> keys() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Set<SelectionKey> selectedKeys() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int selectNow() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int select(long timeout) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int select() {
+            throw new UnsupportedOperationException();
+        }
+    }
+}

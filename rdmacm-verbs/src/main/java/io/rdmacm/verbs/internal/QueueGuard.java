@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Lets threads into the native side of one queue, one at a time, and lets a close wait until nobody is inside. Made so
+ * that the usual case, one thread that posts or polls, costs two loads and two stores and no fence.
+ *
+ * <p>The queue is claimed by the thread that uses it: as long as the claim is its own, it marks itself inside with an
+ * opaque store, looks at the claim once more, and goes in. Whoever wants the queue instead (another thread, or the
+ * closer) takes the claim away, runs a barrier on all threads, and waits for the mark to go: after the barrier either
+ * the mark is seen, or the marking thread sees that its claim is gone. A queue that keeps changing hands ends up
+ * shared, from then on under a lock.
+ *
+ * <p>This leans on HotSpot keeping opaque accesses of one thread in program order.
+ */
+public final class QueueGuard {
+    private static final VarHandle CLAIM;
+    private static final VarHandle INSIDE;
+    private static final Claim NOBODY = new Claim(null);
+    private static final int HANDOVERS_BEFORE_SHARING = 32;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            CLAIM = lookup.findVarHandle(QueueGuard.class, "claim", Claim.class);
+            INSIDE = lookup.findVarHandle(Claim.class, "inside", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private final String name;
+    private final ReentrantLock lock = new ReentrantLock();
+    @SuppressWarnings("FieldMayBeFinal")
+    private Claim claim = NOBODY;
+    // guarded by lock
+    private boolean closed;
+    private int handovers;
+    private long lastThread = -1;
+
+    /**
+     * A guard.
+     *
+     * @param name what is guarded, for the exception after close
+     */
+    public QueueGuard(String name) {
+        this.name = name;
+    }
+
+    /** The right of one thread to go in without the lock. Only that thread writes the mark. */
+    public static final class Claim {
+        private final Thread thread;
+        private int inside;
+
+        private Claim(Thread thread) {
+            this.thread = thread;
+        }
+    }
+
+    /**
+     * Goes in.
+     *
+     * @return to be given to {@link #leave(Claim)}
+     * @throws IllegalStateException when closed
+     */
+    public Claim enter() {
+        Claim mine = (Claim) CLAIM.getOpaque(this);
+        if (mine.thread == Thread.currentThread()) {
+            INSIDE.setOpaque(mine, 1);
+            Membarrier.light();
+            if ((Claim) CLAIM.getOpaque(this) == mine) {
+                return mine;
+            }
+            INSIDE.setOpaque(mine, 0);
+        }
+        return enterSlowly();
+    }
+
+    /**
+     * Comes out.
+     *
+     * @param mine what {@link #enter()} gave
+     */
+    public void leave(Claim mine) {
+        if (mine != null) {
+            INSIDE.setRelease(mine, 0);
+        } else {
+            lock.unlock();
+        }
+    }
+
+    /** Keeps everybody out, and returns when nobody is inside. */
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            revoke();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Undoes {@link #close()}, for a destroy that failed. */
+    public void reopen() {
+        lock.lock();
+        try {
+            closed = false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until whoever is inside now has come out. */
+    public void awaitQuiet() {
+        lock.lock();
+        try {
+            revoke();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether the queue changed hands so often that it is used under the lock. */
+    public boolean isShared() {
+        lock.lock();
+        try {
+            return handovers > HANDOVERS_BEFORE_SHARING;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Claim enterSlowly() {
+        lock.lock();
+        boolean stay = false;
+        try {
+            if (closed) {
+                throw new IllegalStateException(name + " is closed");
+            }
+            revoke();
+            if (handovers > HANDOVERS_BEFORE_SHARING) {
+                // in, with the lock held until leave
+                stay = true;
+                return null;
+            }
+            Thread me = Thread.currentThread();
+            if (lastThread != me.threadId()) {
+                lastThread = me.threadId();
+                handovers++;
+            }
+            Claim mine = new Claim(me);
+            // Marked before it can be seen, so that nobody takes it away before this thread is out again.
+            mine.inside = 1;
+            CLAIM.setRelease(this, mine);
+            return mine;
+        } finally {
+            if (!stay) {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Takes the claim away; afterwards nobody is inside. With the lock held. */
+    private void revoke() {
+        Claim taken = claim;
+        if (taken == NOBODY) {
+            return;
+        }
+        CLAIM.setOpaque(this, NOBODY);
+        Membarrier.heavy();
+        while ((int) INSIDE.getAcquire(taken) != 0) {
+            // one post or poll: too short to sleep for, but its thread may have to be scheduled first
+            Thread.yield();
+        }
+    }
+}

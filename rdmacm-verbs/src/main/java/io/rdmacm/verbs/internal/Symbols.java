@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+import io.rdmacm.bindings.NativeLibrary;
+import io.rdmacm.verbs.NativeLibraryException;
+
+/** Finds the address of a function, with the typed exception when there is none. */
+enum Symbols {
+    /** librdmacm and libibverbs. */
+    RDMA {
+        @Override
+        Optional<MemorySegment> findOptional(String symbol) throws NativeLibraryException {
+            NativeLibrary library = NativeLibrary.of(symbol);
+            try {
+                return library.find(symbol);
+            } catch (IllegalCallerException e) {
+                throw NativeAccess.denied(e);
+            } catch (UnsatisfiedLinkError e) {
+                throw NativeLibraryException.missingLibrary(library.soname(), symbol, library.debianPackage(), e);
+            }
+        }
+
+        @Override
+        NativeLibraryException missing(String symbol) {
+            NativeLibrary library = NativeLibrary.of(symbol);
+            return NativeLibraryException.missingSymbol(symbol, library.soname(), library.debianPackage());
+        }
+    },
+
+    /** The C library. */
+    LIBC {
+        @Override
+        Optional<MemorySegment> findOptional(String symbol) {
+            return Linker.nativeLinker().defaultLookup().find(symbol);
+        }
+
+        @Override
+        NativeLibraryException missing(String symbol) {
+            return NativeLibraryException.missingSymbol(symbol, "the C library", "libc6");
+        }
+    };
+
+    abstract Optional<MemorySegment> findOptional(String symbol) throws NativeLibraryException;
+
+    abstract NativeLibraryException missing(String symbol);
+
+    MemorySegment find(String symbol) throws NativeLibraryException {
+        return findOptional(symbol).orElseThrow(() -> missing(symbol));
+    }
+}
