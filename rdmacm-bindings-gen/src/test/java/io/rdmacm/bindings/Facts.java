@@ -98,8 +98,7 @@ final class Facts {
                 MemoryLayout memberLayout = (MemoryLayout) call(type, member + "$layout");
                 // The name in C, which Java may not allow as it is.
                 String cMember = memberLayout.name().orElseThrow();
-                facts.add(new Fact(Kind.OFFSET, name + "." + cMember,
-                        "__builtin_offsetof(" + cType + ", " + cMember + ")", (Long) call(type, method.getName())));
+                facts.add(offset(type, cType, name + "." + cMember, cMember, (Long) call(type, method.getName())));
                 facts.add(new Fact(Kind.MEMBER_SIZE, name + "." + cMember,
                         "sizeof(((" + cType + " *) 0)->" + cMember + ")", memberLayout.byteSize()));
             }
@@ -108,6 +107,17 @@ final class Facts {
                 .filter(Facts::isType)
                 .sorted(Comparator.comparing(Class::getName))
                 .forEach(nested -> addType(facts, nested, nestedType(type, cType, nested)));
+    }
+
+    private static Fact offset(Class<?> type, String cType, String name, String cMember, long value) {
+        String expression = "(long) __builtin_offsetof(" + cType + ", " + cMember + ")";
+        if (type != verbs_context.class) {
+            return new Fact(Kind.OFFSET, name, expression, value);
+        }
+        // It grows at its beginning from one release to the next: what counts is the way back from its last member.
+        return new Fact(Kind.OFFSET, name + " from context",
+                expression + " - (long) __builtin_offsetof(" + cType + ", context)",
+                value - verbs_context.context$offset());
     }
 
     /** A nested class is the type of the member that has its name, or of that member's elements. */

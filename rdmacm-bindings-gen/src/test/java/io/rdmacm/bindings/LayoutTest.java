@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every size, alignment, offset and constant is what the C compiler says that it is. */
 class LayoutTest {
-    private static final String GENERATED_FROM = generatedFrom();
+    /** The version of rdma-core that the bindings were generated from. */
+    static final int GENERATED_FROM = generatedFrom();
 
     /** On the machine that the test runs on. */
     @Nested
@@ -41,7 +42,7 @@ class LayoutTest {
 
         @Test
         void everyFactHolds() throws IOException, InterruptedException {
-            assertThat(compiler.compareByRunning(facts)).isEmpty();
+            assertThat(compiler.compareByRunning(comparable(facts))).isEmpty();
         }
 
         @Test
@@ -54,7 +55,7 @@ class LayoutTest {
         void aWrongFactIsFound(Facts.Kind kind) throws IOException, InterruptedException {
             Facts.Fact wrong = falsify(facts, kind);
 
-            assertThat(compiler.compareByRunning(with(facts, wrong))).containsExactly(
+            assertThat(compiler.compareByRunning(with(comparable(facts), wrong))).containsExactly(
                     wrong.claim() + ": " + wrong.value() + " in Java, " + (wrong.value() - 1) + " in C");
         }
     }
@@ -76,7 +77,7 @@ class LayoutTest {
 
         @Test
         void everyFactHolds() throws IOException, InterruptedException {
-            assertThat(compiler.compareByCompiling(facts)).isEmpty();
+            assertThat(compiler.compareByCompiling(comparable(facts))).isEmpty();
         }
 
         @Test
@@ -89,7 +90,7 @@ class LayoutTest {
         void aWrongFactIsFound(Facts.Kind kind) throws IOException, InterruptedException {
             Facts.Fact wrong = falsify(facts, kind);
 
-            assertThat(compiler.compareByCompiling(with(facts, wrong))).containsExactly(wrong.claim());
+            assertThat(compiler.compareByCompiling(with(comparable(facts), wrong))).containsExactly(wrong.claim());
         }
 
         @Test
@@ -116,9 +117,14 @@ class LayoutTest {
     private static void assumePossible(CCompiler compiler) throws IOException, InterruptedException {
         String obstacle = compiler.obstacle();
         assumeTrue(obstacle.isEmpty(), obstacle);
-        String installed = installedVersion();
-        assumeTrue(installed.equals(GENERATED_FROM), "the installed headers are of rdma-core " + installed
+        assumeTrue(installedVersion() >= GENERATED_FROM, "the installed headers are of rdma-core " + installedVersion()
                 + ", the bindings were generated from " + GENERATED_FROM);
+    }
+
+    /** Later releases append members, so with their headers the sizes of structures say nothing. */
+    private static List<Facts.Fact> comparable(List<Facts.Fact> facts) throws IOException {
+        boolean sameRelease = installedVersion() == GENERATED_FROM;
+        return facts.stream().filter(fact -> sameRelease || fact.kind() != Facts.Kind.SIZE).toList();
     }
 
     private static void assertComplete(List<Facts.Fact> facts) {
@@ -130,35 +136,37 @@ class LayoutTest {
         assertThat(counts.get(Facts.Kind.CONSTANT)).describedAs("constants").isGreaterThanOrEqualTo(677);
     }
 
-    /** One that is off by one, from the middle of its kind. */
+    /** The first one of its kind, off by one. */
     private static Facts.Fact falsify(List<Facts.Fact> facts, Facts.Kind kind) {
-        List<Facts.Fact> ofKind = facts.stream().filter(fact -> fact.kind() == kind).toList();
-        Facts.Fact right = ofKind.get(ofKind.size() / 2);
+        Facts.Fact right = facts.stream().filter(fact -> fact.kind() == kind).findFirst().orElseThrow();
         return new Facts.Fact(kind, right.name(), right.expression(), right.value() + 1);
     }
 
     private static List<Facts.Fact> with(List<Facts.Fact> facts, Facts.Fact wrong) {
-        List<Facts.Fact> changed = new ArrayList<>(facts);
-        changed.replaceAll(fact -> fact.claim().equals(wrong.claim()) ? wrong : fact);
-        return changed;
+        return Stream.concat(facts.stream().filter(fact -> !fact.claim().equals(wrong.claim())), Stream.of(wrong))
+                .toList();
     }
 
-    private static String generatedFrom() {
+    private static int generatedFrom() {
         try (var reader = Files.newBufferedReader(Path.of("src/generated/GENERATED.properties"))) {
             Properties provenance = new Properties();
             provenance.load(reader);
-            return provenance.getProperty("rdma-core");
+            return major(provenance.getProperty("rdma-core"));
         } catch (IOException e) {
             throw new AssertionError(e);
         }
     }
 
     /** libibverbs.pc says 1.14.44.0 for rdma-core 44.0. */
-    private static String installedVersion() throws IOException {
+    static int installedVersion() throws IOException {
         try (Stream<Path> files = Files.find(Path.of("/usr"), 4,
                 (file, attributes) -> file.endsWith("pkgconfig/libibverbs.pc"))) {
             Path file = files.findFirst().orElseThrow(() -> new AssertionError("headers without libibverbs.pc"));
-            return Files.readString(file).replaceAll("(?s).*\nVersion: \\d+\\.\\d+\\.(\\S+).*", "$1");
+            return major(Files.readString(file).replaceAll("(?s).*\nVersion: \\d+\\.\\d+\\.(\\S+).*", "$1"));
         }
+    }
+
+    private static int major(String version) {
+        return Integer.parseInt(version.substring(0, version.indexOf('.')));
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.List;
+
 import org.assertj.core.api.ListAssert;
 import org.junit.jupiter.api.Test;
 
