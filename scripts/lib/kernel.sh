@@ -1,5 +1,5 @@
 # The guest's kernel: the distribution's own package, downloaded and unpacked (never installed) into a cache.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # lib: the folder of this file, set by who sources it
 
 GUEST_CACHE=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rdmacm/guest
 
@@ -63,14 +63,14 @@ unpack_kernel() {
     done
     rm -f "$folder/deb.tar"
     if [[ -d $folder/usr/lib/modules ]]; then
-        mkdir -p "$folder/lib" && cp -a "$folder/usr/lib/modules" "$folder/lib/" && rm -r "$folder/usr"
+        mkdir -p "$folder/lib" && cp -a "$folder/usr/lib/modules" "$folder/lib/" && rm -r "${folder:?}/usr"
     fi
     version=$(ls "$folder/lib/modules")
     find "$folder/lib/modules" -name '*.ko.zst' -exec zstd -q -d --rm {} +
     find "$folder/lib/modules" -name '*.ko.xz' -exec xz -d {} +
     depmod -b "$folder" "$version"
     extract_kernel "$folder"/boot/vmlinuz-* "$folder/vmlinux" || return 1
-    rm -r "$folder/boot"
+    rm -r "${folder:?}/boot"
     echo "$version" >"$folder/version"
 }
 
