@@ -23,7 +23,7 @@ qemu_options() { # ACCEL RUN
     printf '%s\n' -M pc,hpet=off -nodefaults -no-user-config -no-reboot -display none \
         -smp "${RDMA_GUEST_CPUS:-2}" -m "${RDMA_GUEST_MEMORY:-2G}" \
         -kernel "$GUEST_CACHE/kernel/vmlinux" -initrd "$GUEST_CACHE/initramfs" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off nopti tsc=reliable clocksource=tsc no_timer_check random.trust_cpu=on" \
+        -append "console=ttyS0 quiet panic=-1 mitigations=off nopti tsc=reliable clocksource=tsc no_timer_check random.trust_cpu=on ${RDMA_GUEST_APPEND:-}" \
         -serial "file:$run/console" \
         -device virtio-serial-pci \
         -chardev "pipe,id=control,path=$run/control" -device virtserialport,chardev=control,name=control
@@ -119,10 +119,10 @@ relay() {
     ! kill -0 "$2" 2>/dev/null || echo PIPE >&"$3"
 }
 
-# watch_over RUN QEMU: ends a guest that does not come up, or that does not go down after its command.
+# watch_over RUN QEMU SECONDS: ends a guest that does not come up, or that does not go down after its command.
 watch_over() {
     trap '' INT TERM HUP QUIT USR1 USR2
-    local run=$1 qemu=$2 left=${RDMA_BOOT_TIMEOUT:-120}
+    local run=$1 qemu=$2 left=$3
     until grep -q started "$run/control.out"; do
         kill -0 "$qemu" 2>/dev/null || return 0
         if ((left-- <= 0)); then
@@ -159,18 +159,37 @@ leave_guest() {
     rm -rf "$run"
 }
 
+# boot SECONDS QEMU_OPTION...: one guest from start to end; 1 when it did not get as far as the command.
+boot() {
+    local patience=$1 relay_out relay_err
+    shift
+    : >"$run/control.out"
+    : >"$run/out"
+    : >"$run/err"
+    # A session of its own, or a terminal's Ctrl-C would end QEMU; and it does not outlive us.
+    setsid setpriv --pdeathsig KILL qemu-system-x86_64 "$@" </dev/null >"$run/qemu" 2>&1 {control}>&- &
+    qemu=$!
+    relay "$run/out" "$qemu" "$control" </dev/null 2>/dev/null &
+    relay_out=$!
+    relay "$run/err" "$qemu" "$control" </dev/null >&2 &
+    relay_err=$!
+    watch_over "$run" "$qemu" "$patience" </dev/null >/dev/null 2>&1 &
+    watch=$!
+    # A signal ends a wait: go on as long as the guest does.
+    until ! kill -0 "$qemu" 2>/dev/null; do wait "$qemu" 2>/dev/null || true; done
+    wait "$relay_out" "$relay_err" || true
+    grep -q started "$run/control.out"
+}
+
 run_guest() {
-    local accel shared options more status signal
+    local accel shared options more status signal patience=${RDMA_BOOT_TIMEOUT:-120}
     accel=$(choose_accel)
     shared=$(shared_folder)
-    # Seen by forward and leave_guest, which run as traps.
+    # Seen by boot, forward and leave_guest, which runs at the exit.
     run=$(mktemp -d)
     trap leave_guest EXIT
     write_down "$run" "$shared" "$accel" "$@"
     mkfifo "$run/control.in"
-    : >"$run/control.out"
-    : >"$run/out"
-    : >"$run/err"
     exec {control}<>"$run/control.in"
     mapfile -t options < <(qemu_options "$accel" "$run")
     mapfile -t more < <(guest_options "$run" "$shared")
@@ -180,20 +199,13 @@ run_guest() {
         # shellcheck disable=SC2064  # both to be expanded now
         trap "forward $signal $(kill -l "$signal")" "$signal"
     done
-    # A session of its own, or a terminal's Ctrl-C would end QEMU; and it does not outlive us.
-    setsid setpriv --pdeathsig KILL qemu-system-x86_64 "${options[@]}" "${more[@]}" \
-        </dev/null >"$run/qemu" 2>&1 {control}>&- &
-    qemu=$!
-    relay "$run/out" "$qemu" "$control" </dev/null 2>/dev/null &
-    local relay_out=$!
-    relay "$run/err" "$qemu" "$control" </dev/null >&2 &
-    local relay_err=$!
-    watch_over "$run" "$qemu" </dev/null >/dev/null 2>&1 &
-    watch=$!
+    # Once in some fifty times an emulated guest hangs before its kernel says a word: a second try, as
+    # nothing was done yet. The first is given a quarter of the time, several times what it takes.
+    if ! boot $((patience / 4)) "${options[@]}" "${more[@]}"; then
+        say "the guest did not come up: another try"
+        boot "$patience" "${options[@]}" "${more[@]}" || true
+    fi
 
-    # A signal ends a wait: go on as long as the guest does.
-    until ! kill -0 "$qemu" 2>/dev/null; do wait "$qemu" || true; done
-    wait "$relay_out" "$relay_err" || true
     status=$(sed -n 's/^exit //p' "$run/control.out")
     if [[ -z $status ]]; then
         # The first lines tell most, but those of a stack trace.

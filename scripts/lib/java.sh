@@ -1,0 +1,70 @@
+# Finds a JDK 25 or later, and builds the examples when their jar is older than what it is made of.
+# shellcheck shell=bash
+
+JDK_WANTED=25
+
+# is_jdk FOLDER: a JDK (not a mere runtime) that is new enough; asks its "release" file, which takes no JVM.
+is_jdk() {
+    local version
+    [[ -x $1/bin/javac && -r $1/release ]] || return 1
+    version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
+    [[ -n $version && $version -ge $JDK_WANTED ]]
+}
+
+# find_jdk: prints the folder; JAVA_HOME first, then the usual places, then the java on PATH.
+find_jdk() {
+    local folder
+    for folder in "${JAVA_HOME:-}" /usr/lib/jvm/* /usr/local/lib/jvm/* /usr/java/* /opt/* /opt/java/* \
+        "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/* "${HOME:-}"/.m2/jdks/*; do
+        if is_jdk "$folder"; then
+            echo "$folder"
+            return 0
+        fi
+    done
+    if have java; then
+        folder=$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")
+        if is_jdk "$folder"; then
+            echo "$folder"
+            return 0
+        fi
+    fi
+    say "no JDK $JDK_WANTED or later: install one (package openjdk-25-jdk-headless where the distribution has it," \
+        "or Eclipse Temurin from adoptium.net) and set JAVA_HOME if it does not lie under /usr/lib/jvm"
+    return 1
+}
+
+# use_jdk: JAVA_HOME for Maven, java in "$JAVA_HOME/bin".
+use_jdk() {
+    JAVA_HOME=$(find_jdk) || exit 125
+    export JAVA_HOME
+}
+
+EXAMPLES_JAR=rdmacm-examples/target/rdmacm-examples.jar
+
+# The modules that the jar is made of, in the folder $1.
+examples_outdated() {
+    local root=$1 jar=$1/$EXAMPLES_JAR module sources=()
+    [[ -e $jar ]] || return 0
+    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-examples; do
+        sources+=("$root/$module/pom.xml" "$root/$module/src/main")
+        [[ ! -d $root/$module/src/generated ]] || sources+=("$root/$module/src/generated")
+    done
+    [[ -n $(find "$root/pom.xml" "${sources[@]}" -newer "$jar" -print -quit) ]]
+}
+
+# build_examples ROOT: quiet, unless it fails. Two at once (server and client) build once.
+build_examples() {
+    local root=$1 lock
+    examples_outdated "$root" || return 0
+    mkdir -p "$root/rdmacm-examples/target"
+    exec {lock}>"$root/rdmacm-examples/target/.build.lock"
+    flock "$lock"
+    if examples_outdated "$root"; then
+        install_packages maven
+        say "building the examples"
+        (cd "$root" && mvn -q -B -ntp -DskipTests -pl rdmacm-examples -am package) </dev/null >&2 || return 1
+        # Maven leaves a jar as it is when only what it does not contain has changed.
+        touch "$root/$EXAMPLES_JAR"
+    fi
+    exec {lock}>&-
+}
