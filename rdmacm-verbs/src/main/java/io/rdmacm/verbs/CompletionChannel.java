@@ -98,7 +98,7 @@ public final class CompletionChannel extends NativeObject {
         life().enter();
         events.lock().lock();
         try {
-            return Optional.ofNullable(events.poll(queue -> true));
+            return Optional.ofNullable(events.poll(queue -> true, queue -> queue));
         } finally {
             events.lock().unlock();
             life().leave();
@@ -154,7 +154,7 @@ public final class CompletionChannel extends NativeObject {
         life().enter();
         try {
             Deadline deadline = Deadline.after(timeout);
-            CompletionQueue queue = events.next(wanted, () -> ensureOpenFor(only), deadline);
+            CompletionQueue queue = events.next(wanted, () -> ensureOpenFor(only), deadline, q -> q);
             if (queue == null) {
                 throw new RdmaTimeoutException("ibv_get_cq_event", "no completion event within " + timeout);
             }

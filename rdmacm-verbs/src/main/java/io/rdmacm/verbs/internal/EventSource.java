@@ -52,6 +52,18 @@ public final class EventSource<E> {
         E read() throws RdmaException;
     }
 
+    /**
+     * Makes of an event what its taker gets.
+     *
+     * @param <E> the events
+     * @param <R> what they are delivered as
+     */
+    @FunctionalInterface
+    public interface Delivery<E, R> {
+        /** The result is null when the event has become void meanwhile. Called with the lock held. */
+        R deliver(E event) throws RdmaException;
+    }
+
     /** Whether the wait still makes sense. */
     @FunctionalInterface
     public interface Guard {
@@ -67,20 +79,22 @@ public final class EventSource<E> {
     /**
      * Waits for an event.
      *
+     * @param <R> what it is delivered as
      * @param wanted which one; called with the lock held, once an event and round
      * @param guard throws when the wait must end; asked after each wake-up
      * @param deadline until when
-     * @return the event; null when the time ran out
+     * @param delivery makes of the event what the caller gets
+     * @return what the delivery made; null when the time ran out
      */
-    public E next(Predicate<? super E> wanted, Guard guard, Deadline deadline)
+    public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
         lock.lockInterruptibly();
         try {
             while (true) {
                 guard.check();
-                E event = poll(wanted);
-                if (event != null) {
-                    return event;
+                R delivered = poll(wanted, delivery);
+                if (delivered != null) {
+                    return delivered;
                 }
                 if (deadline.hasPassed()) {
                     return null;
@@ -98,10 +112,21 @@ public final class EventSource<E> {
         }
     }
 
-    /** Takes an event if one is there, without waiting. With the lock held. */
-    public E poll(Predicate<? super E> wanted) throws RdmaException {
-        E event = takePending(wanted);
-        return event != null ? event : readUntil(wanted);
+    /** Takes an event if one is there, without waiting; null when there is none. With the lock held. */
+    public <R> R poll(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
+        while (true) {
+            E event = takePending(wanted);
+            if (event == null) {
+                event = readUntil(wanted);
+            }
+            if (event == null) {
+                return null;
+            }
+            R delivered = delivery.deliver(event);
+            if (delivered != null) {
+                return delivered;
+            }
+        }
     }
 
     /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Errno;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/** Turns what went wrong in the connection manager into exceptions. */
+final class CmFailures {
+    private static final Set<Integer> UNREACHABLE = Set.of(Rdma.ENETUNREACH(), Rdma.EHOSTUNREACH(),
+            Rdma.EADDRNOTAVAIL(), Rdma.ENETDOWN(), Rdma.EHOSTDOWN());
+
+    private CmFailures() {
+    }
+
+    /** For functions that return -1 and set errno. */
+    static void check(NativeFunction function, int result, String detail) throws RdmaException {
+        if (result == -1) {
+            int errno = Errno.last();
+            throw UNREACHABLE.contains(errno)
+                    ? new UnreachableException(function.name(), errno, detail)
+                    : RdmaException.of(function.name(), errno, detail);
+        }
+    }
+
+    /** The exception of an event that came instead of the one that was waited for. */
+    static RdmaException of(CmEventType event, int status, byte[] privateData, String waitedFor) {
+        return switch (event) {
+            case REJECTED -> new RejectedException(waitedFor, status, privateData);
+            case ADDR_ERROR, ROUTE_ERROR, UNREACHABLE -> new UnreachableException(waitedFor, event, status);
+            case DISCONNECTED -> new DisconnectedException(waitedFor);
+            case DEVICE_REMOVAL -> new DeviceRemovedException(waitedFor);
+            default -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
+                    + describe(status));
+        };
+    }
+
+    static String describe(int status) {
+        return status < 0 ? status + " (" + Errno.name(-status) + ", " + Errno.text(-status) + ")" : "" + status;
+    }
+}

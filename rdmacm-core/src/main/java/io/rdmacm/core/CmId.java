@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.rdmacm.bindings.rdma_addr;
+import io.rdmacm.bindings.rdma_cm_id;
+import io.rdmacm.bindings.rdma_conn_param;
+import io.rdmacm.bindings.rdma_route;
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)): one end of a connection, or a listener. It is
+ * to RDMA what a socket is to TCP. Its calls begin something, and its channel's events tell how that went.
+ *
+ * <table>
+ * <caption>The order of calls</caption>
+ * <tr><th>state</th><th>legal calls</th><th>left by</th></tr>
+ * <tr><td>IDLE</td><td>bindAddress, resolveAddress</td><td>the call</td></tr>
+ * <tr><td>BOUND</td><td>listen, resolveAddress</td><td>the call</td></tr>
+ * <tr><td>RESOLVING_ADDRESS</td><td></td><td>ADDR_RESOLVED; ADDR_ERROR, back to BOUND</td></tr>
+ * <tr><td>ADDRESS_RESOLVED</td><td>createQueuePair, resolveRoute</td><td>the call</td></tr>
+ * <tr><td>RESOLVING_ROUTE</td><td>createQueuePair</td><td>ROUTE_RESOLVED; ROUTE_ERROR, back to
+ * ADDRESS_RESOLVED</td></tr>
+ * <tr><td>ROUTE_RESOLVED</td><td>createQueuePair, connect</td><td>the call</td></tr>
+ * <tr><td>LISTENING</td><td></td><td>close</td></tr>
+ * <tr><td>REQUESTED</td><td>createQueuePair, accept, reject</td><td>the call</td></tr>
+ * <tr><td>CONNECTING, ACCEPTED</td><td>disconnect</td><td>ESTABLISHED; REJECTED, UNREACHABLE, CONNECT_ERROR</td></tr>
+ * <tr><td>CONNECTED</td><td>disconnect</td><td>DISCONNECTED, or the call</td></tr>
+ * <tr><td>DISCONNECTING</td><td>disconnect</td><td>DISCONNECTED</td></tr>
+ * <tr><td>DISCONNECTED, FAILED</td><td>disconnect (no effect on a failed one)</td><td>close</td></tr>
+ * </table>
+ *
+ * <p>Any other call is an IllegalStateException that names the missing step. The state follows the events as they are
+ * read, so it may be ahead of the event that a program has in its hands. All methods may be called from any thread.
+ *
+ * <p>An id can be closed when its queue pair is, and when its events are. Closing a connected id ends the connection.
+ */
+public final class CmId extends NativeObject {
+    private static final NativeFunction CREATE_ID = NativeFunction.of("rdma_create_id");
+    private static final NativeFunction DESTROY_ID = NativeFunction.of("rdma_destroy_id");
+    private static final NativeFunction BIND_ADDR = NativeFunction.of("rdma_bind_addr");
+    private static final NativeFunction RESOLVE_ADDR = NativeFunction.of("rdma_resolve_addr");
+    private static final NativeFunction RESOLVE_ROUTE = NativeFunction.of("rdma_resolve_route");
+    private static final NativeFunction LISTEN = NativeFunction.of("rdma_listen");
+    private static final NativeFunction CREATE_QP = NativeFunction.of("rdma_create_qp");
+    private static final NativeFunction DESTROY_QP = NativeFunction.of("rdma_destroy_qp");
+    private static final NativeFunction CONNECT = NativeFunction.of("rdma_connect");
+    private static final NativeFunction ACCEPT = NativeFunction.of("rdma_accept");
+    private static final NativeFunction REJECT = NativeFunction.of("rdma_reject");
+    private static final NativeFunction DISCONNECT = NativeFunction.of("rdma_disconnect");
+
+    private static final long SOURCE = rdma_cm_id.route$offset() + rdma_route.addr$offset()
+            + rdma_addr.src_addr$offset();
+    private static final long DESTINATION = rdma_cm_id.route$offset() + rdma_route.addr$offset()
+            + rdma_addr.dst_addr$offset();
+
+    private static final Set<CmIdState> WITH_DEVICE = EnumSet.of(CmIdState.BOUND, CmIdState.ADDRESS_RESOLVED,
+            CmIdState.RESOLVING_ROUTE, CmIdState.ROUTE_RESOLVED, CmIdState.REQUESTED);
+    private static final Set<CmIdState> CAN_DISCONNECT = EnumSet.of(CmIdState.CONNECTING, CmIdState.ACCEPTED,
+            CmIdState.CONNECTED, CmIdState.DISCONNECTING, CmIdState.DISCONNECTED, CmIdState.FAILED);
+
+    private final EventChannel channel;
+    private final PortSpace portSpace;
+    // What the messages call it; kept apart so that the life does not refer to this object.
+    private final AtomicReference<String> label;
+    // Written with the channel's lock held.
+    private volatile CmIdState state;
+    private volatile QueuePair queuePair;
+
+    private CmId(EventChannel channel, PortSpace portSpace, Lifetime life, long address, CmIdState state) {
+        super(life, address, rdma_cm_id.sizeof());
+        this.channel = channel;
+        this.portSpace = portSpace;
+        this.state = state;
+        AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
+        this.label = text;
+        life.describe(text::get);
+    }
+
+    /**
+     * A new id ({@code rdma_create_id}).
+     *
+     * @param channel where its events arrive
+     * @param portSpace what its port is a port of
+     */
+    public static CmId open(EventChannel channel, PortSpace portSpace) throws RdmaException {
+        Objects.requireNonNull(portSpace, "portSpace");
+        Lifetime life = Lifetime.begin("CmId", channel.lifetime());
+        channel.lock().lock();
+        try (Arena arena = Arena.ofConfined()) {
+            long result = arena.allocate(Long.BYTES, Long.BYTES).address();
+            long address = life.create(() -> {
+                Check.minusOne(CREATE_ID, CREATE_ID.callInt(addressOf(channel), result, 0, portSpace.value()));
+                return Memory.getLong(result);
+            });
+            CmId id = new CmId(channel, portSpace, life, address, CmIdState.IDLE);
+            channel.register(id, address);
+            return id;
+        } finally {
+            channel.lock().unlock();
+        }
+    }
+
+    /** The new id of a connect request. With the channel's lock held. */
+    static CmId requested(EventChannel channel, RawEvent request) {
+        Lifetime life = Lifetime.begin("CmId", channel.lifetime());
+        CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
+        channel.register(id, request.id());
+        id.relabel();
+        return id;
+    }
+
+    /** Destroys the new id of a connect request that never became an object; the peer is rejected thereby. */
+    static void destroyUnseen(long address) throws RdmaException {
+        Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address));
+    }
+
+    /** The channel that its events arrive at. */
+    public EventChannel channel() {
+        life().ensureOpen();
+        return channel;
+    }
+
+    /** What its port is a port of. */
+    public PortSpace portSpace() {
+        life().ensureOpen();
+        return portSpace;
+    }
+
+    /** Where it is between creation and the end of its connection. */
+    public CmIdState state() {
+        life().ensureOpen();
+        return state;
+    }
+
+    /**
+     * The address of this side ({@code rdma_get_local_addr}).
+     *
+     * @throws IllegalStateException when it has none yet
+     */
+    public InetSocketAddress localAddress() {
+        return socketAddress(SOURCE, "local");
+    }
+
+    /**
+     * The address of the other side ({@code rdma_get_peer_addr}).
+     *
+     * @throws IllegalStateException when it has none yet
+     */
+    public InetSocketAddress peerAddress() {
+        return socketAddress(DESTINATION, "peer");
+    }
+
+    /**
+     * The device that it is bound to ({@code rdma_cm_id.verbs}). It belongs to librdmacm and needs no close; what is
+     * made from it must be closed while an id of the device is open.
+     *
+     * @throws IllegalStateException when it is not bound to a device yet
+     */
+    public VerbsContext context() {
+        life().enter();
+        try {
+            long context = Memory.getLong(address() + rdma_cm_id.verbs$offset());
+            if (context == 0) {
+                throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
+            }
+            return VerbsContext.ofConnectionManager(context);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /** Its queue pair; empty when none was made, or it was closed. */
+    public Optional<QueuePair> queuePair() {
+        life().ensureOpen();
+        return Optional.ofNullable(openQueuePair());
+    }
+
+    /**
+     * Binds it to an address of this machine ({@code rdma_bind_addr}).
+     *
+     * @param local with the port 0 for any port; the wildcard address for all devices
+     * @throws UnreachableException when the address is not one of this machine
+     * @throws RdmaException EADDRINUSE; ENODEV when no RDMA device serves the address
+     */
+    public void bindAddress(InetSocketAddress local) throws RdmaException {
+        run("bindAddress", EnumSet.of(CmIdState.IDLE), () -> {
+            try (Arena arena = Arena.ofConfined()) {
+                long address = SocketAddresses.write(Objects.requireNonNull(local, "local"), arena);
+                CmFailures.check(BIND_ADDR, BIND_ADDR.callInt(address(), address), local.toString());
+            }
+            state = CmIdState.BOUND;
+        });
+    }
+
+    /**
+     * Resolves the peer's address, and binds the id to the device that leads there ({@code rdma_resolve_addr}).
+     * Answered by ADDR_RESOLVED or ADDR_ERROR.
+     *
+     * @param peer the peer
+     * @param timeout after which the kernel gives up, at least a millisecond
+     */
+    public void resolveAddress(InetSocketAddress peer, Duration timeout) throws RdmaException {
+        resolveAddress(null, peer, timeout);
+    }
+
+    /**
+     * As {@link #resolveAddress(InetSocketAddress, Duration)}, from a given address of this machine.
+     *
+     * @param local null to let the kernel choose
+     * @param peer the peer
+     * @param timeout after which the kernel gives up, at least a millisecond
+     */
+    public void resolveAddress(InetSocketAddress local, InetSocketAddress peer, Duration timeout)
+            throws RdmaException {
+        run("resolveAddress", EnumSet.of(CmIdState.IDLE, CmIdState.BOUND), () -> {
+            int milliseconds = milliseconds(timeout);
+            try (Arena arena = Arena.ofConfined()) {
+                long source = SocketAddresses.write(local, arena);
+                long destination = SocketAddresses.write(Objects.requireNonNull(peer, "peer"), arena);
+                CmFailures.check(RESOLVE_ADDR, RESOLVE_ADDR.callInt(address(), source, destination, milliseconds),
+                        peer.toString());
+            }
+            state = CmIdState.RESOLVING_ADDRESS;
+        });
+    }
+
+    /**
+     * Resolves the route to the peer ({@code rdma_resolve_route}). Answered by ROUTE_RESOLVED or ROUTE_ERROR.
+     *
+     * @param timeout after which the kernel gives up, at least a millisecond
+     */
+    public void resolveRoute(Duration timeout) throws RdmaException {
+        run("resolveRoute", EnumSet.of(CmIdState.ADDRESS_RESOLVED), () -> {
+            int result = RESOLVE_ROUTE.callInt(address(), milliseconds(timeout));
+            CmFailures.check(RESOLVE_ROUTE, result, label.get());
+            state = CmIdState.RESOLVING_ROUTE;
+        });
+    }
+
+    /**
+     * Begins to listen ({@code rdma_listen}). Connect requests arrive as CONNECT_REQUEST.
+     *
+     * @param backlog how many requests may wait to be taken, at least 0; 0 for the kernel's limit
+     */
+    public void listen(int backlog) throws RdmaException {
+        run("listen", EnumSet.of(CmIdState.BOUND), () -> {
+            if (backlog < 0) {
+                throw new IllegalArgumentException("backlog is negative: " + backlog);
+            }
+            CmFailures.check(LISTEN, LISTEN.callInt(address(), backlog), label.get());
+            state = CmIdState.LISTENING;
+        });
+    }
+
+    /**
+     * Makes the queue pair of the connection, in the state that lets receives be posted ({@code rdma_create_qp}). It is
+     * to be closed before the id.
+     *
+     * @param domain of the same {@link #context()}
+     * @param attributes of the type that belongs to the port space
+     */
+    public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
+            throws RdmaException {
+        QueuePair[] made = new QueuePair[1];
+        run("createQueuePair", WITH_DEVICE, () -> {
+            requireFitting(domain, attributes);
+            made[0] = QueuePair.create(domain, attributes, init -> {
+                Check.minusOne(CREATE_QP, CREATE_QP.callInt(address(), addressOf(domain), init));
+                return Memory.getLong(address() + rdma_cm_id.qp$offset());
+            }, this::destroyQueuePair, life());
+            queuePair = made[0];
+        });
+        return made[0];
+    }
+
+    /**
+     * Asks the peer for a connection ({@code rdma_connect}). Answered by ESTABLISHED, REJECTED, UNREACHABLE or
+     * CONNECT_ERROR.
+     *
+     * @param parameters with at most 56 bytes of private data; 180 for datagrams
+     */
+    public void connect(ConnectionParameters parameters) throws RdmaException {
+        run("connect", EnumSet.of(CmIdState.ROUTE_RESOLVED), () -> {
+            requireQueuePair("connect", parameters);
+            requireFits("connect", parameters.privateData().length, isDatagram() ? 180 : 56);
+            call(CONNECT, parameters);
+            state = CmIdState.CONNECTING;
+            relabel();
+        });
+    }
+
+    /**
+     * Takes the connection that the peer asked for ({@code rdma_accept}). Answered by ESTABLISHED; not for datagrams.
+     *
+     * @param parameters with at most 196 bytes of private data; 136 for datagrams
+     */
+    public void accept(ConnectionParameters parameters) throws RdmaException {
+        run("accept", EnumSet.of(CmIdState.REQUESTED), () -> {
+            requireQueuePair("accept", parameters);
+            requireFits("accept", parameters.privateData().length, isDatagram() ? 136 : 196);
+            call(ACCEPT, parameters);
+            state = CmIdState.ACCEPTED;
+        });
+    }
+
+    /** Rejects the connection that the peer asked for, without a word ({@code rdma_reject}). */
+    public void reject() throws RdmaException {
+        reject(new byte[0]);
+    }
+
+    /**
+     * Rejects the connection that the peer asked for ({@code rdma_reject}).
+     *
+     * @param privateData what the peer is told; at most 148 bytes, 136 for datagrams
+     */
+    public void reject(byte[] privateData) throws RdmaException {
+        run("reject", EnumSet.of(CmIdState.REQUESTED), () -> {
+            requireFits("reject", privateData.length, isDatagram() ? 136 : 148);
+            try (Arena arena = Arena.ofConfined()) {
+                long data = nativeCopy(privateData, arena);
+                CmFailures.check(REJECT, REJECT.callInt(address(), data, privateData.length), label.get());
+            }
+            state = CmIdState.FAILED;
+        });
+    }
+
+    /**
+     * Ends the connection: work that is still posted is flushed ({@code rdma_disconnect}). Answered by DISCONNECTED at
+     * both sides. When the peer has ended it already, this only acknowledges that.
+     */
+    public void disconnect() throws RdmaException {
+        run("disconnect", CAN_DISCONNECT, () -> {
+            if (state == CmIdState.FAILED) {
+                return;
+            }
+            CmFailures.check(DISCONNECT, DISCONNECT.callInt(address()), label.get());
+            if (state != CmIdState.DISCONNECTED) {
+                state = CmIdState.DISCONNECTING;
+            }
+        });
+    }
+
+    /** The state follows an event that was read. With the channel's lock held. */
+    void happened(CmEventType type) {
+        state = switch (type) {
+            case ADDR_RESOLVED -> CmIdState.ADDRESS_RESOLVED;
+            case ADDR_ERROR -> CmIdState.BOUND;
+            case ROUTE_RESOLVED -> CmIdState.ROUTE_RESOLVED;
+            case ROUTE_ERROR -> CmIdState.ADDRESS_RESOLVED;
+            case ESTABLISHED -> state == CmIdState.DISCONNECTING ? state : CmIdState.CONNECTED;
+            case REJECTED, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL -> CmIdState.FAILED;
+            case DISCONNECTED -> CmIdState.DISCONNECTED;
+            default -> state;
+        };
+        relabel();
+    }
+
+    PortSpace portSpaceUnchecked() {
+        return portSpace;
+    }
+
+    Lifetime lifetime() {
+        return life();
+    }
+
+    @Override
+    protected void wakeWaiters() {
+        channel.wake();
+    }
+
+    @Override
+    protected void destroy() throws RdmaException {
+        channel.lock().lock();
+        try {
+            // Events that were read for this id and not asked for: C would wait for them.
+            channel.unregister(this, address());
+            Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
+        } finally {
+            channel.lock().unlock();
+        }
+    }
+
+    private void destroyQueuePair() throws RdmaException {
+        channel.lock().lock();
+        try {
+            DESTROY_QP.callInt(address());
+            queuePair = null;
+        } finally {
+            channel.lock().unlock();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Step {
+        void run() throws RdmaException;
+    }
+
+    /** Runs one call of the order of calls, with nobody else changing the id and no event being read. */
+    private void run(String call, Set<CmIdState> legal, Step step) throws RdmaException {
+        life().enter();
+        try {
+            channel.lock().lock();
+            try {
+                if (!legal.contains(state)) {
+                    throw new IllegalStateException(call + " is not possible now: " + this + " is " + state
+                            + ", next comes: " + state.nextStep());
+                }
+                step.run();
+            } finally {
+                channel.lock().unlock();
+            }
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void call(NativeFunction function, ConnectionParameters parameters) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(rdma_conn_param.layout()).address();
+            parameters.write(struct, nativeCopy(parameters.privateData(), arena));
+            CmFailures.check(function, function.callInt(address(), struct), label.get());
+        }
+    }
+
+    private static long nativeCopy(byte[] data, Arena arena) {
+        return data.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_BYTE, data).address();
+    }
+
+    private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {
+        if (openQueuePair() != null) {
+            throw new IllegalStateException(this + " has a queue pair already: " + queuePair);
+        }
+        if (domain.context() != context()) {
+            throw new IllegalArgumentException("the protection domain belongs to another device: " + domain.context()
+                    + ", the id to " + context());
+        }
+        if (attributes.type() != portSpace.queuePairType()) {
+            throw new IllegalArgumentException("ids of the port space " + portSpace + " have queue pairs of the type "
+                    + portSpace.queuePairType() + ", not " + attributes.type());
+        }
+    }
+
+    private void requireQueuePair(String call, ConnectionParameters parameters) {
+        if (openQueuePair() == null && parameters.queuePairNumber() == 0) {
+            throw new IllegalStateException(call + " needs a queue pair: " + this
+                    + " has none, next comes: createQueuePair");
+        }
+    }
+
+    private QueuePair openQueuePair() {
+        QueuePair current = queuePair;
+        return current != null && current.isOpen() ? current : null;
+    }
+
+    private boolean isDatagram() {
+        return portSpace.queuePairType() == QueuePairType.UD;
+    }
+
+    private void requireFits(String call, int length, int most) {
+        if (length > most) {
+            throw new IllegalArgumentException(call + " of the port space " + portSpace + " takes at most " + most
+                    + " bytes of private data, not " + length);
+        }
+    }
+
+    private static int milliseconds(Duration timeout) {
+        if (timeout.toMillis() < 1 || timeout.toMillis() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("timeout must be from 1 ms to " + Integer.MAX_VALUE + " ms, not "
+                    + timeout);
+        }
+        return (int) timeout.toMillis();
+    }
+
+    private InetSocketAddress socketAddress(long offset, String which) {
+        life().enter();
+        try {
+            InetSocketAddress address = SocketAddresses.read(address() + offset);
+            if (address == null) {
+                throw new IllegalStateException(this + " has no " + which + " address, next comes: "
+                        + state.nextStep());
+            }
+            return address;
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void relabel() {
+        InetSocketAddress peer = SocketAddresses.read(address() + DESTINATION);
+        if (peer != null) {
+            label.set(portSpace + " at 0x" + Long.toHexString(address()) + ", peer " + peer.getHostString() + ":"
+                    + peer.getPort());
+        }
+    }
+}

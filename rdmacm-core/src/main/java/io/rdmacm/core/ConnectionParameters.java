@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.rdma_conn_param;
+import io.rdmacm.verbs.internal.Memory;
+
+/**
+ * What is agreed when connecting ({@code struct rdma_conn_param}, rdma_connect(3), rdma_accept(3)). Immutable.
+ */
+public final class ConnectionParameters {
+    /** As many as the device allows, for the responder resources and the initiator depth. */
+    public static final int MAXIMUM = Rdma.RDMA_MAX_RESP_RES();
+
+    private static final int MOST_RETRIES = 7;
+
+    private final byte[] privateData;
+    private final int responderResources;
+    private final int initiatorDepth;
+    private final boolean flowControl;
+    private final int retryCount;
+    private final int rnrRetryCount;
+    private final boolean sharedReceiveQueue;
+    private final int queuePairNumber;
+
+    private ConnectionParameters(Builder builder) {
+        this.privateData = builder.privateData;
+        this.responderResources = builder.responderResources;
+        this.initiatorDepth = builder.initiatorDepth;
+        this.flowControl = builder.flowControl;
+        this.retryCount = builder.retryCount;
+        this.rnrRetryCount = builder.rnrRetryCount;
+        this.sharedReceiveQueue = builder.sharedReceiveQueue;
+        this.queuePairNumber = builder.queuePairNumber;
+    }
+
+    /** No private data, as many reads and atomics as the device allows, all retries. */
+    public static ConnectionParameters defaults() {
+        return builder().build();
+    }
+
+    /** Begins with the values of {@link #defaults()}. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Reads the struct of an event. */
+    static ConnectionParameters read(long address) {
+        Builder builder = builder();
+        int length = Byte.toUnsignedInt(Memory.getByte(address + rdma_conn_param.private_data_len$offset()));
+        long data = Memory.getLong(address + rdma_conn_param.private_data$offset());
+        builder.privateData = data == 0 ? new byte[0] : Memory.bytes(data, length);
+        builder.responderResources = unsigned(address + rdma_conn_param.responder_resources$offset());
+        builder.initiatorDepth = unsigned(address + rdma_conn_param.initiator_depth$offset());
+        builder.flowControl = unsigned(address + rdma_conn_param.flow_control$offset()) != 0;
+        builder.retryCount = unsigned(address + rdma_conn_param.retry_count$offset());
+        builder.rnrRetryCount = unsigned(address + rdma_conn_param.rnr_retry_count$offset());
+        builder.sharedReceiveQueue = unsigned(address + rdma_conn_param.srq$offset()) != 0;
+        builder.queuePairNumber = Memory.getInt(address + rdma_conn_param.qp_num$offset());
+        return builder.build();
+    }
+
+    /** Writes the struct; the private data must stay where it is until C has read both. */
+    void write(long address, long data) {
+        Memory.putLong(address + rdma_conn_param.private_data$offset(), data);
+        Memory.putByte(address + rdma_conn_param.private_data_len$offset(), (byte) privateData.length);
+        Memory.putByte(address + rdma_conn_param.responder_resources$offset(), (byte) responderResources);
+        Memory.putByte(address + rdma_conn_param.initiator_depth$offset(), (byte) initiatorDepth);
+        Memory.putByte(address + rdma_conn_param.flow_control$offset(), (byte) (flowControl ? 1 : 0));
+        Memory.putByte(address + rdma_conn_param.retry_count$offset(), (byte) retryCount);
+        Memory.putByte(address + rdma_conn_param.rnr_retry_count$offset(), (byte) rnrRetryCount);
+        Memory.putByte(address + rdma_conn_param.srq$offset(), (byte) (sharedReceiveQueue ? 1 : 0));
+        Memory.putInt(address + rdma_conn_param.qp_num$offset(), queuePairNumber);
+    }
+
+    /** What the program itself has to say; a copy. What arrives may be longer than what was sent, filled with zeros. */
+    public byte[] privateData() {
+        return privateData.clone();
+    }
+
+    /** How many reads and atomics of the peer this side answers at once; {@link #MAXIMUM} for all it can. */
+    public int responderResources() {
+        return responderResources;
+    }
+
+    /** How many reads and atomics this side has outstanding at once; {@link #MAXIMUM} for all it can. */
+    public int initiatorDepth() {
+        return initiatorDepth;
+    }
+
+    /** Whether the hardware has flow control. */
+    public boolean flowControl() {
+        return flowControl;
+    }
+
+    /** How often a message is sent again when no answer comes: 0 to 7. Not used by accept. */
+    public int retryCount() {
+        return retryCount;
+    }
+
+    /** How often a message is sent again when the peer has no receive posted: 0 to 6, and 7 for without end. */
+    public int rnrRetryCount() {
+        return rnrRetryCount;
+    }
+
+    /** Whether the queue pair has a shared receive queue; used only when it was made outside the id. */
+    public boolean sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
+    /** The number of a queue pair that was made outside the id; 0 for none. */
+    public int queuePairNumber() {
+        return queuePairNumber;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ConnectionParameters that && Arrays.equals(privateData, that.privateData)
+                && responderResources == that.responderResources && initiatorDepth == that.initiatorDepth
+                && flowControl == that.flowControl && retryCount == that.retryCount
+                && rnrRetryCount == that.rnrRetryCount && sharedReceiveQueue == that.sharedReceiveQueue
+                && queuePairNumber == that.queuePairNumber;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(Arrays.hashCode(privateData), responderResources, initiatorDepth, flowControl, retryCount,
+                rnrRetryCount, sharedReceiveQueue, queuePairNumber);
+    }
+
+    @Override
+    public String toString() {
+        return "ConnectionParameters[" + privateData.length + " bytes of private data, responderResources="
+                + responderResources + ", initiatorDepth=" + initiatorDepth + ", flowControl=" + flowControl
+                + ", retryCount=" + retryCount + ", rnrRetryCount=" + rnrRetryCount + ", sharedReceiveQueue="
+                + sharedReceiveQueue + ", queuePairNumber=0x" + Integer.toHexString(queuePairNumber) + "]";
+    }
+
+    private static int unsigned(long address) {
+        return Byte.toUnsignedInt(Memory.getByte(address));
+    }
+
+    /** Makes {@link ConnectionParameters}. */
+    public static final class Builder {
+        private byte[] privateData = new byte[0];
+        private int responderResources = MAXIMUM;
+        private int initiatorDepth = MAXIMUM;
+        private boolean flowControl;
+        private int retryCount = MOST_RETRIES;
+        private int rnrRetryCount = MOST_RETRIES;
+        private boolean sharedReceiveQueue;
+        private int queuePairNumber;
+
+        private Builder() {
+        }
+
+        /** What the program itself has to say; how much fits is checked by the call that sends it. */
+        public Builder privateData(byte[] data) {
+            privateData = data.clone();
+            return this;
+        }
+
+        /** How many reads and atomics of the peer this side answers at once. */
+        public Builder responderResources(int count) {
+            responderResources = inRange("responder resources", count, MAXIMUM);
+            return this;
+        }
+
+        /** How many reads and atomics this side has outstanding at once. */
+        public Builder initiatorDepth(int count) {
+            initiatorDepth = inRange("initiator depth", count, MAXIMUM);
+            return this;
+        }
+
+        /** Whether the hardware has flow control. */
+        public Builder flowControl(boolean on) {
+            flowControl = on;
+            return this;
+        }
+
+        /** How often a message is sent again when no answer comes: 0 to 7. */
+        public Builder retryCount(int count) {
+            retryCount = inRange("retry count", count, MOST_RETRIES);
+            return this;
+        }
+
+        /** How often a message is sent again when the peer has no receive posted: 0 to 6, and 7 for without end. */
+        public Builder rnrRetryCount(int count) {
+            rnrRetryCount = inRange("RNR retry count", count, MOST_RETRIES);
+            return this;
+        }
+
+        /** Whether a queue pair that was made outside the id has a shared receive queue. */
+        public Builder sharedReceiveQueue(boolean on) {
+            sharedReceiveQueue = on;
+            return this;
+        }
+
+        /** The number of a queue pair that was made outside the id. */
+        public Builder queuePairNumber(int number) {
+            queuePairNumber = number;
+            return this;
+        }
+
+        /** The parameters. */
+        public ConnectionParameters build() {
+            return new ConnectionParameters(this);
+        }
+
+        private static int inRange(String name, int value, int most) {
+            if (value < 0 || value > most) {
+                throw new IllegalArgumentException(name + " must be from 0 to " + most + ", not " + value);
+            }
+            return value;
+        }
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import io.rdmacm.verbs.RdmaException;
+
+/** The device of the id is going away: everything that belongs to it is to be closed. */
+public class DeviceRemovedException extends RdmaException {
+    private static final long serialVersionUID = 1L;
+
+    DeviceRemovedException(String waitedFor) {
+        super("rdma_get_cm_event", waitedFor + ": the RDMA device was removed");
+    }
+}

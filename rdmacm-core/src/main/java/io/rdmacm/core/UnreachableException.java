@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import io.rdmacm.verbs.RdmaException;
+
+/** The address or the route could not be resolved, or the peer did not answer. */
+public class UnreachableException extends RdmaException {
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+
+    UnreachableException(String waitedFor, CmEventType event, int status) {
+        super("rdma_get_cm_event", waitedFor + ": the peer cannot be reached: " + event + ", status "
+                + CmFailures.describe(status));
+        this.status = status;
+    }
+
+    UnreachableException(String function, int errno, String detail) {
+        super(function, errno, detail);
+        this.status = -errno;
+    }
+
+    /** The status of the event: a negative error number, or a code of the device. */
+    public int status() {
+        return status;
+    }
+}
