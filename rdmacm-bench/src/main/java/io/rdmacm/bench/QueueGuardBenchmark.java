@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/** What it costs that a queue may be closed while another thread posts: our guard beside what a lock would cost. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class QueueGuardBenchmark {
+    private final QueueGuard guard = new QueueGuard("queue");
+    private final ReentrantLock lock = new ReentrantLock();
+    private int work;
+
+    /** The same work with nothing around it. */
+    @Benchmark
+    public int unguarded() {
+        return ++work;
+    }
+
+    /** With the guard, by the thread that owns the claim. */
+    @Benchmark
+    public int guarded() {
+        QueueGuard.Claim claim = guard.enter();
+        try {
+            return ++work;
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** With an uncontended lock. */
+    @Benchmark
+    public int locked() {
+        lock.lock();
+        try {
+            return ++work;
+        } finally {
+            lock.unlock();
+        }
+    }
+}
