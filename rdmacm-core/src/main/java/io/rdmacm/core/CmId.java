@@ -26,6 +26,7 @@ import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
  * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)): one end of a connection, or a listener. It is
@@ -109,7 +110,7 @@ public final class CmId extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             long result = arena.allocate(Long.BYTES, Long.BYTES).address();
             long address = life.create(() -> {
-                Check.minusOne(CREATE_ID, CREATE_ID.callInt(addressOf(channel), result, 0, portSpace.value()));
+                Check.minusOne(CREATE_ID, CREATE_ID.callInt(channel.nativeAddress(), result, 0, portSpace.value()));
                 return Memory.getLong(result);
             });
             CmId id = new CmId(channel, portSpace, life, address, CmIdState.IDLE);
@@ -183,7 +184,7 @@ public final class CmId extends NativeObject {
             if (context == 0) {
                 throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
             }
-            return VerbsContext.ofConnectionManager(context);
+            return VerbsAccess.get().contextAt(context);
         } finally {
             life().leave();
         }
@@ -284,10 +285,11 @@ public final class CmId extends NativeObject {
         QueuePair[] made = new QueuePair[1];
         run("createQueuePair", WITH_DEVICE, () -> {
             requireFitting(domain, attributes);
-            made[0] = QueuePair.create(domain, attributes, init -> {
-                Check.minusOne(CREATE_QP, CREATE_QP.callInt(address(), addressOf(domain), init));
+            made[0] = VerbsAccess.get().createQueuePair(life(), domain, attributes, init -> {
+                long pd = VerbsAccess.get().addressOf(domain);
+                Check.minusOne(CREATE_QP, CREATE_QP.callInt(address(), pd, init));
                 return Memory.getLong(address() + rdma_cm_id.qp$offset());
-            }, this::destroyQueuePair, life());
+            }, this::destroyQueuePair);
             queuePair = made[0];
         });
         return made[0];

@@ -169,6 +169,10 @@ public final class EventChannel extends NativeObject {
         }
     }
 
+    long nativeAddress() {
+        return address();
+    }
+
     Lifetime lifetime() {
         return life();
     }

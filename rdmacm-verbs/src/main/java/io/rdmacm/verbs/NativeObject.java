@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.verbs.internal.LeakDetector;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
  * An object of a C library. The rules are the same for all of them:
@@ -19,6 +20,10 @@ import io.rdmacm.verbs.internal.Memory;
  * </ul>
  */
 public abstract class NativeObject implements AutoCloseable {
+    static {
+        new Access();
+    }
+
     private final Lifetime life;
     private final long address;
     private final long size;
@@ -80,17 +85,6 @@ public abstract class NativeObject implements AutoCloseable {
         return life;
     }
 
-    /** For the classes of this library: the life of another object. */
-    @SuppressWarnings("exports")
-    protected static Lifetime lifeOf(NativeObject object) {
-        return object.life;
-    }
-
-    /** For the classes of this library: the address of another C object, unchecked. */
-    protected static long addressOf(NativeObject object) {
-        return object.address;
-    }
-
     /** For the classes of this library: the address of the C object, unchecked. */
     protected final long address() {
         return address;
@@ -99,5 +93,28 @@ public abstract class NativeObject implements AutoCloseable {
     @Override
     public String toString() {
         return life + (life.isOpen() ? "" : " (closed)");
+    }
+
+    private static final class Access extends VerbsAccess {
+        @Override
+        public Lifetime lifeOf(NativeObject object) {
+            return object.life;
+        }
+
+        @Override
+        public long addressOf(NativeObject object) {
+            return object.address;
+        }
+
+        @Override
+        public VerbsContext contextAt(long contextAddress) {
+            return VerbsContext.ofConnectionManager(contextAddress);
+        }
+
+        @Override
+        public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
+                QueuePairCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
+            return QueuePair.create(domain, attributes, creator, destroyer, owner);
+        }
     }
 }

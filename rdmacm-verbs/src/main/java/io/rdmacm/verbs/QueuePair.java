@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.QueueGuard;
+import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
  * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue, to which work requests are
@@ -69,30 +70,10 @@ public final class QueuePair extends NativeObject {
         life.describe(() -> text);
     }
 
-    /** The native part of making a queue pair. */
-    @FunctionalInterface
-    public interface Creator {
-        /**
-         * Calls C.
-         *
-         * @param initAttributes the address of a filled {@code struct ibv_qp_init_attr}, whose capabilities C updates
-         * @return the address of the {@code struct ibv_qp}
-         */
-        long create(long initAttributes) throws RdmaException;
-    }
-
-    /**
-     * For connection-manager ids: a queue pair that is made and destroyed in a way of its own.
-     *
-     * @param domain whose memory regions it uses
-     * @param attributes what it is made with
-     * @param creator makes it
-     * @param destroyer destroys the queue pair whose address it is given by the creator
-     * @param owners lives that cannot end before it
-     */
-    @SuppressWarnings("exports")
-    public static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes, Creator creator,
-            Lifetime.Destroyer destroyer, Lifetime... owners) throws RdmaException {
+    /** A queue pair that is made and destroyed in a way of its own, see {@link VerbsAccess}. */
+    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            VerbsAccess.QueuePairCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            throws RdmaException {
         requireSameContext(domain, attributes.sendQueue());
         requireSameContext(domain, attributes.receiveQueue());
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));

@@ -40,12 +40,8 @@ public final class VerbsContext extends NativeObject {
         return new VerbsContext(life, life.create(creator), true);
     }
 
-    /**
-     * For librdmacm's ids: the context that one of them is bound to. The same address gives the same object.
-     *
-     * @param address the value of {@code rdma_cm_id.verbs}
-     */
-    public static VerbsContext ofConnectionManager(long address) {
+    /** The context that one of librdmacm's ids is bound to. The same address gives the same object. */
+    static VerbsContext ofConnectionManager(long address) {
         return OF_LIBRDMACM.computeIfAbsent(address, a -> new VerbsContext(Lifetime.permanent("VerbsContext"), a,
                 false));
     }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import java.lang.invoke.MethodHandles;
+
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
+
+/**
+ * What the connection-manager layer needs of the verbs objects and programs must not have: they could pass addresses
+ * that are none.
+ */
+public abstract class VerbsAccess {
+    private static volatile VerbsAccess instance;
+
+    /** Made once, by {@link NativeObject}. */
+    protected VerbsAccess() {
+        instance = this;
+    }
+
+    /** The way in. */
+    public static VerbsAccess get() {
+        if (instance == null) {
+            try {
+                MethodHandles.lookup().ensureInitialized(NativeObject.class);
+            } catch (IllegalAccessException e) {
+                throw new AssertionError("the class is public", e);
+            }
+        }
+        return instance;
+    }
+
+    /** The life of an object. */
+    public abstract Lifetime lifeOf(NativeObject object);
+
+    /** The address of the C object, unchecked. */
+    public abstract long addressOf(NativeObject object);
+
+    /**
+     * The context that librdmacm opened. The same address gives the same object.
+     *
+     * @param address the value of {@code rdma_cm_id.verbs}
+     */
+    public abstract VerbsContext contextAt(long address);
+
+    /**
+     * A queue pair that is made and destroyed in a way of its own.
+     *
+     * @param owner a life that cannot end before it, beside those of its domain and completion queues
+     * @param domain whose memory regions it uses
+     * @param attributes what it is made with
+     * @param creator makes it
+     * @param destroyer destroys it
+     */
+    public abstract QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain,
+            QueuePairInitAttributes attributes, QueuePairCreator creator, Lifetime.Destroyer destroyer)
+            throws RdmaException;
+
+    /** The native part of making a queue pair. */
+    @FunctionalInterface
+    public interface QueuePairCreator {
+        /**
+         * Calls C.
+         *
+         * @param initAttributes the address of a filled {@code struct ibv_qp_init_attr}, whose capabilities C updates
+         * @return the address of the {@code struct ibv_qp}
+         */
+        long create(long initAttributes) throws RdmaException;
+    }
+}
