@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.testing;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The first RDMA device of this machine, found without the library under test.
+ *
+ * @param name the kernel's name of it, such as {@code rxe0}
+ * @param networkInterface the network interface that it is on
+ */
+public record RdmaTestDevice(String name, NetworkInterface networkInterface) {
+    private static final File DEVICES = new File("/sys/class/infiniband");
+    private static final Path CONNECTION_MANAGER = Path.of("/dev/infiniband/rdma_cm");
+
+    /** Why there is no usable device; empty when there is one. */
+    public static Optional<String> missing() {
+        String[] names = DEVICES.list();
+        if (names == null || names.length == 0) {
+            return Optional.of("this machine has no RDMA device");
+        }
+        if (!Files.exists(CONNECTION_MANAGER)) {
+            return Optional.of("this machine has no " + CONNECTION_MANAGER);
+        }
+        if (find().isEmpty()) {
+            return Optional.of("the RDMA device " + String.join(", ", names)
+                    + " is on no network interface with an IPv4 address");
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * The device.
+     *
+     * @throws AssertionError when there is none
+     */
+    public static RdmaTestDevice get() {
+        return find().orElseThrow(() -> new AssertionError(missing().orElse("the RDMA device is gone")));
+    }
+
+    /** An IPv4 address of it. */
+    public Inet4Address ipv4() {
+        return addresses(Inet4Address.class).findFirst().orElseThrow();
+    }
+
+    /** An IPv6 address of it, a link-local one (with its scope) only when there is no other. */
+    public Optional<Inet6Address> ipv6() {
+        return addresses(Inet6Address.class).min(Comparator.comparing(Inet6Address::isLinkLocalAddress));
+    }
+
+    private <T extends InetAddress> Stream<T> addresses(Class<T> type) {
+        return networkInterface.inetAddresses().filter(type::isInstance).map(type::cast);
+    }
+
+    private static Optional<RdmaTestDevice> find() {
+        String[] names = DEVICES.list();
+        return Stream.of(names == null ? new String[0] : names).sorted()
+                .flatMap(name -> interfaceOf(name).stream())
+                .filter(device -> device.addresses(Inet4Address.class).findAny().isPresent())
+                .findFirst();
+    }
+
+    private static Optional<RdmaTestDevice> interfaceOf(String device) {
+        try {
+            Path file = DEVICES.toPath().resolve(device + "/ports/1/gid_attrs/ndevs/0");
+            return Optional.ofNullable(NetworkInterface.getByName(Files.readString(file).strip()))
+                    .map(found -> new RdmaTestDevice(device, found));
+        } catch (IOException e) {
+            // a port without an Ethernet interface: reading the file fails
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.testing;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.rdmacm.verbs.internal.Lifetime;
+
+/**
+ * What is in use: compared before and after, it shows what was not freed.
+ *
+ * @param files the open file descriptors of this process
+ * @param objects the open native objects of this JVM
+ * @param kernel the objects of the kernel's RDMA devices, of all processes, by kind; empty without the program rdma
+ */
+public record ResourceCounts(int files, long objects, Map<String, Integer> kernel) {
+    private static final Pattern COUNT = Pattern.compile("\"(pd|cq|qp|cm_id|mr|ctx|srq)\":(\\d+)");
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    /** The counts now. */
+    public static ResourceCounts now() {
+        // The kernel's first: running a program opens files for a while.
+        Map<String, Integer> kernel = kernelObjects();
+        String[] files = new File("/proc/self/fd").list();
+        return new ResourceCounts(files == null ? 0 : files.length, Lifetime.openObjects(), kernel);
+    }
+
+    /**
+     * The counts, once they are the wanted ones: the kernel frees some of its objects a little later.
+     *
+     * @param wanted what they should become
+     * @param limit how long to wait for that at most
+     * @return equal to the wanted ones, or what they are after that time
+     */
+    public static ResourceCounts await(ResourceCounts wanted, Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        ResourceCounts counts = now();
+        while (!counts.equals(wanted) && System.nanoTime() < end) {
+            Thread.sleep(PAUSE);
+            counts = now();
+        }
+        return counts;
+    }
+
+    private static Map<String, Integer> kernelObjects() {
+        Map<String, Integer> counts = new TreeMap<>();
+        if (!Requirements.isInstalled("rdma")) {
+            return counts;
+        }
+        try {
+            Process rdma = new ProcessBuilder("rdma", "-j", "resource")
+                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            try (var output = rdma.getInputStream()) {
+                Matcher found = COUNT.matcher(new String(output.readAllBytes(), StandardCharsets.UTF_8));
+                while (found.find()) {
+                    counts.merge(found.group(1), Integer.parseInt(found.group(2)), Integer::sum);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return counts;
+    }
+}
