@@ -21,12 +21,12 @@ device_is_ours() { [[ -e $RXE_STATE/made ]]; }
 # A dummy interface that somebody set up for this: up, large frames, an IPv4 address.
 suited_interface() {
     local name
-    while read -r name; do
-        [[ $(<"/sys/class/net/$name/mtu") -ge 4200 ]] || continue
-        [[ -n $(ip -4 -o addr show dev "$name" scope global) ]] || continue
-        printf '%s\n' "$name"
-        return 0
-    done < <(ip -o link show type dummy up 2>/dev/null | sed 's/^[0-9]*: \([^:@]*\).*/\1/')
+    for name in $(ip -o link show type dummy up 2>/dev/null | sed 's/^[0-9]*: \([^:@]*\).*/\1/'); do
+        if [[ $(<"/sys/class/net/$name/mtu") -ge 4200 && -n $(ip -4 -o addr show dev "$name" scope global) ]]; then
+            printf '%s\n' "$name"
+            return 0
+        fi
+    done
     return 1
 }
 
