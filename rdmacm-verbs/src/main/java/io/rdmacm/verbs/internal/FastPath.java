@@ -15,7 +15,7 @@ import java.util.Set;
  * for one that makes a system call, as the software devices do to send.
  */
 public final class FastPath {
-    private static final boolean CRITICAL_ALLOWED = Boolean.parseBoolean(System.getProperty("io.rdmacm.critical",
+    static final boolean CRITICAL_ALLOWED = Boolean.parseBoolean(System.getProperty("io.rdmacm.critical",
             "true"));
     private static final MethodHandle POLL = Shape.plain(CRITICAL_ALLOWED, ValueLayout.JAVA_INT, 3);
     private static final MethodHandle POST = Shape.plain(false, ValueLayout.JAVA_INT, 3);
