@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for libibverbs and the driver of a device, for tests: real C structs, no device. It records every call,
+// fails when it is told to, and completes what it is told to.
+#ifndef FAKEVERBS_H
+#define FAKEVERBS_H
+
+#include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FAKE_ARGUMENTS = 6, FAKE_DATA = 2048, FAKE_RECORDS = 512 };
+
+// One call: the function, its arguments widened to 64 bits, and what its pointers led to (work requests, lists).
+struct fake_record {
+	const char *function;
+	uint64_t arguments[FAKE_ARGUMENTS];
+	uint64_t data_size;
+	uint8_t data[FAKE_DATA];
+};
+
+enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_KINDS };
+
+struct fake_cq {
+	struct ibv_cq_ex ex; // begins as an ibv_cq does
+	int users;           // queue pairs
+	int armed;
+	unsigned events;     // raised and not yet acknowledged
+	int head;
+	int count;
+	struct ibv_wc queue[1024];
+};
+
+struct fake_channel {
+	struct ibv_comp_channel channel; // fd is the end of a pipe that is read
+	int writer;
+};
+
+struct fake_pd {
+	struct ibv_pd pd;
+	int users; // regions and queue pairs
+};
+
+struct fake_context {
+	int users;
+	struct verbs_context extended; // ends with the ibv_context
+};
+
+// Control, called by the tests.
+
+// Forgets what was recorded and scripted.
+void fake_reset(void);
+// Whether calls are recorded; on at first. Off, the calls of the data path do next to nothing.
+void fake_recording(int on);
+uint64_t fake_records(void);
+const struct fake_record *fake_record_at(uint64_t index);
+// After skipping some calls of a function (work requests of a post), the next one fails with the error number.
+void fake_fail(const char *function, int error, int skip);
+// What functions return that this library knows nothing about.
+void fake_result(uint64_t result);
+// The next call of a function waits inside until it is released; fake_await_held returns when it is there.
+void fake_hold(const char *function);
+void fake_await_held(void);
+void fake_release(void);
+// How many objects of a kind were made and not destroyed.
+int fake_live(int kind);
+void fake_devices(int count);
+// A completion arrives; raises an event when the queue was armed.
+int fake_complete(struct ibv_cq *cq, const struct ibv_wc *completion);
+// An event, whether the queue was armed or not.
+void fake_raise(struct ibv_cq *cq);
+
+// For the parts of this library.
+
+// Records a call. Returns 0, or the error number that it is to fail with.
+int fake_called(const char *function, const uint64_t *arguments, int count, const void *data, size_t data_size);
+// Adds to the data of the record that this thread made last.
+void fake_append(const void *data, size_t size);
+uint64_t fake_scripted_result(void);
+void fake_fill_context(struct fake_context *context);
+void fake_fill_queue_pair(struct ibv_qp_ex *qp);
+void fake_fill_completion_queue(struct ibv_cq_ex *cq);
+
+#define FAKE_BITS(value) ((uint64_t)(value))
+#define CALLED_WITH(data, size, ...)                                                                                  \
+	fake_called(__func__, (uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), data, size)
+#define CALLED(...) CALLED_WITH(NULL, 0, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libibverbs exports, as far as it is needed, over the structs of verbs.h. Where the kernel would refuse to destroy
+// what is still used, so does this; where the real library would wait for ever, this answers EBUSY too.
+#include "fakeverbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#undef ibv_reg_mr
+
+static struct ibv_device devices[4];
+static int device_count = 1;
+static int live[FAKE_KINDS];
+static uint32_t last_number;
+
+static uint32_t next_number(void)
+{
+	return __atomic_add_fetch(&last_number, 1, __ATOMIC_SEQ_CST);
+}
+
+static int *users_of_pd(struct ibv_pd *pd)
+{
+	return &((struct fake_pd *)pd)->users;
+}
+
+static int *users_of_cq(struct ibv_cq *cq)
+{
+	return &((struct fake_cq *)cq)->users;
+}
+
+static int *users_of_context(struct ibv_context *context)
+{
+	return &((struct fake_context *)((char *)context - offsetof(struct fake_context, extended.context)))->users;
+}
+
+static void add(int *counter, int number)
+{
+	__atomic_add_fetch(counter, number, __ATOMIC_SEQ_CST);
+}
+
+static void *make(enum fake_kind kind, size_t size, int *users)
+{
+	add(&live[kind], 1);
+	if (users)
+		add(users, 1);
+	return calloc(1, size);
+}
+
+static int destroy(enum fake_kind kind, void *object, int *users)
+{
+	add(&live[kind], -1);
+	if (users)
+		add(users, -1);
+	free(object);
+	return 0;
+}
+
+static void *failed(int error)
+{
+	errno = error;
+	return NULL;
+}
+
+int fake_live(int kind)
+{
+	return live[kind];
+}
+
+void fake_devices(int count)
+{
+	device_count = count;
+}
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+	int error = CALLED(FAKE_BITS(count));
+	if (error)
+		return failed(error);
+	struct ibv_device **list = make(FAKE_LIST, (device_count + 1) * sizeof(*list), NULL);
+	for (int i = 0; i < device_count; i++) {
+		list[i] = &devices[i];
+		list[i]->node_type = IBV_NODE_CA;
+		list[i]->transport_type = IBV_TRANSPORT_IB;
+		snprintf(list[i]->name, sizeof(list[i]->name), "fake%d", i);
+		snprintf(list[i]->dev_name, sizeof(list[i]->dev_name), "uverbs%d", i);
+		snprintf(list[i]->dev_path, sizeof(list[i]->dev_path), "/sys/class/infiniband_verbs/uverbs%d", i);
+		snprintf(list[i]->ibdev_path, sizeof(list[i]->ibdev_path), "/sys/class/infiniband/fake%d", i);
+	}
+	if (count)
+		*count = device_count;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	CALLED(FAKE_BITS(list));
+	destroy(FAKE_LIST, list, NULL);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	int error = CALLED(FAKE_BITS(device));
+	if (error)
+		return failed(error);
+	struct fake_context *context = make(FAKE_CONTEXT, sizeof(*context), NULL);
+	context->extended.context.device = device;
+	context->extended.context.num_comp_vectors = 2;
+	fake_fill_context(context);
+	return &context->extended.context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	int error = CALLED(FAKE_BITS(context));
+	if (error)
+		return error;
+	int *users = users_of_context(context);
+	return *users ? EBUSY : destroy(FAKE_CONTEXT, (char *)users - offsetof(struct fake_context, users), NULL);
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	int error = CALLED(FAKE_BITS(context));
+	if (error)
+		return failed(error);
+	struct fake_pd *pd = make(FAKE_PD, sizeof(*pd), users_of_context(context));
+	pd->pd.context = context;
+	return &pd->pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	int error = CALLED(FAKE_BITS(pd));
+	if (error)
+		return error;
+	return *users_of_pd(pd) ? EBUSY : destroy(FAKE_PD, pd, users_of_context(pd->context));
+}
+
+static struct ibv_mr *make_region(struct ibv_pd *pd, void *addr, size_t length)
+{
+	struct ibv_mr *mr = make(FAKE_MR, sizeof(*mr), users_of_pd(pd));
+	mr->context = pd->context;
+	mr->pd = pd;
+	mr->addr = addr;
+	mr->length = length;
+	mr->lkey = 0x80000000u + next_number(); // keys use all 32 bits
+	mr->rkey = 0xc0000000u + next_number();
+	return mr;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	int error = CALLED(FAKE_BITS(pd), FAKE_BITS(addr), length, FAKE_BITS(access));
+	return error ? failed(error) : make_region(pd, addr, length);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	int error = CALLED(FAKE_BITS(pd), FAKE_BITS(addr), length, iova, access);
+	return error ? failed(error) : make_region(pd, addr, length);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	int error = CALLED(FAKE_BITS(mr));
+	return error ? error : destroy(FAKE_MR, mr, users_of_pd(mr->pd));
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	int ends[2];
+	int error = CALLED(FAKE_BITS(context));
+	if (error || pipe2(ends, O_CLOEXEC))
+		return failed(error ? error : errno);
+	struct fake_channel *channel = make(FAKE_CHANNEL, sizeof(*channel), users_of_context(context));
+	channel->channel.context = context;
+	channel->channel.fd = ends[0];
+	channel->writer = ends[1];
+	return &channel->channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+	int error = CALLED(FAKE_BITS(channel));
+	if (error || channel->refcnt)
+		return error ? error : EBUSY;
+	close(channel->fd);
+	close(((struct fake_channel *)channel)->writer);
+	return destroy(FAKE_CHANNEL, channel, users_of_context(channel->context));
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+	int error = CALLED(FAKE_BITS(channel));
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (read(channel->fd, cq, sizeof(*cq)) != sizeof(*cq))
+		return -1;
+	*cq_context = (*cq)->cq_context;
+	return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
+{
+	CALLED(FAKE_BITS(cq), count);
+	__atomic_sub_fetch(&((struct fake_cq *)cq)->events, count, __ATOMIC_SEQ_CST);
+}
+
+void fake_raise(struct ibv_cq *cq)
+{
+	struct fake_channel *channel = (struct fake_channel *)cq->channel;
+	__atomic_add_fetch(&((struct fake_cq *)cq)->events, 1, __ATOMIC_SEQ_CST);
+	if (write(channel->writer, &cq, sizeof(cq)) != sizeof(cq))
+		abort();
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_context,
+			     struct ibv_comp_channel *channel, int vector)
+{
+	int error = CALLED(FAKE_BITS(context), FAKE_BITS(entries), FAKE_BITS(cq_context), FAKE_BITS(channel),
+			   FAKE_BITS(vector));
+	if (error)
+		return failed(error);
+	struct fake_cq *cq = make(FAKE_CQ, sizeof(*cq), users_of_context(context));
+	cq->ex.context = context;
+	cq->ex.channel = channel;
+	cq->ex.cq_context = cq_context;
+	for (cq->ex.cqe = 1; cq->ex.cqe < entries; cq->ex.cqe *= 2) {
+		// devices have powers of two
+	}
+	fake_fill_completion_queue(&cq->ex);
+	if (channel)
+		add(&channel->refcnt, 1);
+	return ibv_cq_ex_to_cq(&cq->ex);
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	int error = CALLED(FAKE_BITS(cq));
+	if (error || *users_of_cq(cq) || ((struct fake_cq *)cq)->events)
+		return error ? error : EBUSY;
+	if (cq->channel)
+		add(&cq->channel->refcnt, -1);
+	return destroy(FAKE_CQ, cq, users_of_context(cq->context));
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	int error = CALLED_WITH(attr, sizeof(*attr), FAKE_BITS(pd), FAKE_BITS(attr));
+	if (error)
+		return failed(error);
+	struct ibv_qp_ex *qp = make(FAKE_QP, sizeof(*qp), users_of_pd(pd));
+	qp->qp_base.context = pd->context;
+	qp->qp_base.qp_context = attr->qp_context;
+	qp->qp_base.pd = pd;
+	qp->qp_base.send_cq = attr->send_cq;
+	qp->qp_base.recv_cq = attr->recv_cq;
+	qp->qp_base.qp_type = attr->qp_type;
+	qp->qp_base.qp_num = next_number();
+	qp->qp_base.state = IBV_QPS_RESET;
+	// A device gives more than it is asked for.
+	attr->cap.max_send_wr *= 2;
+	attr->cap.max_recv_wr *= 4;
+	add(users_of_cq(attr->send_cq), 1);
+	add(users_of_cq(attr->recv_cq), 1);
+	fake_fill_queue_pair(qp);
+	return &qp->qp_base;
+}
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return (struct ibv_qp_ex *)qp;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+{
+	int error = CALLED(FAKE_BITS(qp), FAKE_BITS(attr), FAKE_BITS(mask), FAKE_BITS(init));
+	if (!error)
+		attr->qp_state = qp->state;
+	return error;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int error = CALLED_WITH(attr, sizeof(*attr), FAKE_BITS(qp), FAKE_BITS(attr), FAKE_BITS(mask));
+	if (!error && (mask & IBV_QP_STATE))
+		qp->state = attr->qp_state;
+	return error;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	int error = CALLED(FAKE_BITS(qp));
+	if (error)
+		return error;
+	add(users_of_cq(qp->send_cq), -1);
+	add(users_of_cq(qp->recv_cq), -1);
+	return destroy(FAKE_QP, qp, users_of_pd(qp->pd));
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.forked;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.RdmaException;
+
+/** Loses native objects, some of them closed, and prints what is logged about it. */
+public final class LoseObjects {
+    private static final ByteArrayOutputStream LOG = new ByteArrayOutputStream();
+    private static final long SECONDS = 120;
+
+    private LoseObjects() {
+    }
+
+    /** The argument {@code detect} waits for the reports; {@code ignore} only runs the collector. */
+    public static void main(String[] arguments) throws RdmaException {
+        PrintStream console = System.err;
+        System.setErr(new PrintStream(LOG, true, StandardCharsets.UTF_8));
+        boolean detect = arguments[0].equals("detect");
+        closeRegion();
+        loseRegion();
+        collect(detect, "MemoryRegion[1234 bytes");
+        // Whatever was to be reported with the first is reported before the second.
+        loseContext();
+        collect(detect, "VerbsContext[fake0]");
+        collect(false, "");
+        System.setErr(console);
+        System.out.print(LOG.toString(StandardCharsets.UTF_8));
+    }
+
+    private static void closeRegion() throws RdmaException {
+        ProtectionDomain domain = Device.list().getFirst().open().allocateProtectionDomain();
+        domain.allocate(4321, AccessFlag.LOCAL_WRITE).close();
+        domain.close();
+    }
+
+    private static void loseRegion() throws RdmaException {
+        Device.list().getFirst().open().allocateProtectionDomain().allocate(1234);
+    }
+
+    private static void loseContext() throws RdmaException {
+        Device.list().getFirst().open();
+    }
+
+    private static void collect(boolean wait, String report) {
+        long start = System.nanoTime();
+        do {
+            System.gc();
+        } while (wait && !LOG.toString(StandardCharsets.UTF_8).contains(report)
+                && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS));
+    }
+}

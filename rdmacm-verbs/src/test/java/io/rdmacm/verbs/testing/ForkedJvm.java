@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.testing;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** Runs a main class of the tests in a JVM of its own: for what is decided once a JVM. */
+public final class ForkedJvm {
+    private static final long MINUTES = 10;
+
+    private final List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC"));
+    private final Class<?> main;
+    private List<String> path = List.of("-cp", System.getProperty("java.class.path"));
+
+    private ForkedJvm(Class<?> main) {
+        this.main = main;
+        String library = System.getProperty(FakeVerbs.PROPERTY);
+        if (library != null) {
+            property(FakeVerbs.PROPERTY, library);
+        }
+    }
+
+    /**
+     * How it ended.
+     *
+     * @param status its exit status
+     * @param output what it wrote to standard output
+     * @param errors what it wrote to standard error
+     */
+    public record Result(int status, String output, String errors) {
+    }
+
+    /** A JVM on the class path of this one, without leave to call native code. */
+    public static ForkedJvm of(Class<?> main) {
+        return new ForkedJvm(main);
+    }
+
+    /** Adds options of the java command. */
+    public ForkedJvm options(String... more) {
+        options.addAll(List.of(more));
+        return this;
+    }
+
+    /** Sets a system property; the last one counts. */
+    public ForkedJvm property(String name, String value) {
+        return options("-D" + name + "=" + value);
+    }
+
+    /** Lets the class path call native code. */
+    public ForkedJvm nativeAccess() {
+        return options("--enable-native-access=ALL-UNNAMED");
+    }
+
+    /**
+     * Puts jars or folders on the module path; only the main class stays on the class path.
+     *
+     * @param root the module to resolve
+     * @param members a class of each jar or folder
+     */
+    public ForkedJvm modules(String root, Class<?>... members) {
+        String modules = Arrays.stream(members).map(ForkedJvm::location)
+                .collect(Collectors.joining(System.getProperty("path.separator")));
+        path = List.of("-p", modules, "--add-modules", root, "-cp", location(main));
+        return this;
+    }
+
+    /** Runs it to its end. */
+    public Result run(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(path);
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        Path output = Files.createTempFile("forked", ".out");
+        Path errors = Files.createTempFile("forked", ".err");
+        try {
+            Process process = new ProcessBuilder(command).redirectOutput(output.toFile())
+                    .redirectError(errors.toFile()).start();
+            if (!process.waitFor(MINUTES, TimeUnit.MINUTES)) {
+                process.destroyForcibly().waitFor();
+            }
+            return new Result(process.exitValue(), Files.readString(output), Files.readString(errors));
+        } finally {
+            Files.delete(output);
+            Files.delete(errors);
+        }
+    }
+
+    private static String location(Class<?> type) {
+        try {
+            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
