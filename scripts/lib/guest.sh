@@ -173,7 +173,11 @@ boot() {
     relay_out=$!
     relay "$run/err" "$qemu" "$control" </dev/null >&2 &
     relay_err=$!
-    watch_over "$run" "$qemu" "$patience" </dev/null >/dev/null 2>&1 &
+    {
+        watch_over "$run" "$qemu" "$patience"
+        # Killed without a chance to tidy up.
+        kill -0 $$ 2>/dev/null || rm -rf "$run"
+    } </dev/null >/dev/null 2>&1 &
     watch=$!
     # A signal ends a wait: go on as long as the guest does.
     until ! kill -0 "$qemu" 2>/dev/null; do wait "$qemu" 2>/dev/null || true; done

@@ -39,6 +39,12 @@ use_jdk() {
     export JAVA_HOME
 }
 
+# run_maven ARGUMENT...: no colours, no progress bars, and none of the warnings that Maven's own libraries cause.
+run_maven() {
+    MAVEN_OPTS="--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED ${MAVEN_OPTS:-}" \
+        mvn -B -ntp -Dstyle.color=never "$@" </dev/null
+}
+
 EXAMPLES_JAR=rdmacm-examples/target/rdmacm-examples.jar
 
 # The modules that the jar is made of, in the folder $1.
@@ -54,15 +60,18 @@ examples_outdated() {
 
 # build_examples ROOT: quiet, unless it fails. Two at once (server and client) build once.
 build_examples() {
-    local root=$1 lock
+    local root=$1 lock log=$1/rdmacm-examples/target/build.log
     examples_outdated "$root" || return 0
     mkdir -p "$root/rdmacm-examples/target"
     exec {lock}>"$root/rdmacm-examples/target/.build.lock"
     flock "$lock"
     if examples_outdated "$root"; then
-        install_packages maven
+        install_packages maven || return 1
         say "building the examples"
-        (cd "$root" && mvn -q -B -ntp -DskipTests -pl rdmacm-examples -am package) </dev/null >&2 || return 1
+        if ! (cd "$root" && run_maven -q -DskipTests -pl rdmacm-examples -am package) >"$log" 2>&1; then
+            tail -n 40 "$log" >&2
+            return 1
+        fi
         # Maven leaves a jar as it is when only what it does not contain has changed.
         touch "$root/$EXAMPLES_JAR"
     fi
