@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Runs one of the programs by its name. The exit status is 0 when it did what was asked, 130 when it was interrupted,
+ * and else 1, with one line on standard error that says why.
+ */
+@Command(name = "rdmacm", synopsisSubcommandLabel = "NAME", subcommands = Rping.class,
+        header = "The programs of librdmacm, in Java.", footer = "%nrdmacm NAME --help tells the options of a program.",
+        commandListHeading = "%nPrograms:%n")
+public final class Main implements Callable<Integer> {
+    private static final int FAILED = 1;
+    private static final int INTERRUPTED = 130;
+
+    @Option(names = "--debug", description = "Show where a failure comes from: its stack trace.")
+    private boolean stackTraces;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
+    private boolean help;
+
+    @Spec
+    private CommandSpec spec;
+
+    Main() {
+    }
+
+    /** Runs the program named by the first argument and ends the JVM with its exit status. */
+    public static void main(String[] args) {
+        System.exit(run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), args));
+    }
+
+    /**
+     * Runs a program.
+     *
+     * @param out in place of standard output
+     * @param err in place of standard error
+     * @param args the name of the program, and its arguments
+     * @return its exit status
+     */
+    static int run(PrintWriter out, PrintWriter err, String... args) {
+        Main main = new Main();
+        return new CommandLine(main).setOut(out).setErr(err).setOverwrittenOptionsAllowed(true)
+                .setExecutionExceptionHandler((failure, program, arguments) -> main.failed(failure, program))
+                .setParameterExceptionHandler((failure, arguments) -> wrongArguments(failure))
+                .execute(args);
+    }
+
+    /** Without a name there is nothing to run. */
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+        return 0;
+    }
+
+    private int failed(Exception failure, CommandLine program) {
+        if (failure instanceof InterruptedException) {
+            return INTERRUPTED;
+        }
+        program.getErr().println(program.getCommandName() + ": " + Console.describe(failure));
+        if (stackTraces) {
+            failure.printStackTrace(program.getErr());
+        }
+        return FAILED;
+    }
+
+    private static int wrongArguments(ParameterException failure) {
+        CommandSpec program = failure.getCommandLine().getCommandSpec();
+        failure.getCommandLine().getErr().println(program.name() + ": " + Console.oneLine(failure.getMessage())
+                + " (see " + program.qualifiedName() + " --help)");
+        return FAILED;
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import java.io.IOException;
+import java.time.Duration;
+
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.MemoryRegion;
+
+/** The client of rping: connects, and sends pings. */
+final class RpingClient {
+    private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+
+    private final Rping options;
+    private final Console console;
+
+    RpingClient(Rping options, Console console) {
+        this.options = options;
+        this.console = console;
+    }
+
+    /** Returns when all pings are done. */
+    void run() throws IOException, InterruptedException {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            id.resolveAddress(options.source(), options.address(), RESOLVE_TIMEOUT);
+            channel.await(id, CmEventType.ADDR_RESOLVED, RpingConnection.PATIENCE).close();
+            console.debug("address resolved: %s leads to it", id.context().deviceName());
+            id.resolveRoute(RESOLVE_TIMEOUT);
+            channel.await(id, CmEventType.ROUTE_RESOLVED, RpingConnection.PATIENCE).close();
+            console.debug("route resolved");
+            RpingConnection.open(id, "client", options, console, connection -> {
+                connection.connect();
+                sendPings(connection);
+            });
+        }
+    }
+
+    private void sendPings(RpingConnection connection) throws IOException, InterruptedException {
+        try (MemoryRegion source = connection.allocate(options.size(), AccessFlag.REMOTE_READ)) {
+            MemoryRegion sink = connection.buffer();
+            for (int ping = 0; !options.isEnough(ping); ping++) {
+                PingData.fill(source.memory(), ping);
+                connection.offer(source);
+                // The server has read it.
+                connection.receive();
+                connection.offer(sink);
+                // The server has written it back.
+                connection.receive();
+                if (options.verifies() && source.memory().mismatch(sink.memory()) >= 0) {
+                    throw new IOException("data mismatch! Ping " + ping + " came back different at byte "
+                            + source.memory().mismatch(sink.memory()));
+                }
+                if (options.isVerbose()) {
+                    console.print("ping data: " + PingData.show(PingData.text(sink.memory())));
+                }
+            }
+        }
+    }
+}

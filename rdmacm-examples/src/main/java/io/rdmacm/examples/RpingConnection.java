@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import java.io.IOException;
+import java.time.Duration;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.ReceiveRequest;
+import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.WorkCompletionStatus;
+
+/**
+ * One connection of rping, of either role. For each ping the messages are:
+ *
+ * <pre>
+ * client: the ping is here      server: reads it there, go ahead
+ * client: the echo goes here    server: writes it there, go ahead
+ * </pre>
+ */
+final class RpingConnection implements AutoCloseable {
+    /** How long a peer may keep silent. */
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final int SENDS = 16;
+    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private final CmId id;
+    private final String role;
+    private final Console console;
+    private final QueuePair pair;
+    private final MemoryRegion buffer;
+    private final MemoryRegion outbox;
+    private final MemoryRegion inbox;
+    private final ReceiveRequest receive;
+    private final SendRequest send;
+    private final SendRequest transfer;
+    private final Completions completions = Completions.allocate(SENDS);
+    private final int[] done = new int[Work.values().length];
+    private boolean outboxInUse;
+    // null until there is a connection
+    private Thread disconnectWatch;
+
+    private RpingConnection(CmId id, String role, Console console, QueuePair pair, MemoryRegion inbox,
+            MemoryRegion outbox, MemoryRegion buffer) throws IOException {
+        this.id = id;
+        this.role = role;
+        this.console = console;
+        this.pair = pair;
+        this.inbox = inbox;
+        this.outbox = outbox;
+        this.buffer = buffer;
+        SendRequests sends = SendRequests.allocate(2, 1);
+        send = sends.get(0).id(Work.SEND.ordinal()).send().data(outbox, 0, RemoteBuffer.MESSAGE);
+        transfer = sends.get(1);
+        receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
+                .data(inbox, 0, RemoteBuffer.MESSAGE);
+        // Before there is a connection, or its first message could find no place.
+        pair.postReceive(receive);
+    }
+
+    /** The kinds of work requests; their ids. */
+    private enum Work { RECEIVE, SEND, READ, WRITE }
+
+    /** What is done with a connection. */
+    @FunctionalInterface
+    interface Session {
+        void run(RpingConnection connection) throws IOException, InterruptedException;
+    }
+
+    /** The peer has ended the connection. */
+    static final class EndedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        EndedException(String message) {
+            super(message);
+        }
+    }
+
+    /** Makes what a connection needs, and frees it in the opposite order when the session is over. */
+    static void open(CmId id, String role, Rping options, Console console, Session session)
+            throws IOException, InterruptedException {
+        VerbsContext device = id.context();
+        try (ProtectionDomain domain = device.allocateProtectionDomain();
+                CompletionChannel events = device.createCompletionChannel();
+                CompletionQueue queue = device.createCompletionQueue(2 * SENDS, events);
+                MemoryRegion inbox = domain.allocate(RemoteBuffer.MESSAGE, AccessFlag.LOCAL_WRITE);
+                MemoryRegion outbox = domain.allocate(RemoteBuffer.MESSAGE);
+                MemoryRegion buffer = domain.allocate(options.size(), AccessFlag.LOCAL_WRITE,
+                        AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+                QueuePair pair = id.createQueuePair(domain, QueuePairInitAttributes.builder().completionQueue(queue)
+                        .maxSendRequests(SENDS).maxReceiveRequests(2).build());
+                RpingConnection connection = new RpingConnection(id, role, console, pair, inbox, outbox, buffer)) {
+            console.debug("created %s", pair);
+            session.run(connection);
+        }
+    }
+
+    /** The server's way into the connection. */
+    void accept() throws IOException, InterruptedException {
+        id.accept(parameters());
+        awaitEstablished();
+    }
+
+    /** The client's way into the connection. */
+    void connect() throws IOException, InterruptedException {
+        id.connect(parameters());
+        awaitEstablished();
+    }
+
+    /** Where the ping is read to, and written from. */
+    MemoryRegion buffer() {
+        return buffer;
+    }
+
+    /** More memory for this connection, to be closed before it. */
+    MemoryRegion allocate(int size, AccessFlag... access) throws IOException {
+        return pair.protectionDomain().allocate(size, access);
+    }
+
+    /** Tells the peer of memory of ours. */
+    void offer(MemoryRegion region) throws IOException, InterruptedException {
+        send(RemoteBuffer.of(region));
+    }
+
+    /** Tells the peer that its turn has come; what the message says does not matter. */
+    void goAhead() throws IOException, InterruptedException {
+        send(RemoteBuffer.of(buffer));
+        console.debug("sent go-ahead");
+    }
+
+    /** Waits for a message of the peer: an offer, or a go-ahead. */
+    RemoteBuffer receive() throws IOException, InterruptedException {
+        await(Work.RECEIVE);
+        RemoteBuffer offered = RemoteBuffer.read(inbox.memory());
+        console.debug("received %s", offered);
+        pair.postReceive(receive);
+        return offered;
+    }
+
+    /** Reads the peer's memory into the buffer. */
+    void read(RemoteBuffer source) throws IOException, InterruptedException {
+        if (source.length() > buffer.length()) {
+            throw new IOException("the client's pings of " + source.length() + " bytes do not fit into the "
+                    + buffer.length() + " of this server: start it with -S " + source.length());
+        }
+        transfer.id(Work.READ.ordinal()).rdmaRead(source.address(), source.key())
+                .data(buffer, 0, (int) source.length());
+        pair.postSend(transfer);
+        await(Work.READ);
+        console.debug("read the ping");
+    }
+
+    /** Writes the beginning of the buffer to the peer's memory. */
+    void write(RemoteBuffer sink, int length) throws IOException, InterruptedException {
+        if (length > sink.length()) {
+            throw new IOException("the echo of " + length + " bytes does not fit into the " + sink.length()
+                    + " that the client offers");
+        }
+        transfer.id(Work.WRITE.ordinal()).rdmaWrite(sink.address(), sink.key()).data(buffer, 0, length);
+        pair.postSend(transfer);
+        await(Work.WRITE);
+        console.debug("wrote the echo");
+    }
+
+    /** Ends the connection, when there is one. */
+    @Override
+    public void close() throws IOException {
+        if (disconnectWatch != null) {
+            id.disconnect();
+            joinWatch();
+        }
+    }
+
+    private static ConnectionParameters parameters() {
+        // One read at a time is all that rping does.
+        return ConnectionParameters.builder().responderResources(1).initiatorDepth(1).build();
+    }
+
+    private void awaitEstablished() throws IOException, InterruptedException {
+        id.channel().await(id, CmEventType.ESTABLISHED, PATIENCE).close();
+        console.debug("connected with %s", id.peerAddress());
+        disconnectWatch = Thread.ofPlatform().name("rping-disconnect-watch").start(this::watchForDisconnect);
+    }
+
+    /**
+     * Only the event channel tells that the peer has left. Disconnecting here too flushes what is posted, and so ends
+     * the wait for completions.
+     */
+    private void watchForDisconnect() {
+        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, FOR_EVER)) {
+            console.report(role + " DISCONNECT EVENT...");
+            console.debug("%s", event);
+            id.disconnect();
+        } catch (IOException e) {
+            console.report("rping: " + Console.describe(e));
+        } catch (InterruptedException e) {
+            console.debug("the peer does not answer the disconnect");
+        }
+    }
+
+    private void joinWatch() {
+        boolean interrupted = false;
+        try {
+            if (!disconnectWatch.join(PATIENCE)) {
+                disconnectWatch.interrupt();
+            }
+            disconnectWatch.join();
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void send(RemoteBuffer message) throws IOException, InterruptedException {
+        if (outboxInUse) {
+            await(Work.SEND);
+        }
+        message.write(outbox.memory());
+        pair.postSend(send);
+        outboxInUse = true;
+    }
+
+    /** Waits until a piece of work is done; the completions of others that come meanwhile are remembered. */
+    private void await(Work work) throws IOException, InterruptedException {
+        while (done[work.ordinal()] == 0) {
+            pair.sendQueue().await(completions, PATIENCE);
+            while (completions.next()) {
+                take();
+            }
+        }
+        done[work.ordinal()]--;
+    }
+
+    private void take() throws IOException {
+        if (completions.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
+            throw new EndedException("the peer ended the connection in the middle of a ping");
+        }
+        completions.check();
+        int work = (int) completions.workRequestId();
+        if (work == Work.RECEIVE.ordinal() && completions.byteLength() != RemoteBuffer.MESSAGE) {
+            throw new IOException("a message of " + completions.byteLength() + " bytes came, not of "
+                    + RemoteBuffer.MESSAGE + ": the peer is not an rping");
+        }
+        done[work]++;
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
+
+/** The server of rping: listens, accepts, and answers the pings of one client, or of many. */
+final class RpingServer {
+    private static final int BACKLOG = 64;
+    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private final Rping options;
+    private final Console console;
+
+    RpingServer(Rping options, Console console) {
+        this.options = options;
+        this.console = console;
+    }
+
+    /** Returns when the client has left; never for a persistent server. */
+    void run() throws IOException, InterruptedException {
+        try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP)) {
+            InetSocketAddress address = options.address();
+            listener.bindAddress(address);
+            listener.listen(BACKLOG);
+            if (address.getPort() == 0) {
+                console.print("server listening on port " + listener.localAddress().getPort());
+            }
+            console.debug("listening on %s", listener.localAddress());
+            if (options.isPersistent()) {
+                serveAll(channel, listener);
+            } else {
+                serve(awaitClient(channel, listener));
+            }
+        }
+    }
+
+    /** One thread a client. A client that fails is reported, and the others go on. */
+    private void serveAll(EventChannel channel, CmId listener) throws IOException, InterruptedException {
+        try (ExecutorService clients = Executors.newCachedThreadPool()) {
+            try {
+                while (true) {
+                    CmId client = awaitClient(channel, listener);
+                    clients.execute(() -> serveReporting(client));
+                }
+            } finally {
+                clients.shutdownNow();
+            }
+        }
+    }
+
+    private void serveReporting(CmId client) {
+        try {
+            serve(client);
+        } catch (IOException | RuntimeException e) {
+            console.report("rping: " + Console.describe(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The new id of the next client; whoever asks an event for it has to close it. */
+    private CmId awaitClient(EventChannel channel, CmId listener) throws IOException, InterruptedException {
+        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, FOR_EVER)) {
+            console.debug("connect request from %s", request.id().peerAddress());
+            return request.id();
+        }
+    }
+
+    /** From the accept to the close of one connection. */
+    private void serve(CmId client) throws IOException, InterruptedException {
+        try (client) {
+            RpingConnection.open(client, "server", options, console, connection -> {
+                connection.accept();
+                answerPings(connection);
+            });
+        }
+    }
+
+    private void answerPings(RpingConnection connection) throws IOException, InterruptedException {
+        while (true) {
+            RemoteBuffer source;
+            try {
+                source = connection.receive();
+            } catch (RpingConnection.EndedException e) {
+                // Between two pings: the client has had enough.
+                return;
+            }
+            connection.read(source);
+            byte[] ping = PingData.text(connection.buffer().memory());
+            if (options.isVerbose()) {
+                console.print("server ping data: " + PingData.show(ping));
+            }
+            connection.goAhead();
+            RemoteBuffer sink = connection.receive();
+            // with the zero that ends it
+            connection.write(sink, ping.length + 1);
+            connection.goAhead();
+        }
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The programs of librdmacm in Java. */
+module io.rdmacm.examples {
+    requires info.picocli;
+    requires io.rdmacm.core;
+
+    exports io.rdmacm.examples;
+    opens io.rdmacm.examples to
+            info.picocli;
+}
