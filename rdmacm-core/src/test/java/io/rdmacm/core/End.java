@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.ReceiveRequest;
+import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.WorkCompletion;
+
+/** One end of a connection with all that belongs to it; closes in the right order, the id included. */
+final class End implements AutoCloseable {
+    static final int BYTES = 8192;
+
+    final CmId id;
+    final ProtectionDomain domain;
+    final CompletionChannel completionChannel;
+    final CompletionQueue queue;
+    final MemoryRegion region;
+    final QueuePair queuePair;
+    final Completions completions = Completions.allocate(16);
+    final SendRequest send = SendRequests.allocate(1, 1).get(0);
+    final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
+
+    /** For an id that is bound to a device. */
+    End(CmId id) throws RdmaException {
+        this.id = id;
+        domain = id.context().allocateProtectionDomain();
+        completionChannel = id.context().createCompletionChannel();
+        queue = id.context().createCompletionQueue(16, completionChannel);
+        region = domain.allocate(BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
+                AccessFlag.REMOTE_ATOMIC);
+        queuePair = id.createQueuePair(domain, QueuePairInitAttributes.builder().completionQueue(queue).build());
+    }
+
+    /** The next completion, a successful one. */
+    WorkCompletion completion(Duration timeout) throws RdmaException, InterruptedException {
+        if (!completions.next()) {
+            queue.await(completions, timeout);
+            completions.next();
+        }
+        completions.check();
+        return completions.copy();
+    }
+
+    void write(String text) {
+        region.memory().setString(0, text, StandardCharsets.UTF_8);
+    }
+
+    String read() {
+        return region.memory().getString(0, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        queuePair.close();
+        region.close();
+        queue.close();
+        completionChannel.close();
+        domain.close();
+        id.close();
+    }
+}

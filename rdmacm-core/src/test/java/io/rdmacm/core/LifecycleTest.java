@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.util.stream.Stream;
+
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairState;
+import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.ResourceCounts;
+import io.rdmacm.verbs.testing.UseAfterClose;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The order in which the objects of a connection can be closed. */
+@RequiresRdma
+class LifecycleTest {
+    @Test
+    void anEventChannelWithAnOpenIdRefusesToClose() throws Exception {
+        EventChannel channel = EventChannel.open();
+        CmId id = CmId.open(channel, PortSpace.TCP);
+        assertRefused(channel, id);
+        id.close();
+        channel.close();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void anIdWithAnUnacknowledgedEventRefusesToClose() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open()) {
+            CmId id = CmId.open(channel, PortSpace.TCP);
+            id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
+            CmEvent event = channel.getEvent(Loopback.TIMEOUT);
+            assertRefused(id, event);
+            assertRefused(channel, event);
+            event.close();
+            id.close();
+        }
+    }
+
+    @Test
+    void aListenerWithAnUnacknowledgedRequestRefusesToClose() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                End client = new End(loopback.resolved(channel))) {
+            client.id.connect(ConnectionParameters.defaults());
+            CmEvent request = loopback.channel.getEvent(Loopback.TIMEOUT);
+            assertRefused(loopback.listener, request);
+            try (CmId server = request.id()) {
+                request.close();
+                server.reject();
+            }
+        }
+    }
+
+    @Test
+    void whatBelongsToAConnectionClosesOnlyInOrder() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                Loopback.Pair pair = loopback.connect(channel)) {
+            End end = pair.client();
+            assertRefused(end.queue, end.queuePair);
+            assertRefused(end.completionChannel, end.queue);
+            assertRefused(end.domain, end.region);
+            assertRefused(end.domain, end.queuePair);
+            assertRefused(end.id, end.queuePair);
+            // refused closes changed nothing
+            assertThat(end.queuePair.state()).isEqualTo(QueuePairState.RTS);
+            pair.server().write("still there");
+            pair.client().queuePair.postReceive(pair.client().receive.data(pair.client().region, 0, 100));
+            pair.server().queuePair.postSend(pair.server().send.data(pair.server().region, 0, 12));
+            assertThat(pair.client().completion(Loopback.TIMEOUT).byteLength()).isEqualTo(12);
+            assertThat(pair.client().read()).isEqualTo("still there");
+        }
+    }
+
+    @Test
+    void doubleCloseIsHarmless() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open()) {
+            Loopback.Pair pair = loopback.connect(channel);
+            pair.close();
+            pair.close();
+            assertThat(pair.client().id.isOpen()).isFalse();
+            CmEvent event;
+            try (CmId id = CmId.open(channel, PortSpace.TCP)) {
+                id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
+                event = channel.getEvent(Loopback.TIMEOUT);
+                event.close();
+                event.close();
+            }
+            assertThat(event.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void aFailedStepLeavesNothingBehind() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                CmId id = loopback.resolved(channel);
+                ProtectionDomain domain = id.context().allocateProtectionDomain();
+                CompletionQueue queue = id.context().createCompletionQueue(4)) {
+            ResourceCounts before = ResourceCounts.now();
+            QueuePairInitAttributes tooLarge = QueuePairInitAttributes.builder().completionQueue(queue)
+                    .maxSendRequests(Integer.MAX_VALUE).build();
+            assertThatThrownBy(() -> id.createQueuePair(domain, tooLarge)).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("rdma_create_qp");
+            QueuePairInitAttributes datagram = QueuePairInitAttributes.builder().completionQueue(queue)
+                    .type(QueuePairType.UD).build();
+            assertThatThrownBy(() -> id.createQueuePair(domain, datagram))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("RC, not UD");
+            assertThat(ResourceCounts.await(before, Loopback.TIMEOUT)).isEqualTo(before);
+            id.createQueuePair(domain, QueuePairInitAttributes.builder().completionQueue(queue).build()).close();
+        }
+    }
+
+    @Test
+    void aSecondQueuePairIsRefusedAndAClosedOneCanBeReplaced() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                End end = new End(loopback.resolved(channel))) {
+            QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().completionQueue(end.queue).build();
+            assertThatThrownBy(() -> end.id.createQueuePair(end.domain, attributes))
+                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("has a queue pair already");
+            end.queuePair.close();
+            assertThat(end.id.queuePair()).isEmpty();
+            end.id.createQueuePair(end.domain, attributes).close();
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> useAfterCloseIsRefusedByEveryMethod() throws Exception {
+        EventChannel channel = EventChannel.open();
+        CmId id;
+        CmEvent event;
+        try (channel; Loopback loopback = new Loopback()) {
+            id = CmId.open(channel, PortSpace.TCP);
+            try (id) {
+                id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
+                event = channel.getEvent(Loopback.TIMEOUT);
+                event.close();
+            }
+        }
+        return UseAfterClose.inPackageOf(CmId.class).closed(channel).closed(id).closed(event)
+                .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
+                .argument(InetSocketAddress.class, new InetSocketAddress(0))
+                .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null).tests();
+    }
+
+    private static void assertRefused(NativeObject parent, NativeObject child) {
+        assertThatThrownBy(parent::close).isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("cannot be closed while it has open children").hasMessageContaining(
+                        child.toString());
+        assertThat(parent.isOpen()).isTrue();
+        assertThat(child.isOpen()).isTrue();
+    }
+}
