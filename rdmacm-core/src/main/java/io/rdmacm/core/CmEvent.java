@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 
 import io.rdmacm.bindings.rdma_cm_event;
+import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaException;
@@ -115,6 +116,7 @@ public final class CmEvent extends NativeObject {
     }
 
     @Override
+    @CFunction("rdma_ack_cm_event")
     protected void destroy() throws RdmaException {
         if (type == CmEventType.CONNECT_REQUEST && !claimed) {
             channel.refuse(id);

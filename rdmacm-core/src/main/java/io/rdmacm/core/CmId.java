@@ -15,6 +15,7 @@ import io.rdmacm.bindings.rdma_addr;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.bindings.rdma_route;
+import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -103,6 +104,7 @@ public final class CmId extends NativeObject {
      * @param channel where its events arrive
      * @param portSpace what its port is a port of
      */
+    @CFunction("rdma_create_id")
     public static CmId open(EventChannel channel, PortSpace portSpace) throws RdmaException {
         Objects.requireNonNull(portSpace, "portSpace");
         Lifetime life = Lifetime.begin("CmId", channel.lifetime());
@@ -158,6 +160,7 @@ public final class CmId extends NativeObject {
      *
      * @throws IllegalStateException when it has none yet
      */
+    @CFunction("rdma_get_local_addr")
     public InetSocketAddress localAddress() {
         return socketAddress(SOURCE, "local");
     }
@@ -167,6 +170,7 @@ public final class CmId extends NativeObject {
      *
      * @throws IllegalStateException when it has none yet
      */
+    @CFunction("rdma_get_peer_addr")
     public InetSocketAddress peerAddress() {
         return socketAddress(DESTINATION, "peer");
     }
@@ -203,6 +207,7 @@ public final class CmId extends NativeObject {
      * @throws UnreachableException when the address is not one of this machine
      * @throws RdmaException EADDRINUSE; ENODEV when no RDMA device serves the address
      */
+    @CFunction("rdma_bind_addr")
     public void bindAddress(InetSocketAddress local) throws RdmaException {
         run("bindAddress", EnumSet.of(CmIdState.IDLE), () -> {
             try (Arena arena = Arena.ofConfined()) {
@@ -220,6 +225,7 @@ public final class CmId extends NativeObject {
      * @param peer the peer
      * @param timeout after which the kernel gives up, at least a millisecond
      */
+    @CFunction("rdma_resolve_addr")
     public void resolveAddress(InetSocketAddress peer, Duration timeout) throws RdmaException {
         resolveAddress(null, peer, timeout);
     }
@@ -250,6 +256,7 @@ public final class CmId extends NativeObject {
      *
      * @param timeout after which the kernel gives up, at least a millisecond
      */
+    @CFunction("rdma_resolve_route")
     public void resolveRoute(Duration timeout) throws RdmaException {
         run("resolveRoute", EnumSet.of(CmIdState.ADDRESS_RESOLVED), () -> {
             int result = RESOLVE_ROUTE.callInt(address(), milliseconds(timeout));
@@ -263,6 +270,7 @@ public final class CmId extends NativeObject {
      *
      * @param backlog how many requests may wait to be taken, at least 0; 0 for the kernel's limit
      */
+    @CFunction("rdma_listen")
     public void listen(int backlog) throws RdmaException {
         run("listen", EnumSet.of(CmIdState.BOUND), () -> {
             if (backlog < 0) {
@@ -280,6 +288,7 @@ public final class CmId extends NativeObject {
      * @param domain of the same {@link #context()}
      * @param attributes of the type that belongs to the port space
      */
+    @CFunction("rdma_create_qp")
     public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
         QueuePair[] made = new QueuePair[1];
@@ -301,6 +310,7 @@ public final class CmId extends NativeObject {
      *
      * @param parameters with at most 56 bytes of private data; 180 for datagrams
      */
+    @CFunction("rdma_connect")
     public void connect(ConnectionParameters parameters) throws RdmaException {
         run("connect", EnumSet.of(CmIdState.ROUTE_RESOLVED), () -> {
             requireQueuePair("connect", parameters);
@@ -316,6 +326,7 @@ public final class CmId extends NativeObject {
      *
      * @param parameters with at most 196 bytes of private data; 136 for datagrams
      */
+    @CFunction("rdma_accept")
     public void accept(ConnectionParameters parameters) throws RdmaException {
         run("accept", EnumSet.of(CmIdState.REQUESTED), () -> {
             requireQueuePair("accept", parameters);
@@ -326,6 +337,7 @@ public final class CmId extends NativeObject {
     }
 
     /** Rejects the connection that the peer asked for, without a word ({@code rdma_reject}). */
+    @CFunction("rdma_reject")
     public void reject() throws RdmaException {
         reject(new byte[0]);
     }
@@ -335,6 +347,7 @@ public final class CmId extends NativeObject {
      *
      * @param privateData what the peer is told; at most 148 bytes, 136 for datagrams
      */
+    @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
         run("reject", EnumSet.of(CmIdState.REQUESTED), () -> {
             requireFits("reject", privateData.length, isDatagram() ? 136 : 148);
@@ -350,6 +363,7 @@ public final class CmId extends NativeObject {
      * Ends the connection: work that is still posted is flushed ({@code rdma_disconnect}). Answered by DISCONNECTED at
      * both sides. When the peer has ended it already, this only acknowledges that.
      */
+    @CFunction("rdma_disconnect")
     public void disconnect() throws RdmaException {
         run("disconnect", CAN_DISCONNECT, () -> {
             if (state == CmIdState.FAILED) {
@@ -391,6 +405,7 @@ public final class CmId extends NativeObject {
     }
 
     @Override
+    @CFunction("rdma_destroy_id")
     protected void destroy() throws RdmaException {
         channel.lock().lock();
         try {

@@ -14,6 +14,7 @@ import java.util.function.Predicate;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_cm_event;
 import io.rdmacm.bindings.rdma_event_channel;
+import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
@@ -64,6 +65,7 @@ public final class EventChannel extends NativeObject {
      * @throws io.rdmacm.verbs.NativeLibraryException when librdmacm or libibverbs is not installed
      * @throws RdmaException ENODEV when this machine has no RDMA device, EMFILE when the limit of open files is reached
      */
+    @CFunction("rdma_create_event_channel")
     public static EventChannel open() throws RdmaException {
         Lifetime life = Lifetime.begin("EventChannel");
         long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong()));
@@ -98,6 +100,7 @@ public final class EventChannel extends NativeObject {
      * @throws RdmaClosedException when the channel was closed by another thread
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
+    @CFunction("rdma_get_cm_event")
     public CmEvent getEvent(Duration timeout) throws RdmaException, InterruptedException {
         CmEvent event = next(raw -> true, null, timeout);
         if (event == null) {
@@ -199,6 +202,7 @@ public final class EventChannel extends NativeObject {
     }
 
     @Override
+    @CFunction("rdma_destroy_event_channel")
     protected void destroy() throws RdmaException {
         DESTROY.callInt(address());
         events.close();

@@ -89,6 +89,7 @@ public final class CompletionChannel extends NativeObject {
      * @throws RdmaClosedException when the channel was closed by another thread
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
+    @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public CompletionQueue getEvent(Duration timeout) throws RdmaException, InterruptedException {
         return await(queue -> true, null, timeout);
     }
@@ -144,6 +145,7 @@ public final class CompletionChannel extends NativeObject {
     }
 
     @Override
+    @CFunction("ibv_destroy_comp_channel")
     protected void destroy() throws RdmaException {
         Check.returned(DESTROY, DESTROY.callInt(address()));
         events.close();

@@ -109,6 +109,7 @@ public final class CompletionQueue extends NativeObject {
      * @return how many were taken, 0 when there were none
      * @throws RdmaException when the queue has overrun or the device failed
      */
+    @CFunction("ibv_poll_cq")
     public int poll(Completions completions) throws RdmaException {
         QueueGuard.Claim claim = guard.enter();
         int taken;
@@ -133,6 +134,7 @@ public final class CompletionQueue extends NativeObject {
      * @param solicitedOnly only for messages sent with the solicited flag, and for errors
      * @throws IllegalStateException when the queue has no channel
      */
+    @CFunction("ibv_req_notify_cq")
     public void requestNotification(boolean solicitedOnly) throws RdmaException {
         life().enter();
         try {
@@ -201,6 +203,7 @@ public final class CompletionQueue extends NativeObject {
     }
 
     @Override
+    @CFunction("ibv_destroy_cq")
     protected void destroy() throws RdmaException {
         guard.close();
         boolean destroyed = false;

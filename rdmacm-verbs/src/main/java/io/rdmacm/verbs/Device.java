@@ -34,6 +34,7 @@ public record Device(String name, String path) {
      * @return empty when there is none
      * @throws NativeLibraryException when libibverbs is not installed
      */
+    @CFunction({"ibv_get_device_list", "ibv_free_device_list", "ibv_get_device_name"})
     public static List<Device> list() throws RdmaException {
         List<Device> devices = new ArrayList<>();
         visit(device -> {
@@ -48,6 +49,7 @@ public record Device(String name, String path) {
      *
      * @throws RdmaException when it is gone (ENODEV), or its file in /dev/infiniband may not be opened (EACCES)
      */
+    @CFunction("ibv_open_device")
     public VerbsContext open() throws RdmaException {
         VerbsContext context = visit(device -> describe(device).equals(this)
                 ? VerbsContext.open(() -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name))

@@ -173,6 +173,7 @@ public final class MemoryRegion extends NativeObject {
     }
 
     @Override
+    @CFunction("ibv_dereg_mr")
     protected void destroy() throws RdmaException {
         // A post of inline data reads the memory itself: it must be out before the memory goes. Later ones see that
         // the region is closed.

@@ -51,6 +51,7 @@ public final class ProtectionDomain extends NativeObject {
      * @param access what it may be used for; local read always is
      * @throws RdmaException ENOMEM, when the limit of locked memory is reached
      */
+    @CFunction("ibv_reg_mr")
     public MemoryRegion allocate(long bytes, AccessFlag... access) throws RdmaException {
         life().ensureOpen();
         return MemoryRegion.allocate(this, bytes, accessSet(Arrays.asList(access)));
@@ -67,6 +68,7 @@ public final class ProtectionDomain extends NativeObject {
      *         {@link AccessFlag#LOCAL_WRITE} without it
      * @throws RdmaException ENOMEM, when the limit of locked memory is reached; EINVAL
      */
+    @CFunction("ibv_reg_mr")
     public MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
         life().ensureOpen();
         return MemoryRegion.register(this, memory, accessSet(Arrays.asList(access)));
@@ -78,12 +80,14 @@ public final class ProtectionDomain extends NativeObject {
      * @param attributes whose completion queues are of the same context
      * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
      */
+    @CFunction("ibv_create_qp")
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         life().ensureOpen();
         return QueuePair.create(this, attributes);
     }
 
     @Override
+    @CFunction("ibv_dealloc_pd")
     protected void destroy() throws RdmaException {
         Check.returned(DEALLOC_PD, DEALLOC_PD.callInt(address()));
     }

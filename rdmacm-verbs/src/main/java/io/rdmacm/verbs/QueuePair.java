@@ -132,6 +132,7 @@ public final class QueuePair extends NativeObject {
     }
 
     /** The state it is in now ({@code ibv_query_qp}). */
+    @CFunction("ibv_query_qp")
     public QueuePairState state() throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
@@ -145,6 +146,7 @@ public final class QueuePair extends NativeObject {
     }
 
     /** Brings it into the error state: all posted work completes with WR_FLUSH_ERR ({@code ibv_modify_qp}). */
+    @CFunction("ibv_modify_qp")
     public void modifyToError() throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
@@ -163,6 +165,7 @@ public final class QueuePair extends NativeObject {
      * @throws IllegalArgumentException when it has more scatter/gather entries or inline data than the queue pair takes
      * @throws WorkRequestException ENOMEM when the send queue is full; EINVAL when the request or the state is wrong
      */
+    @CFunction("ibv_post_send")
     public void postSend(SendRequest request) throws RdmaException {
         QueueGuard.Claim claim = sends.enter();
         int error;
@@ -189,6 +192,7 @@ public final class QueuePair extends NativeObject {
      *         takes; then nothing was posted
      * @throws WorkRequestException for the first request that was refused: those before it were posted
      */
+    @CFunction("ibv_post_send")
     public void postSend(SendRequests block, int first, int count) throws RdmaException {
         QueueGuard.Claim claim = sends.enter();
         int error;
@@ -219,6 +223,7 @@ public final class QueuePair extends NativeObject {
      * @throws IllegalArgumentException when it has more scatter/gather entries than the queue pair takes
      * @throws WorkRequestException ENOMEM when the receive queue is full; EINVAL when the request or the state is wrong
      */
+    @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequest request) throws RdmaException {
         QueueGuard.Claim claim = receives.enter();
         int error;
@@ -245,6 +250,7 @@ public final class QueuePair extends NativeObject {
      *         was posted
      * @throws WorkRequestException for the first request that was refused: those before it were posted
      */
+    @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
         QueueGuard.Claim claim = receives.enter();
         int error;
@@ -270,6 +276,7 @@ public final class QueuePair extends NativeObject {
     }
 
     @Override
+    @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
         sends.close();
         receives.close();

@@ -57,6 +57,7 @@ public final class VerbsContext extends NativeObject {
      *
      * @throws RdmaException ENOMEM, when the device has no more
      */
+    @CFunction("ibv_alloc_pd")
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return ProtectionDomain.allocate(this);
     }
@@ -66,6 +67,7 @@ public final class VerbsContext extends NativeObject {
      *
      * @throws RdmaException EMFILE, when the limit of open files is reached
      */
+    @CFunction("ibv_create_comp_channel")
     public CompletionChannel createCompletionChannel() throws RdmaException {
         return CompletionChannel.create(this);
     }
@@ -76,6 +78,7 @@ public final class VerbsContext extends NativeObject {
      * @param capacity how many completions it must hold, at least 1; the device may give more
      * @throws RdmaException EINVAL when the device has none so large, ENOMEM
      */
+    @CFunction("ibv_create_cq")
     public CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
         return CompletionQueue.create(this, capacity, null, 0);
     }
@@ -87,6 +90,7 @@ public final class VerbsContext extends NativeObject {
      * @param channel of the same context
      * @throws RdmaException EINVAL when the device has none so large, ENOMEM
      */
+    @CFunction("ibv_create_cq")
     public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) throws RdmaException {
         return createCompletionQueue(capacity, channel, 0);
     }
@@ -121,6 +125,7 @@ public final class VerbsContext extends NativeObject {
     }
 
     @Override
+    @CFunction("ibv_close_device")
     protected void destroy() throws RdmaException {
         Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address()));
     }
