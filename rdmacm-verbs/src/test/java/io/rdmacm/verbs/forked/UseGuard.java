@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.forked;
+
+import java.lang.foreign.Linker;
+import java.lang.reflect.Field;
+
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/** Counts under a guard with two threads, closes it, and prints which kind of barrier served. */
+public final class UseGuard {
+    private static final int ROUNDS = 50_000;
+    private static final QueueGuard GUARD = new QueueGuard("QueuePair");
+
+    private static long counter;
+
+    private UseGuard() {
+    }
+
+    /** The argument {@code without} hides membarrier(2), by an architecture whose number of it is not known. */
+    public static void main(String[] arguments) throws Exception {
+        Linker.nativeLinker();
+        if (arguments[0].equals("without")) {
+            System.setProperty("os.arch", "unheard-of");
+        }
+        Thread other = new Thread(UseGuard::count);
+        other.start();
+        count();
+        other.join();
+        GUARD.close();
+        Field asymmetric = Class.forName("io.rdmacm.verbs.internal.Membarrier").getDeclaredField("ASYMMETRIC");
+        asymmetric.setAccessible(true);
+        System.out.println("asymmetric " + asymmetric.get(null) + ", counted " + counter + ", " + entered());
+    }
+
+    private static void count() {
+        for (int i = 0; i < ROUNDS; i++) {
+            QueueGuard.Claim claim = GUARD.enter();
+            counter++;
+            GUARD.leave(claim);
+        }
+    }
+
+    private static String entered() {
+        try {
+            GUARD.enter();
+            return "still open";
+        } catch (IllegalStateException e) {
+            return "closed";
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+import io.rdmacm.verbs.forked.UseGuard;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import org.junit.jupiter.api.Test;
+
+/** One thread at a time inside, and none after a close: under real threads. */
+class QueueGuardTest {
+    private static final int THREADS = 4;
+    private static final int ROUNDS = 20_000;
+
+    private final QueueGuard guard = new QueueGuard("CompletionQueue");
+    // Plain on purpose: only the guard orders the accesses.
+    private long counter;
+    private boolean freed;
+
+    private void count() {
+        QueueGuard.Claim claim = guard.enter();
+        try {
+            counter++;
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    @Test
+    void onlyOneThreadAtATimeIsInside() throws Exception {
+        List<Background<Void>> threads = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            threads.add(Background.run(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    count();
+                }
+            }));
+        }
+        for (Background<Void> thread : threads) {
+            thread.result();
+        }
+
+        guard.close();
+        assertThat(counter).isEqualTo((long) THREADS * ROUNDS);
+    }
+
+    @Test
+    void nobodyIsInsideAfterAClose() throws Exception {
+        for (int round = 0; round < 300; round++) {
+            QueueGuard closing = new QueueGuard("QueuePair");
+            freed = false;
+            CountDownLatch inside = new CountDownLatch(1);
+            try (Background<Void> user = Background.run(() -> useUntilClosed(closing, inside))) {
+                inside.await();
+                closing.close();
+                freed = true;
+                user.result();
+            }
+        }
+    }
+
+    private void useUntilClosed(QueueGuard closing, CountDownLatch inside) {
+        while (true) {
+            QueueGuard.Claim claim;
+            try {
+                claim = closing.enter();
+            } catch (IllegalStateException e) {
+                return;
+            }
+            try {
+                assertThat(freed).isFalse();
+                inside.countDown();
+            } finally {
+                closing.leave(claim);
+            }
+        }
+    }
+
+    @Test
+    void closeWaitsForTheThreadInside() throws Exception {
+        QueueGuard.Claim claim = guard.enter();
+        try (Background<Void> closer = Background.run(guard::close)) {
+            closer.awaitInside(QueueGuard.class, "revoke");
+            assertThat(closer.isDone()).isFalse();
+
+            guard.leave(claim);
+
+            closer.result();
+        }
+    }
+
+    @Test
+    void anotherThreadWaitsForTheThreadInsideAndTakesOver() throws Exception {
+        QueueGuard.Claim claim = guard.enter();
+        try (Background<Void> other = Background.run(this::count)) {
+            other.awaitInside(QueueGuard.class, "revoke");
+            assertThat(counter).isZero();
+
+            guard.leave(claim);
+
+            other.result();
+        }
+        assertThat(counter).isEqualTo(1);
+        // and back again
+        count();
+        assertThat(counter).isEqualTo(2);
+        assertThat(guard.isShared()).isFalse();
+    }
+
+    @Test
+    void awaitQuietLetsNextUsesIn() throws Exception {
+        QueueGuard.Claim claim = guard.enter();
+        try (Background<Void> waiter = Background.run(guard::awaitQuiet)) {
+            waiter.awaitInside(QueueGuard.class, "revoke");
+            guard.leave(claim);
+            waiter.result();
+        }
+        count();
+        assertThat(counter).isEqualTo(1);
+    }
+
+    @Test
+    void aQueueThatKeepsChangingHandsIsSharedUnderALock() throws Exception {
+        share();
+
+        QueueGuard.Claim inside = guard.enter();
+        try (Background<Void> other = Background.run(this::count);
+                Background<Void> closer = Background.run(guard::close)) {
+            other.awaitInside(QueueGuard.class, "enterSlowly").awaitWaiting();
+            closer.awaitInside(QueueGuard.class, "close").awaitWaiting();
+            assertThat(counter).isZero();
+
+            guard.leave(inside);
+
+            closer.result();
+            // It either got in before the closer or found the queue closed.
+            try {
+                other.result();
+                assertThat(counter).isEqualTo(1);
+            } catch (IllegalStateException e) {
+                assertThat(counter).isZero();
+            }
+        }
+    }
+
+    private void share() throws Exception {
+        for (int i = 0; i < 200 && !guard.isShared(); i++) {
+            Background.run(this::count).result();
+        }
+        assertThat(guard.isShared()).isTrue();
+        counter = 0;
+    }
+
+    @Test
+    void oneThreadNeverSharesWithItself() {
+        for (int i = 0; i < 1000; i++) {
+            count();
+            guard.awaitQuiet();
+        }
+        assertThat(guard.isShared()).isFalse();
+    }
+
+    @Test
+    void afterACloseNobodyComesInUntilReopened() throws Exception {
+        count();
+        guard.close();
+        assertThatIllegalStateException().isThrownBy(guard::enter).withMessage("CompletionQueue is closed");
+        assertThatIllegalStateException().isThrownBy(() -> Background.run(this::count).result());
+
+        guard.reopen();
+
+        count();
+        assertThat(counter).isEqualTo(2);
+    }
+
+    @Test
+    void aSharedQueueIsRefusedAfterCloseToo() throws Exception {
+        share();
+        guard.close();
+
+        assertThatIllegalStateException().isThrownBy(guard::enter).withMessage("CompletionQueue is closed");
+        // the refusal must not have kept the lock
+        assertThatIllegalStateException().isThrownBy(() -> Background.run(this::count).result());
+    }
+
+    @Test
+    void worksWithoutMembarrierToo() throws IOException, InterruptedException {
+        assertThat(use("without")).isEqualTo("asymmetric false, counted 100000, closed");
+    }
+
+    @Test
+    void usesMembarrierWhereItIs() throws IOException, InterruptedException {
+        assertThat(use("with")).isEqualTo("asymmetric " + Membarrier.ASYMMETRIC + ", counted 100000, closed");
+        Membarrier.heavy();
+    }
+
+    private static String use(String membarrier) throws IOException, InterruptedException {
+        ForkedJvm.Result result = ForkedJvm.of(UseGuard.class).nativeAccess().run(membarrier);
+        assertThat(result.status()).describedAs(result.errors()).isZero();
+        return result.output().strip();
+    }
+}
