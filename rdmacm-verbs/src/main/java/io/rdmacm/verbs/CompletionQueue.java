@@ -121,7 +121,9 @@ public final class CompletionQueue extends NativeObject {
         }
         if (taken < 0) {
             completions.filled(0);
-            throw RdmaException.of(ContextOps.POLL_CQ.name(), -taken);
+            // a number of the driver's own, not an error number
+            throw new RdmaException(ContextOps.POLL_CQ.name(), ContextOps.POLL_CQ.name() + " failed with " + taken
+                    + " on " + life() + ": the queue has overrun, or the device failed");
         }
         completions.filled(taken);
         return taken;
