@@ -137,6 +137,16 @@ public final class SendRequest {
     }
 
     /**
+     * Invalidates a key of this side; without data.
+     *
+     * @param key the remote key of a memory window, or of a region of this side
+     */
+    public SendRequest localInvalidate(int key) {
+        Memory.putInt(address + INVALIDATE_RKEY, key);
+        return opcode(SendOpcode.LOCAL_INV);
+    }
+
+    /**
      * The data: one part of a region. The scatter list has one entry then.
      *
      * @param region open
