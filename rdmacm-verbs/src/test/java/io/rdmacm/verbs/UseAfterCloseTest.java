@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.rdmacm.verbs.testing.FakeStack;
+import io.rdmacm.verbs.testing.UseAfterClose;
+import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.testing.careless.CarelessObject;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Every public method of every native object of the module refuses use after close. */
+@WithFakeVerbs
+class UseAfterCloseTest {
+    @TestFactory
+    Stream<DynamicTest> everyMethodIsRefused() throws IOException {
+        FakeStack stack = new FakeStack();
+        stack.close();
+        return UseAfterClose.inPackageOf(NativeObject.class)
+                .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
+                .closed(stack.queue()).closed(stack.queuePair())
+                .argument(CompletionChannel.class, stack.channel())
+                .argument(QueuePairInitAttributes.class,
+                        QueuePairInitAttributes.builder().completionQueue(stack.queue()).build())
+                .argument(MemorySegment.class, Arena.ofAuto().allocate(8))
+                .argument(Completions.class, Completions.allocate(1))
+                .argument(SendRequest.class, SendRequests.allocate(1, 1).get(0))
+                .argument(SendRequests.class, SendRequests.allocate(2, 1))
+                .argument(ReceiveRequest.class, ReceiveRequests.allocate(1, 1).get(0))
+                .argument(ReceiveRequests.class, ReceiveRequests.allocate(2, 1))
+                .tests();
+    }
+
+    @Test
+    void aMethodThatIsNotRefusedFailsTheTest() throws IOException {
+        List<DynamicTest> tests = UseAfterClose.inPackageOf(CarelessObject.class).closed(CarelessObject.closed())
+                .tests().toList();
+
+        assertThat(tests).extracting(DynamicTest::getDisplayName)
+                .containsExactlyInAnyOrder("CarelessObject.careful()", "CarelessObject.careless()",
+                        "CarelessObject.handle()", "CarelessObject.needs(StringBuilder)");
+        for (DynamicTest test : tests) {
+            switch (test.getDisplayName()) {
+                case "CarelessObject.careless()" -> assertThatThrownBy(() -> test.getExecutable().execute())
+                        .isInstanceOf(AssertionError.class).hasMessageContaining("was allowed after close()");
+                case "CarelessObject.needs(StringBuilder)" -> assertThatThrownBy(() -> test.getExecutable().execute())
+                        .isInstanceOf(AssertionError.class).hasMessageContaining("has no argument for");
+                default -> assertThat(test.getExecutable()).satisfies(executable -> executable.execute());
+            }
+        }
+    }
+
+    @Test
+    void aClassThatTheTestWasNotToldOfFailsIt() throws IOException {
+        List<DynamicTest> tests = UseAfterClose.inPackageOf(CarelessObject.class).tests().toList();
+
+        assertThat(tests).singleElement().satisfies(test -> assertThatThrownBy(() -> test.getExecutable().execute())
+                .isInstanceOf(AssertionError.class).hasMessageContaining("no closed object of class"));
+    }
+}
