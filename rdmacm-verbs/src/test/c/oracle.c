@@ -80,3 +80,23 @@ void oracle_completion(struct ibv_wc *wc, uint64_t id, int status, int opcode, u
 		.wc_flags = flags,
 	};
 }
+
+// The numbers: is_global, flow_label, sgid_index, hop_limit, traffic_class, dlid, sl, src_path_bits, static_rate, port.
+void oracle_address(struct ibv_ah_attr *attr, const union ibv_gid *gid, const uint32_t *numbers)
+{
+	*attr = (struct ibv_ah_attr){
+		.grh = {
+			.dgid = *gid,
+			.flow_label = numbers[1],
+			.sgid_index = numbers[2],
+			.hop_limit = numbers[3],
+			.traffic_class = numbers[4],
+		},
+		.is_global = numbers[0],
+		.dlid = numbers[5],
+		.sl = numbers[6],
+		.src_path_bits = numbers[7],
+		.static_rate = numbers[8],
+		.port_num = numbers[9],
+	};
+}
