@@ -19,6 +19,7 @@ static struct failure failures[8];
 static uint64_t result;
 static char held_function[48];
 static int held;
+static int looping;
 static __thread struct fake_record *latest;
 
 void fake_reset(void)
@@ -29,6 +30,7 @@ void fake_reset(void)
 	result = 0;
 	held_function[0] = '\0';
 	held = 0;
+	looping = 0;
 	memset(failures, 0, sizeof(failures));
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&mutex);
@@ -72,6 +74,16 @@ void fake_result(uint64_t scripted)
 uint64_t fake_scripted_result(void)
 {
 	return result;
+}
+
+void fake_loop(int on)
+{
+	looping = on;
+}
+
+int fake_looping(void)
+{
+	return looping;
 }
 
 void fake_hold(const char *function)

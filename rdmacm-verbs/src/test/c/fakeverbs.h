@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_ARGUMENTS = 6, FAKE_DATA = 2048, FAKE_RECORDS = 512 };
+enum { FAKE_ARGUMENTS = 6, FAKE_DATA = 2048, FAKE_RECORDS = 512, FAKE_QUEUE = 1024 };
 
 // One call: the function, its arguments widened to 64 bits, and what its pointers led to (work requests, lists).
 struct fake_record {
@@ -25,9 +25,9 @@ struct fake_cq {
 	int users;           // queue pairs
 	int armed;
 	unsigned events;     // raised and not yet acknowledged
-	int head;
-	int count;
-	struct ibv_wc queue[1024];
+	unsigned head; // both only grow; one thread completes, one polls
+	unsigned tail;
+	struct ibv_wc queue[FAKE_QUEUE];
 };
 
 struct fake_channel {
@@ -61,6 +61,8 @@ void fake_result(uint64_t result);
 void fake_hold(const char *function);
 void fake_await_held(void);
 void fake_release(void);
+// Whether each signaled send completes at once, as on a device that takes no time; off at first.
+void fake_loop(int on);
 // How many objects of a kind were made and not destroyed.
 int fake_live(int kind);
 void fake_devices(int count);
@@ -76,6 +78,7 @@ int fake_called(const char *function, const uint64_t *arguments, int count, cons
 // Adds to the data of the record that this thread made last.
 void fake_append(const void *data, size_t size);
 uint64_t fake_scripted_result(void);
+int fake_looping(void);
 void fake_fill_context(struct fake_context *context);
 void fake_fill_queue_pair(struct ibv_qp_ex *qp);
 void fake_fill_completion_queue(struct ibv_cq_ex *cq);

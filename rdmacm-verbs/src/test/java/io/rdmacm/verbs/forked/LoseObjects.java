@@ -6,10 +6,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
 
 /** Loses native objects, some of them closed, and prints what is logged about it. */
 public final class LoseObjects {
@@ -24,29 +25,26 @@ public final class LoseObjects {
         PrintStream console = System.err;
         System.setErr(new PrintStream(LOG, true, StandardCharsets.UTF_8));
         boolean detect = arguments[0].equals("detect");
-        closeRegion();
-        loseRegion();
+        closeAll();
+        lose(1234);
         collect(detect, "MemoryRegion[1234 bytes");
-        // Whatever was to be reported with the first is reported before the second.
-        loseContext();
-        collect(detect, "VerbsContext[fake0]");
-        collect(false, "");
+        // Whatever was lost before is found before this one.
+        lose(2345);
+        collect(detect, "MemoryRegion[2345 bytes");
         System.setErr(console);
         System.out.print(LOG.toString(StandardCharsets.UTF_8));
     }
 
-    private static void closeRegion() throws RdmaException {
-        ProtectionDomain domain = Device.list().getFirst().open().allocateProtectionDomain();
-        domain.allocate(4321, AccessFlag.LOCAL_WRITE).close();
-        domain.close();
+    private static void closeAll() throws RdmaException {
+        try (VerbsContext context = Device.list().getFirst().open();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                MemoryRegion region = domain.allocate(4321)) {
+            region.handle();
+        }
     }
 
-    private static void loseRegion() throws RdmaException {
-        Device.list().getFirst().open().allocateProtectionDomain().allocate(1234);
-    }
-
-    private static void loseContext() throws RdmaException {
-        Device.list().getFirst().open();
+    private static void lose(long bytes) throws RdmaException {
+        Device.list().getFirst().open().allocateProtectionDomain().allocate(bytes);
     }
 
     private static void collect(boolean wait, String report) {

@@ -114,6 +114,11 @@ public final class FakeVerbs {
         withString(function, name -> call("fake_fail", name, errno, skip));
     }
 
+    /** Whether each signaled send completes at once. */
+    public static void loop(boolean on) {
+        call("fake_loop", on ? 1 : 0);
+    }
+
     /** What functions answer that have no meaning here. */
     public static void result(long result) {
         call("fake_result", result);

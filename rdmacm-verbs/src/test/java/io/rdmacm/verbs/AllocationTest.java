@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+
+import com.sun.management.ThreadMXBean;
+import io.rdmacm.verbs.internal.CompletionQueueExOps;
+import io.rdmacm.verbs.internal.QueuePairExOps;
+import io.rdmacm.verbs.testing.FakeStack;
+import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.WithFakeVerbs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The data path allocates nothing on the Java heap, once it is compiled. */
+@WithFakeVerbs
+class AllocationTest {
+    private static final int ITERATIONS = 10_000;
+    // The compilers run beside this thread: a slow machine needs more rounds until they are done.
+    private static final int MOST_ROUNDS = 300;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private FakeStack stack;
+    private int used;
+    private long polled;
+    private long sum;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        stack = new FakeStack();
+        FakeVerbs.recording(false);
+        FakeVerbs.loop(true);
+    }
+
+    @AfterEach
+    void close() throws RdmaException {
+        stack.close();
+    }
+
+    @FunctionalInterface
+    private interface Work {
+        void run() throws RdmaException;
+    }
+
+    /** What allocates a little in each iteration has no round without, however long it is run. */
+    private void assertAllocatesNothing(Work work) throws RdmaException {
+        long allocated = -1;
+        for (int round = 0; round < MOST_ROUNDS && allocated != 0; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < ITERATIONS; i++) {
+                work.run();
+            }
+            allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertThat(allocated).describedAs("bytes allocated by %d iterations", ITERATIONS).isZero();
+    }
+
+    @Test
+    void theMeasurementSeesAnAllocation() throws RdmaException {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        byte[] bytes = new byte[100_000];
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isGreaterThan(bytes.length);
+    }
+
+    @Test
+    void oneRequestAtATime() throws RdmaException {
+        SendRequest send = SendRequests.allocate(1, 3).get(0);
+        ReceiveRequest receive = ReceiveRequests.allocate(1, 3).get(0);
+        Completions completions = Completions.allocate(4);
+        assertAllocatesNothing(() -> {
+            stack.queuePair().postReceive(receive.id(used).data(stack.region(), 0, 64));
+            stack.queuePair().postSend(send.id(used).sendWithImmediate(used).data(stack.region(), 8, 16)
+                    .inline((used & 1) == 0));
+            stack.queuePair().postSend(send.rdmaWrite(used, used).data(0, stack.region(), 0, 1)
+                    .data(1, stack.region(), 2, 3).inline(false));
+            polled += stack.queue().poll(completions);
+            while (completions.next()) {
+                sum += completions.workRequestId() + completions.byteLength() + completions.status().ordinal()
+                        + completions.opcode().ordinal();
+                completions.check();
+            }
+            used++;
+        });
+        assertThat(polled).isEqualTo(2L * used);
+    }
+
+    @Test
+    void batches() throws RdmaException {
+        SendRequests sends = SendRequests.allocate(8, 1);
+        ReceiveRequests receives = ReceiveRequests.allocate(8, 1);
+        Completions completions = Completions.allocate(8);
+        assertAllocatesNothing(() -> {
+            for (int i = 0; i < 8; i++) {
+                sends.get(i).id(i).rdmaRead(i, i).data(stack.region(), i, 1);
+                receives.get(i).id(i).data(stack.region(), i, 1);
+            }
+            stack.queuePair().postReceive(receives, 0, 8);
+            stack.queuePair().postSend(sends, 0, 8);
+            polled += stack.queue().poll(completions);
+        });
+        assertThat(polled).isPositive();
+    }
+
+    @Test
+    void theExtendedFunctions() throws RdmaException {
+        QueuePairExOps send = new QueuePairExOps(stack.queuePair().handle().address());
+        CompletionQueueExOps poll = new CompletionQueueExOps(stack.queue().handle().address());
+        try (Arena arena = Arena.ofConfined()) {
+            long memory = arena.allocate(64, 8).address();
+            assertAllocatesNothing(() -> {
+                send.start();
+                send.id(used);
+                send.flags(2);
+                send.rdmaWriteImm(used, used, used);
+                send.setSge(used, memory, 8);
+                send.atomicCmpSwp(used, used, used, used);
+                send.setInlineData(memory, 0);
+                sum += send.complete((used & 1) == 0);
+                sum += poll.startPoll(memory) + poll.readSl() + poll.readCvlan() + poll.readOpcode()
+                        + poll.readCompletionTs() + poll.nextPoll();
+                poll.readTmInfo(memory);
+                poll.endPoll();
+                used++;
+            });
+        }
+    }
+}
