@@ -42,6 +42,7 @@ struct fake_pd {
 
 struct fake_context {
 	int users;
+	int writer; // of the pipe whose end that is read is async_fd
 	struct verbs_context extended; // ends with the ibv_context
 };
 
@@ -70,6 +71,9 @@ void fake_devices(int count);
 int fake_complete(struct ibv_cq *cq, const struct ibv_wc *completion);
 // An event, whether the queue was armed or not.
 void fake_raise(struct ibv_cq *cq);
+
+// An asynchronous event of a context; the element as in the struct ibv_async_event.
+void fake_async(struct ibv_context *context, int type, uint64_t element);
 
 // For the parts of this library.
 

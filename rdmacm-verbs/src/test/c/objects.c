@@ -32,9 +32,14 @@ static int *users_of_cq(struct ibv_cq *cq)
 	return &((struct fake_cq *)cq)->users;
 }
 
+static struct fake_context *fake_of(struct ibv_context *context)
+{
+	return (struct fake_context *)((char *)context - offsetof(struct fake_context, extended.context));
+}
+
 static int *users_of_context(struct ibv_context *context)
 {
-	return &((struct fake_context *)((char *)context - offsetof(struct fake_context, extended.context)))->users;
+	return &fake_of(context)->users;
 }
 
 static void add(int *counter, int number)
@@ -103,12 +108,15 @@ void ibv_free_device_list(struct ibv_device **list)
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
+	int ends[2];
 	int error = CALLED(FAKE_BITS(device));
-	if (error)
-		return failed(error);
+	if (error || pipe2(ends, O_CLOEXEC))
+		return failed(error ? error : errno);
 	struct fake_context *context = make(FAKE_CONTEXT, sizeof(*context), NULL);
 	context->extended.context.device = device;
 	context->extended.context.num_comp_vectors = 2;
+	context->extended.context.async_fd = ends[0];
+	context->writer = ends[1];
 	fake_fill_context(context);
 	return &context->extended.context;
 }
@@ -118,8 +126,74 @@ int ibv_close_device(struct ibv_context *context)
 	int error = CALLED(FAKE_BITS(context));
 	if (error)
 		return error;
-	int *users = users_of_context(context);
-	return *users ? EBUSY : destroy(FAKE_CONTEXT, (char *)users - offsetof(struct fake_context, users), NULL);
+	if (*users_of_context(context))
+		return EBUSY;
+	close(context->async_fd);
+	close(fake_of(context)->writer);
+	return destroy(FAKE_CONTEXT, fake_of(context), NULL);
+}
+
+void fake_async(struct ibv_context *context, int type, uint64_t element)
+{
+	struct ibv_async_event event = {.event_type = type, .element.cq = (void *)element};
+	if (write(fake_of(context)->writer, &event, sizeof(event)) != sizeof(event))
+		abort();
+}
+
+// Where an object counts the events that were taken and are not yet acknowledged.
+static uint32_t *unacknowledged(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		return &event->element.cq->async_events_completed;
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return &event->element.qp->events_completed;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		return &event->element.srq->events_completed;
+	case IBV_EVENT_WQ_FATAL:
+		return &event->element.wq->events_completed;
+	default:
+		return NULL;
+	}
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	int error = CALLED(FAKE_BITS(context), FAKE_BITS(event));
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (read(context->async_fd, event, sizeof(*event)) != sizeof(*event))
+		return -1;
+	uint32_t *counter = unacknowledged(event);
+	if (counter)
+		__atomic_add_fetch(counter, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	CALLED_WITH(event, sizeof(*event), FAKE_BITS(event));
+	uint32_t *counter = unacknowledged(event);
+	if (counter)
+		__atomic_sub_fetch(counter, 1, __ATOMIC_SEQ_CST);
+}
+
+const char *ibv_event_type_str(enum ibv_event_type event)
+{
+	static char text[32];
+	CALLED(event);
+	snprintf(text, sizeof(text), "event %d", event);
+	return text;
 }
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
@@ -243,7 +317,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
 	int error = CALLED(FAKE_BITS(cq));
-	if (error || *users_of_cq(cq) || ((struct fake_cq *)cq)->events)
+	if (error || *users_of_cq(cq) || ((struct fake_cq *)cq)->events || cq->async_events_completed)
 		return error ? error : EBUSY;
 	if (cq->channel)
 		add(&cq->channel->refcnt, -1);
@@ -297,8 +371,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	int error = CALLED(FAKE_BITS(qp));
-	if (error)
-		return error;
+	if (error || qp->events_completed)
+		return error ? error : EBUSY;
 	add(users_of_cq(qp->send_cq), -1);
 	add(users_of_cq(qp->recv_cq), -1);
 	return destroy(FAKE_QP, qp, users_of_pd(qp->pd));

@@ -62,7 +62,10 @@ public final class CompletionQueue extends NativeObject {
         }
         if (channel == null) {
             Lifetime life = Lifetime.begin("CompletionQueue", context.life());
-            return new CompletionQueue(context, null, life, life.create(() -> make(context, capacity, 0, vector)));
+            long polled = life.create(() -> make(context, capacity, 0, vector));
+            CompletionQueue queue = new CompletionQueue(context, null, life, polled);
+            context.events().add(queue);
+            return queue;
         }
         if (channel.context() != context) {
             throw new IllegalArgumentException("the completion channel belongs to another context: "
@@ -76,6 +79,7 @@ public final class CompletionQueue extends NativeObject {
         long address = life.create(() -> make(context, capacity, channel.address(), vector));
         CompletionQueue queue = new CompletionQueue(context, channel, life, address);
         channel.add(queue, address);
+        context.events().add(queue);
         return queue;
     }
 
@@ -224,7 +228,7 @@ public final class CompletionQueue extends NativeObject {
     }
 
     private void destroyNative() throws RdmaException {
-        Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(address()));
+        context.events().destroy(this, () -> Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(address())));
     }
 
     private void requireChannel() {

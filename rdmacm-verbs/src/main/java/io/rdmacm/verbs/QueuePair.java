@@ -82,7 +82,9 @@ public final class QueuePair extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             long init = write(attributes, arena);
             long address = life.create(() -> creator.create(init));
-            return new QueuePair(domain, attributes, life, address, readCapabilities(init), destroyer);
+            QueuePair pair = new QueuePair(domain, attributes, life, address, readCapabilities(init), destroyer);
+            domain.context().events().add(pair);
+            return pair;
         }
     }
 
@@ -282,7 +284,7 @@ public final class QueuePair extends NativeObject {
         receives.close();
         boolean destroyed = false;
         try {
-            destroyer.destroy();
+            domain.context().events().destroy(this, destroyer);
             destroyed = true;
             domain.removeSendQueue(sends);
         } finally {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.ibv_context;
@@ -25,10 +27,12 @@ public final class VerbsContext extends NativeObject {
 
     private final String deviceName;
     private final boolean owned;
+    private final AsyncEvents events;
 
     private VerbsContext(Lifetime life, long address, boolean owned) {
         super(life, address, ibv_context.sizeof());
         this.owned = owned;
+        this.events = new AsyncEvents(this, address);
         long device = Memory.getLong(address + ibv_context.device$offset());
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
@@ -116,6 +120,54 @@ public final class VerbsContext extends NativeObject {
         return Memory.getInt(address() + ibv_context.num_comp_vectors$offset());
     }
 
+    /**
+     * Waits for the next asynchronous event of this context ({@code ibv_get_async_event}): of the device, of its ports,
+     * and of the objects made from this context. Any number of threads may wait.
+     *
+     * @param timeout how long at most; zero only looks
+     * @return to be closed, which acknowledges it: the object that it names cannot be closed before
+     * @throws RdmaTimeoutException when there was no event in time
+     * @throws RdmaClosedException when the context was closed by another thread
+     * @throws InterruptedException when this thread was interrupted; no event is lost
+     */
+    @CFunction("ibv_get_async_event")
+    public AsyncEvent getAsyncEvent(Duration timeout) throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return events.next(timeout);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Takes an asynchronous event if one is there, without waiting ({@code ibv_get_async_event}).
+     *
+     * @return to be closed, which acknowledges it: the object that it names cannot be closed before
+     */
+    @CFunction("ibv_get_async_event")
+    public Optional<AsyncEvent> pollAsyncEvent() throws RdmaException {
+        life().enter();
+        try {
+            return events.poll();
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * The file descriptor of the asynchronous events, for event loops of others: readable when an event is there
+     * ({@code ibv_context.async_fd}). It is non-blocking and belongs to this context: not to be closed.
+     */
+    public int asyncFd() throws RdmaException {
+        life().enter();
+        try {
+            return events.fd();
+        } finally {
+            life().leave();
+        }
+    }
+
     /** Closes the device, unless it is librdmacm's: then nothing happens. */
     @Override
     public void close() throws RdmaException {
@@ -128,5 +180,16 @@ public final class VerbsContext extends NativeObject {
     @CFunction("ibv_close_device")
     protected void destroy() throws RdmaException {
         Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address()));
+        events.close();
+    }
+
+    @Override
+    protected void wakeWaiters() {
+        events.wake();
+    }
+
+    /** What can be named by events of this context has to be known there. */
+    AsyncEvents events() {
+        return events;
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.rdmacm.verbs.testing.FakeStack;
+import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.UseAfterClose;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.testing.careless.CarelessObject;
@@ -24,10 +25,13 @@ class UseAfterCloseTest {
     @TestFactory
     Stream<DynamicTest> everyMethodIsRefused() throws IOException {
         FakeStack stack = new FakeStack();
+        FakeVerbs.async(stack.context().handle(), AsyncEventType.PORT_ACTIVE.value(), 1);
+        AsyncEvent event = stack.context().pollAsyncEvent().orElseThrow();
+        event.close();
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
-                .closed(stack.queue()).closed(stack.queuePair())
+                .closed(stack.queue()).closed(stack.queuePair()).closed(event)
                 .argument(CompletionChannel.class, stack.channel())
                 .argument(QueuePairInitAttributes.class,
                         QueuePairInitAttributes.builder().completionQueue(stack.queue()).build())

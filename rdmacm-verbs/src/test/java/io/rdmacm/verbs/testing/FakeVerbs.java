@@ -174,6 +174,11 @@ public final class FakeVerbs {
         call("fake_raise", queue.address());
     }
 
+    /** An asynchronous event arrives: the element is an address, or a port. */
+    public static void async(MemorySegment context, int type, long element) {
+        call("fake_async", context.address(), type, element);
+    }
+
     /** What the macro verbs_get_ctx_op finds. */
     public static long extendedOp(MemorySegment context, String member) {
         return withString(member, name -> call("fake_extended_op", context.address(), name));

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_async_event;
+import io.rdmacm.bindings.ibv_context;
+import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.internal.Errno;
+import io.rdmacm.verbs.internal.EventSource;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * The asynchronous events of one context, and the objects that they can name. Nothing is read of a context whose events
+ * nobody asks for: then C drops those of an object together with it.
+ *
+ * <p>C waits for ever in the destruction of an object whose events were read and not acknowledged. So an event that was
+ * handed out keeps its object from closing, and one that nobody took is acknowledged here before its object goes.
+ */
+final class AsyncEvents {
+    private static final NativeFunction GET_ASYNC_EVENT = NativeFunction.of("ibv_get_async_event");
+    private static final NativeFunction ACK_ASYNC_EVENT = NativeFunction.of("ibv_ack_async_event");
+
+    private final VerbsContext context;
+    private final long address;
+    // Weak, so that an object that was lost can be found by the leak detector.
+    private final Map<Long, WeakReference<NativeObject>> objects = new ConcurrentHashMap<>();
+    // made when somebody first asks for an event; guarded by this
+    private EventSource<Raw> source;
+
+    AsyncEvents(VerbsContext context, long address) {
+        this.context = context;
+        this.address = address;
+    }
+
+    /** An event as it was read, and the object that it names, which may be null. */
+    record Raw(MemorySegment struct, AsyncEventType type, NativeObject object) {
+    }
+
+    /** From now on events can name the object. */
+    void add(NativeObject object) {
+        objects.put(object.address(), new WeakReference<>(object));
+    }
+
+    /** Destroys an object while no event of it can be on its way. */
+    void destroy(NativeObject object, Lifetime.Destroyer destroyer) throws RdmaException {
+        EventSource<Raw> reading;
+        synchronized (this) {
+            reading = source;
+            if (reading == null) {
+                destroyer.destroy();
+                objects.remove(object.address());
+                return;
+            }
+        }
+        reading.lock().lock();
+        try {
+            reading.readAll();
+            for (Raw raw : reading.removePending(raw -> raw.object() == object)) {
+                acknowledge(raw.struct());
+            }
+            destroyer.destroy();
+            objects.remove(object.address());
+        } finally {
+            reading.lock().unlock();
+        }
+    }
+
+    /** Waits for an event; the context is entered. */
+    AsyncEvent next(Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        AsyncEvent event = source().next(raw -> true, this::ensureContextOpen, deadline, this::deliver);
+        if (event == null) {
+            throw new RdmaTimeoutException(GET_ASYNC_EVENT.name(), "no asynchronous event within " + timeout);
+        }
+        return event;
+    }
+
+    /** Takes an event if there is one; the context is entered. */
+    Optional<AsyncEvent> poll() throws RdmaException {
+        EventSource<Raw> reading = source();
+        reading.lock().lock();
+        try {
+            return Optional.ofNullable(reading.poll(raw -> true, this::deliver));
+        } finally {
+            reading.lock().unlock();
+        }
+    }
+
+    /** Readable when there is an event; non-blocking from here on. */
+    int fd() throws RdmaException {
+        source();
+        return file();
+    }
+
+    synchronized void wake() {
+        if (source != null) {
+            source.wake();
+        }
+    }
+
+    synchronized void close() throws RdmaException {
+        if (source != null) {
+            source.close();
+        }
+    }
+
+    static void acknowledge(MemorySegment struct) throws RdmaException {
+        ACK_ASYNC_EVENT.callInt(struct.address());
+    }
+
+    private int file() {
+        return Memory.getInt(address + ibv_context.async_fd$offset());
+    }
+
+    private synchronized EventSource<Raw> source() throws RdmaException {
+        if (source == null) {
+            source = new EventSource<>(file(), this::read);
+        }
+        return source;
+    }
+
+    private void ensureContextOpen() throws RdmaClosedException {
+        if (!context.isOpen()) {
+            throw new RdmaClosedException(GET_ASYNC_EVENT.name(), "the " + context);
+        }
+    }
+
+    private Raw read() throws RdmaException {
+        MemorySegment struct = ibv_async_event.allocate(Arena.ofAuto());
+        if (GET_ASYNC_EVENT.callInt(address, struct.address()) != 0) {
+            int errno = Errno.last();
+            if (errno == Rdma.EAGAIN()) {
+                return null;
+            }
+            throw RdmaException.of(GET_ASYNC_EVENT.name(), errno);
+        }
+        AsyncEventType type = AsyncEventType.of(ibv_async_event.event_type(struct));
+        return switch (type.source()) {
+            case PORT, DEVICE -> new Raw(struct, type, null);
+            default -> new Raw(struct, type, named(struct));
+        };
+    }
+
+    private NativeObject named(MemorySegment struct) {
+        long element = Memory.getLong(struct.address() + ibv_async_event.element$offset());
+        WeakReference<NativeObject> object = objects.get(element);
+        return object == null ? null : object.get();
+    }
+
+    /** Null when the object is being closed: then nobody wants to know any more. */
+    private AsyncEvent deliver(Raw raw) throws RdmaException {
+        NativeObject parent = raw.object() == null ? context : raw.object();
+        Lifetime life;
+        try {
+            life = Lifetime.begin("AsyncEvent", parent.life());
+        } catch (IllegalStateException e) {
+            acknowledge(raw.struct());
+            return null;
+        }
+        return new AsyncEvent(context, life, raw);
+    }
+}
