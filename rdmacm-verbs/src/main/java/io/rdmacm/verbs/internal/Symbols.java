@@ -20,7 +20,18 @@ enum Symbols {
             } catch (IllegalCallerException e) {
                 throw NativeAccess.denied(e);
             } catch (UnsatisfiedLinkError e) {
-                throw NativeLibraryException.missingLibrary(library.soname(), symbol, library.debianPackage(), e);
+                NativeLibrary missing = library == NativeLibrary.LIBRDMACM ? culprit(symbol) : library;
+                throw NativeLibraryException.missingLibrary(missing.soname(), symbol, missing.debianPackage(), e);
+            }
+        }
+
+        /** Librdmacm is linked with libibverbs: when it cannot be loaded, it may be the other one that is missing. */
+        private static NativeLibrary culprit(String symbol) {
+            try {
+                NativeLibrary.LIBIBVERBS.find(symbol);
+                return NativeLibrary.LIBRDMACM;
+            } catch (UnsatisfiedLinkError e) {
+                return NativeLibrary.LIBIBVERBS;
             }
         }
 
