@@ -25,6 +25,8 @@ public final class CmEvent extends NativeObject {
     // For the others C leaves the union as it happens to be.
     private static final Set<CmEventType> WITH_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
             CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED, CmEventType.REJECTED, CmEventType.DISCONNECTED);
+    private static final Set<CmEventType> WITH_DATAGRAM_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
+            CmEventType.ESTABLISHED);
 
     private final EventChannel channel;
     private final CmEventType type;
@@ -33,6 +35,9 @@ public final class CmEvent extends NativeObject {
     // null but for a connect request
     private final CmId listener;
     private final ConnectionParameters connection;
+    private final DatagramParameters datagram;
+    private final MulticastMembership membership;
+    private final RawEvent raw;
     private volatile boolean claimed;
 
     CmEvent(EventChannel channel, Lifetime life, RawEvent raw, CmId id) {
@@ -42,10 +47,16 @@ public final class CmEvent extends NativeObject {
         this.status = raw.status();
         this.id = id;
         this.listener = type == CmEventType.CONNECT_REQUEST ? raw.owner() : null;
-        boolean connected = id.portSpaceUnchecked().queuePairType() != QueuePairType.UD;
-        this.connection = connected && WITH_PARAMETERS.contains(type)
+        this.raw = raw;
+        boolean datagrams = id.portSpaceUnchecked().queuePairType() == QueuePairType.UD;
+        this.connection = !datagrams && WITH_PARAMETERS.contains(type)
                 ? ConnectionParameters.read(raw.parameters())
                 : null;
+        boolean joined = type == CmEventType.MULTICAST_JOIN;
+        this.datagram = joined || datagrams && WITH_DATAGRAM_PARAMETERS.contains(type)
+                ? DatagramParameters.read(raw.parameters(), !joined, type != CmEventType.CONNECT_REQUEST)
+                : null;
+        this.membership = raw.owner().membershipOf(raw);
         String text = type + " of " + id;
         life.describe(() -> text);
     }
@@ -96,12 +107,33 @@ public final class CmEvent extends NativeObject {
     }
 
     /**
+     * How to send datagrams to the peer or group ({@code param.ud}).
+     *
+     * @throws IllegalStateException when the event has none: of datagram ids CONNECT_REQUEST and ESTABLISHED have them,
+     *         and MULTICAST_JOIN has
+     */
+    public DatagramParameters datagramParameters() {
+        life().ensureOpen();
+        if (datagram == null) {
+            throw new IllegalStateException(this + " has no datagram parameters");
+        }
+        return datagram;
+    }
+
+    /** The membership that a MULTICAST_JOIN or MULTICAST_ERROR is of; empty for other events. */
+    public Optional<MulticastMembership> membership() {
+        life().ensureOpen();
+        return Optional.ofNullable(membership);
+    }
+
+    /**
      * What the peer sent along; a copy. It may be longer than what the peer gave, filled with zeros.
      *
-     * @throws IllegalStateException when the event has none, see {@link #connectionParameters()}
+     * @throws IllegalStateException when the event has neither connection nor datagram parameters
      */
     public byte[] privateData() {
-        return connectionParameters().privateData();
+        life().ensureOpen();
+        return datagram != null ? datagram.privateData() : connectionParameters().privateData();
     }
 
     /** Acknowledges ({@code rdma_ack_cm_event}); a connect request that nobody claimed is rejected. */
@@ -121,10 +153,13 @@ public final class CmEvent extends NativeObject {
         if (type == CmEventType.CONNECT_REQUEST && !claimed) {
             channel.refuse(id);
         }
-        acknowledge(address());
+        acknowledge(raw);
     }
 
-    static void acknowledge(long event) throws RdmaException {
-        Check.minusOne(ACK_CM_EVENT, ACK_CM_EVENT.callInt(event));
+    /** Gives the event back to C, unless that was done when it was copied. */
+    static void acknowledge(RawEvent event) throws RdmaException {
+        if (!event.isDetached()) {
+            Check.minusOne(ACK_CM_EVENT, ACK_CM_EVENT.callInt(event.address()));
+        }
     }
 }

@@ -2,6 +2,10 @@
 package io.rdmacm.core;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
 
 /** What happened to an id ({@code enum rdma_cm_event_type}, rdma_get_cm_event(3)). */
 public enum CmEventType {
@@ -38,6 +42,7 @@ public enum CmEventType {
     /** The queue pair left the time-wait state: its number may be used again. */
     TIMEWAIT_EXIT(Rdma.RDMA_CM_EVENT_TIMEWAIT_EXIT());
 
+    private static final NativeFunction EVENT_STR = NativeFunction.of("rdma_event_str");
     private static final CmEventType[] BY_VALUE = new CmEventType[values().length];
 
     static {
@@ -55,6 +60,16 @@ public enum CmEventType {
     /** The C constant. */
     public int value() {
         return value;
+    }
+
+    /**
+     * The name that librdmacm has for it ({@code rdma_event_str}), such as {@code RDMA_CM_EVENT_ESTABLISHED}.
+     *
+     * @throws io.rdmacm.verbs.NativeLibraryException when librdmacm is not installed
+     */
+    @CFunction("rdma_event_str")
+    public String nativeName() throws RdmaException {
+        return Memory.string(EVENT_STR.callLong(value));
     }
 
     static CmEventType of(int value) {

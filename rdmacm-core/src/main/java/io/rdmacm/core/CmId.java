@@ -4,13 +4,17 @@ package io.rdmacm.core;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_addr;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.bindings.rdma_conn_param;
@@ -20,7 +24,6 @@ import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.internal.Check;
@@ -45,6 +48,7 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * <tr><td>ROUTE_RESOLVED</td><td>createQueuePair, connect</td><td>the call</td></tr>
  * <tr><td>LISTENING</td><td></td><td>close</td></tr>
  * <tr><td>REQUESTED</td><td>createQueuePair, accept, reject</td><td>the call</td></tr>
+ * <tr><td>RESPONDED (without a queue pair of its own)</td><td>establish, disconnect</td><td>the call</td></tr>
  * <tr><td>CONNECTING, ACCEPTED</td><td>disconnect</td><td>ESTABLISHED; REJECTED, UNREACHABLE, CONNECT_ERROR</td></tr>
  * <tr><td>CONNECTED</td><td>disconnect</td><td>DISCONNECTED, or the call</td></tr>
  * <tr><td>DISCONNECTING</td><td>disconnect</td><td>DISCONNECTED</td></tr>
@@ -63,30 +67,38 @@ public final class CmId extends NativeObject {
     private static final NativeFunction RESOLVE_ADDR = NativeFunction.of("rdma_resolve_addr");
     private static final NativeFunction RESOLVE_ROUTE = NativeFunction.of("rdma_resolve_route");
     private static final NativeFunction LISTEN = NativeFunction.of("rdma_listen");
-    private static final NativeFunction CREATE_QP = NativeFunction.of("rdma_create_qp");
-    private static final NativeFunction DESTROY_QP = NativeFunction.of("rdma_destroy_qp");
     private static final NativeFunction CONNECT = NativeFunction.of("rdma_connect");
     private static final NativeFunction ACCEPT = NativeFunction.of("rdma_accept");
     private static final NativeFunction REJECT = NativeFunction.of("rdma_reject");
     private static final NativeFunction DISCONNECT = NativeFunction.of("rdma_disconnect");
+    private static final NativeFunction ESTABLISH = NativeFunction.of("rdma_establish");
+    private static final NativeFunction NOTIFY = NativeFunction.of("rdma_notify");
+    private static final NativeFunction GET_SRC_PORT = NativeFunction.of("rdma_get_src_port");
+    private static final NativeFunction GET_DST_PORT = NativeFunction.of("rdma_get_dst_port");
 
     private static final long SOURCE = rdma_cm_id.route$offset() + rdma_route.addr$offset()
             + rdma_addr.src_addr$offset();
     private static final long DESTINATION = rdma_cm_id.route$offset() + rdma_route.addr$offset()
             + rdma_addr.dst_addr$offset();
 
-    private static final Set<CmIdState> WITH_DEVICE = EnumSet.of(CmIdState.BOUND, CmIdState.ADDRESS_RESOLVED,
+    static final Set<CmIdState> ANY_STATE = EnumSet.allOf(CmIdState.class);
+    static final Set<CmIdState> WITH_DEVICE = EnumSet.of(CmIdState.BOUND, CmIdState.ADDRESS_RESOLVED,
             CmIdState.RESOLVING_ROUTE, CmIdState.ROUTE_RESOLVED, CmIdState.REQUESTED);
-    private static final Set<CmIdState> CAN_DISCONNECT = EnumSet.of(CmIdState.CONNECTING, CmIdState.ACCEPTED,
-            CmIdState.CONNECTED, CmIdState.DISCONNECTING, CmIdState.DISCONNECTED, CmIdState.FAILED);
 
-    private final EventChannel channel;
+    private static final Set<CmIdState> CAN_DISCONNECT = EnumSet.of(CmIdState.CONNECTING, CmIdState.RESPONDED,
+            CmIdState.ACCEPTED, CmIdState.CONNECTED, CmIdState.DISCONNECTING, CmIdState.DISCONNECTED,
+            CmIdState.FAILED);
+
     private final PortSpace portSpace;
+    private final CmIdQueues queues = new CmIdQueues(this);
+    // Changed with the locks of both channels held.
+    private volatile EventChannel channel;
     // What the messages call it; kept apart so that the life does not refer to this object.
     private final AtomicReference<String> label;
     // Written with the channel's lock held.
     private volatile CmIdState state;
-    private volatile QueuePair queuePair;
+    // By the context that librdmacm gives back with their events; guarded by the channel's lock.
+    private final Map<Long, MulticastMembership> memberships = new HashMap<>();
 
     private CmId(EventChannel channel, PortSpace portSpace, Lifetime life, long address, CmIdState state) {
         super(life, address, rdma_cm_id.sizeof());
@@ -194,6 +206,24 @@ public final class CmId extends NativeObject {
         }
     }
 
+    /** The port of this side, in the byte order of the machine; 0 when it has none yet ({@code rdma_get_src_port}). */
+    @CFunction("rdma_get_src_port")
+    public int localPort() throws RdmaException {
+        return port(GET_SRC_PORT);
+    }
+
+    /** The port of the other side, in the byte order of the machine; 0 when not known ({@code rdma_get_dst_port}). */
+    @CFunction("rdma_get_dst_port")
+    public int peerPort() throws RdmaException {
+        return port(GET_DST_PORT);
+    }
+
+    /** What can be set before it is bound or connected ({@code rdma_set_option}). */
+    public CmIdOptions options() {
+        life().ensureOpen();
+        return new CmIdOptions(this);
+    }
+
     /** Its queue pair; empty when none was made, or it was closed. */
     public Optional<QueuePair> queuePair() {
         life().ensureOpen();
@@ -203,12 +233,13 @@ public final class CmId extends NativeObject {
     /**
      * Binds it to an address of this machine ({@code rdma_bind_addr}).
      *
-     * @param local with the port 0 for any port; the wildcard address for all devices
+     * @param local an InetSocketAddress, with the port 0 for any port and the wildcard address for all devices; or an
+     *        {@link IbSocketAddress}
      * @throws UnreachableException when the address is not one of this machine
      * @throws RdmaException EADDRINUSE; ENODEV when no RDMA device serves the address
      */
     @CFunction("rdma_bind_addr")
-    public void bindAddress(InetSocketAddress local) throws RdmaException {
+    public void bindAddress(SocketAddress local) throws RdmaException {
         run("bindAddress", EnumSet.of(CmIdState.IDLE), () -> {
             try (Arena arena = Arena.ofConfined()) {
                 long address = SocketAddresses.write(Objects.requireNonNull(local, "local"), arena);
@@ -222,23 +253,22 @@ public final class CmId extends NativeObject {
      * Resolves the peer's address, and binds the id to the device that leads there ({@code rdma_resolve_addr}).
      * Answered by ADDR_RESOLVED or ADDR_ERROR.
      *
-     * @param peer the peer
+     * @param peer an InetSocketAddress or an {@link IbSocketAddress}
      * @param timeout after which the kernel gives up, at least a millisecond
      */
     @CFunction("rdma_resolve_addr")
-    public void resolveAddress(InetSocketAddress peer, Duration timeout) throws RdmaException {
+    public void resolveAddress(SocketAddress peer, Duration timeout) throws RdmaException {
         resolveAddress(null, peer, timeout);
     }
 
     /**
-     * As {@link #resolveAddress(InetSocketAddress, Duration)}, from a given address of this machine.
+     * As {@link #resolveAddress(SocketAddress, Duration)}, from a given address of this machine.
      *
      * @param local null to let the kernel choose
      * @param peer the peer
      * @param timeout after which the kernel gives up, at least a millisecond
      */
-    public void resolveAddress(InetSocketAddress local, InetSocketAddress peer, Duration timeout)
-            throws RdmaException {
+    public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout) throws RdmaException {
         run("resolveAddress", EnumSet.of(CmIdState.IDLE, CmIdState.BOUND), () -> {
             int milliseconds = milliseconds(timeout);
             try (Arena arena = Arena.ofConfined()) {
@@ -291,17 +321,7 @@ public final class CmId extends NativeObject {
     @CFunction("rdma_create_qp")
     public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
-        QueuePair[] made = new QueuePair[1];
-        run("createQueuePair", WITH_DEVICE, () -> {
-            requireFitting(domain, attributes);
-            made[0] = VerbsAccess.get().createQueuePair(life(), domain, attributes, init -> {
-                long pd = VerbsAccess.get().addressOf(domain);
-                Check.minusOne(CREATE_QP, CREATE_QP.callInt(address(), pd, init));
-                return Memory.getLong(address() + rdma_cm_id.qp$offset());
-            }, this::destroyQueuePair);
-            queuePair = made[0];
-        });
-        return made[0];
+        return queues.createQueuePair(domain, attributes);
     }
 
     /**
@@ -314,7 +334,7 @@ public final class CmId extends NativeObject {
     public void connect(ConnectionParameters parameters) throws RdmaException {
         run("connect", EnumSet.of(CmIdState.ROUTE_RESOLVED), () -> {
             requireQueuePair("connect", parameters);
-            requireFits("connect", parameters.privateData().length, isDatagram() ? 180 : 56);
+            PrivateDataLimit.CONNECT.check(portSpace, parameters.privateData());
             call(CONNECT, parameters);
             state = CmIdState.CONNECTING;
             relabel();
@@ -330,7 +350,7 @@ public final class CmId extends NativeObject {
     public void accept(ConnectionParameters parameters) throws RdmaException {
         run("accept", EnumSet.of(CmIdState.REQUESTED), () -> {
             requireQueuePair("accept", parameters);
-            requireFits("accept", parameters.privateData().length, isDatagram() ? 136 : 196);
+            PrivateDataLimit.ACCEPT.check(portSpace, parameters.privateData());
             call(ACCEPT, parameters);
             state = CmIdState.ACCEPTED;
         });
@@ -350,7 +370,7 @@ public final class CmId extends NativeObject {
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
         run("reject", EnumSet.of(CmIdState.REQUESTED), () -> {
-            requireFits("reject", privateData.length, isDatagram() ? 136 : 148);
+            PrivateDataLimit.REJECT.check(portSpace, privateData);
             try (Arena arena = Arena.ofConfined()) {
                 long data = nativeCopy(privateData, arena);
                 CmFailures.check(REJECT, REJECT.callInt(address(), data, privateData.length), label.get());
@@ -376,18 +396,99 @@ public final class CmId extends NativeObject {
         });
     }
 
+    /**
+     * Answers the peer's acceptance, for a queue pair that was made outside the id ({@code rdma_establish}): after
+     * CONNECT_RESPONSE, when the program has brought its queue pair to ready-to-send.
+     */
+    @CFunction("rdma_establish")
+    public void establish() throws RdmaException {
+        run("establish", EnumSet.of(CmIdState.RESPONDED), () -> {
+            CmFailures.check(ESTABLISH, ESTABLISH.callInt(nativeAddress()), label.get());
+            state = CmIdState.CONNECTED;
+        });
+    }
+
+    /**
+     * Tells the connection manager that data has arrived before the peer's last message of the handshake
+     * ({@code rdma_notify} of IBV_EVENT_COMM_EST).
+     *
+     * @throws RdmaException EISCONN when the connection is established already
+     */
+    @CFunction("rdma_notify")
+    public void notifyEstablished() throws RdmaException {
+        notifyOf(Rdma.IBV_EVENT_COMM_EST());
+    }
+
+    /**
+     * Tells the connection manager that the queue pair has gone over to its alternate path ({@code rdma_notify} of
+     * IBV_EVENT_PATH_MIG).
+     */
+    @CFunction("rdma_notify")
+    public void notifyMigrated() throws RdmaException {
+        notifyOf(Rdma.IBV_EVENT_PATH_MIG());
+    }
+
+    /**
+     * Moves it to another channel ({@code rdma_migrate_id}): all events that were not delivered yet, and all later
+     * ones, arrive there. Connect requests that wait are moved as well.
+     *
+     * @param target open
+     * @throws IllegalStateException while delivered events of this id are not closed (C would wait for them)
+     */
+    @CFunction("rdma_migrate_id")
+    public void migrate(EventChannel target) throws RdmaException {
+        life().enter();
+        try {
+            target.lifetime().enter();
+            try {
+                CmIdMigration.run(this, target);
+            } finally {
+                target.lifetime().leave();
+            }
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Joins a multicast group as a full member ({@code rdma_join_multicast}). Answered by MULTICAST_JOIN, whose
+     * {@link CmEvent#datagramParameters()} tell how to send to the group, or by MULTICAST_ERROR. A queue pair that is
+     * to receive must be made before.
+     *
+     * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
+     * @return to be closed before the queue pair
+     */
+    @CFunction("rdma_join_multicast")
+    public MulticastMembership joinMulticast(SocketAddress group) throws RdmaException {
+        return joinMulticast(group, MulticastMembership.Role.FULL_MEMBER);
+    }
+
+    /**
+     * As {@link #joinMulticast(SocketAddress)}, with the role ({@code rdma_join_multicast_ex}).
+     *
+     * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
+     * @param role whether it only sends
+     * @return to be closed before the queue pair
+     * @throws IllegalStateException when the id is a member of the group already
+     */
+    @CFunction("rdma_join_multicast_ex")
+    public MulticastMembership joinMulticast(SocketAddress group, MulticastMembership.Role role)
+            throws RdmaException {
+        MulticastMembership[] joined = new MulticastMembership[1];
+        run("joinMulticast", WITH_DEVICE, () -> {
+            Objects.requireNonNull(role, "role");
+            if (memberships.values().stream().anyMatch(m -> m.group().equals(group))) {
+                throw new IllegalStateException(this + " is a member of " + group + " already");
+            }
+            joined[0] = MulticastMembership.join(this, group, role);
+            memberships.put(joined[0].context(), joined[0]);
+        });
+        return joined[0];
+    }
+
     /** The state follows an event that was read. With the channel's lock held. */
     void happened(CmEventType type) {
-        state = switch (type) {
-            case ADDR_RESOLVED -> CmIdState.ADDRESS_RESOLVED;
-            case ADDR_ERROR -> CmIdState.BOUND;
-            case ROUTE_RESOLVED -> CmIdState.ROUTE_RESOLVED;
-            case ROUTE_ERROR -> CmIdState.ADDRESS_RESOLVED;
-            case ESTABLISHED -> state == CmIdState.DISCONNECTING ? state : CmIdState.CONNECTED;
-            case REJECTED, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL -> CmIdState.FAILED;
-            case DISCONNECTED -> CmIdState.DISCONNECTED;
-            default -> state;
-        };
+        state = state.after(type);
         relabel();
     }
 
@@ -399,6 +500,58 @@ public final class CmId extends NativeObject {
         return life();
     }
 
+    EventChannel channelUnchecked() {
+        return channel;
+    }
+
+    /** With the locks of both channels held. */
+    void moveTo(EventChannel target) {
+        life().move(channel.lifetime(), target.lifetime());
+        channel = target;
+    }
+
+    long nativeAddress() {
+        return address();
+    }
+
+    String label() {
+        return label.get();
+    }
+
+    QueuePair openQueuePair() {
+        return queues.openQueuePair();
+    }
+
+    /** The membership that a multicast event is of; null for other events. With the channel's lock held. */
+    MulticastMembership membershipOf(RawEvent event) {
+        return event.isMulticast() ? memberships.get(event.multicastContext()) : null;
+    }
+
+    /** With the channel's lock held. */
+    void left(MulticastMembership membership) {
+        memberships.remove(membership.context());
+    }
+
+    /** Runs what gives the route instead of resolving it. */
+    void setPaths(Step step) throws RdmaException {
+        run("infinibandPaths", EnumSet.of(CmIdState.ADDRESS_RESOLVED), () -> {
+            step.run();
+            state = CmIdState.RESOLVING_ROUTE;
+        });
+    }
+
+    /** Locks the channel that the id is on: another thread may be moving it. */
+    EventChannel lockChannel() {
+        while (true) {
+            EventChannel current = channel;
+            current.lock().lock();
+            if (current == channel) {
+                return current;
+            }
+            current.lock().unlock();
+        }
+    }
+
     @Override
     protected void wakeWaiters() {
         channel.wake();
@@ -407,36 +560,28 @@ public final class CmId extends NativeObject {
     @Override
     @CFunction("rdma_destroy_id")
     protected void destroy() throws RdmaException {
-        channel.lock().lock();
+        EventChannel current = lockChannel();
         try {
             // Events that were read for this id and not asked for: C would wait for them.
-            channel.unregister(this, address());
+            current.unregister(this, address());
             Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
         } finally {
-            channel.lock().unlock();
+            current.lock().unlock();
         }
     }
 
-    private void destroyQueuePair() throws RdmaException {
-        channel.lock().lock();
-        try {
-            DESTROY_QP.callInt(address());
-            queuePair = null;
-        } finally {
-            channel.lock().unlock();
-        }
-    }
-
+    /** One native call. */
     @FunctionalInterface
-    private interface Step {
+    interface Step {
+        /** Makes it. */
         void run() throws RdmaException;
     }
 
     /** Runs one call of the order of calls, with nobody else changing the id and no event being read. */
-    private void run(String call, Set<CmIdState> legal, Step step) throws RdmaException {
+    void run(String call, Set<CmIdState> legal, Step step) throws RdmaException {
         life().enter();
         try {
-            channel.lock().lock();
+            EventChannel current = lockChannel();
             try {
                 if (!legal.contains(state)) {
                     throw new IllegalStateException(call + " is not possible now: " + this + " is " + state
@@ -444,8 +589,22 @@ public final class CmId extends NativeObject {
                 }
                 step.run();
             } finally {
-                channel.lock().unlock();
+                current.lock().unlock();
             }
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void notifyOf(int event) throws RdmaException {
+        run("notify", EnumSet.of(CmIdState.CONNECTING, CmIdState.ACCEPTED, CmIdState.CONNECTED), () ->
+                CmFailures.check(NOTIFY, NOTIFY.callInt(address(), event), label.get()));
+    }
+
+    private int port(NativeFunction function) throws RdmaException {
+        life().enter();
+        try {
+            return Short.toUnsignedInt(SocketAddresses.swap((short) function.callInt(address())));
         } finally {
             life().leave();
         }
@@ -463,40 +622,10 @@ public final class CmId extends NativeObject {
         return data.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_BYTE, data).address();
     }
 
-    private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {
-        if (openQueuePair() != null) {
-            throw new IllegalStateException(this + " has a queue pair already: " + queuePair);
-        }
-        if (domain.context() != context()) {
-            throw new IllegalArgumentException("the protection domain belongs to another device: " + domain.context()
-                    + ", the id to " + context());
-        }
-        if (attributes.type() != portSpace.queuePairType()) {
-            throw new IllegalArgumentException("ids of the port space " + portSpace + " have queue pairs of the type "
-                    + portSpace.queuePairType() + ", not " + attributes.type());
-        }
-    }
-
     private void requireQueuePair(String call, ConnectionParameters parameters) {
         if (openQueuePair() == null && parameters.queuePairNumber() == 0) {
             throw new IllegalStateException(call + " needs a queue pair: " + this
                     + " has none, next comes: createQueuePair");
-        }
-    }
-
-    private QueuePair openQueuePair() {
-        QueuePair current = queuePair;
-        return current != null && current.isOpen() ? current : null;
-    }
-
-    private boolean isDatagram() {
-        return portSpace.queuePairType() == QueuePairType.UD;
-    }
-
-    private void requireFits(String call, int length, int most) {
-        if (length > most) {
-            throw new IllegalArgumentException(call + " of the port space " + portSpace + " takes at most " + most
-                    + " bytes of private data, not " + length);
         }
     }
 

@@ -21,6 +21,8 @@ public enum CmIdState {
     REQUESTED("createQueuePair and accept, or reject"),
     /** Waiting for the peer's answer to a connect. */
     CONNECTING("waiting for ESTABLISHED"),
+    /** The peer accepted, and the program is to answer: only without a queue pair of the id's own. */
+    RESPONDED("establish"),
     /** Waiting for the peer to take note of an accept. */
     ACCEPTED("waiting for ESTABLISHED"),
     /** Connected. */
@@ -41,5 +43,20 @@ public enum CmIdState {
     /** What comes next, for messages. */
     String nextStep() {
         return nextStep;
+    }
+
+    /** The state that follows an event. */
+    CmIdState after(CmEventType event) {
+        return switch (event) {
+            case ADDR_RESOLVED -> ADDRESS_RESOLVED;
+            case ADDR_ERROR -> BOUND;
+            case ROUTE_RESOLVED -> ROUTE_RESOLVED;
+            case ROUTE_ERROR -> ADDRESS_RESOLVED;
+            case CONNECT_RESPONSE -> RESPONDED;
+            case ESTABLISHED -> this == DISCONNECTING ? this : CONNECTED;
+            case REJECTED, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL -> FAILED;
+            case DISCONNECTED -> DISCONNECTED;
+            default -> this;
+        };
     }
 }

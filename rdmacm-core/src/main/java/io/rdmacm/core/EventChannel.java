@@ -5,9 +5,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
@@ -45,6 +47,10 @@ public final class EventChannel extends NativeObject {
     private static final NativeFunction DESTROY = NativeFunction.of("rdma_destroy_event_channel");
     private static final NativeFunction GET_CM_EVENT = NativeFunction.of("rdma_get_cm_event");
 
+    private static final AtomicLong COUNT = new AtomicLong();
+
+    // The order in which two channels are locked.
+    private final long order = COUNT.getAndIncrement();
     private final EventSource<RawEvent> events;
     // Where C writes the event; used with the lock held.
     private final MemorySegment result = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
@@ -164,12 +170,37 @@ public final class EventChannel extends NativeObject {
         ids.put(address, id);
     }
 
+    /** With the lock held. */
+    void forget(long address) {
+        ids.remove(address);
+    }
+
     /** Forgets an id and drops its events that nobody asked for. With the lock held. */
     void unregister(CmId id, long address) throws RdmaException {
         ids.remove(address);
-        for (RawEvent event : events.removePending(raw -> raw.owner() == id)) {
+        dropPending(raw -> raw.owner() == id);
+    }
+
+    /** Acknowledges events that were read and nobody asked for. With the lock held. */
+    void dropPending(Predicate<RawEvent> which) throws RdmaException {
+        for (RawEvent event : events.removePending(which)) {
             drop(event);
         }
+    }
+
+    /** Reads what the kernel has reported, and takes out what is there for an id. With the lock held. */
+    List<RawEvent> takePending(CmId id) throws RdmaException {
+        events.readAll();
+        return events.removePending(raw -> raw.owner() == id);
+    }
+
+    void addPending(List<RawEvent> raws) {
+        events.addPending(raws);
+    }
+
+    /** Whether this one is locked first when two are. */
+    boolean isBefore(EventChannel other) {
+        return order < other.order;
     }
 
     long nativeAddress() {
@@ -225,6 +256,9 @@ public final class EventChannel extends NativeObject {
         if (id != null && !id.isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + id);
         }
+        if (id != null && id.channelUnchecked() != this) {
+            throw new IllegalStateException(id + " was moved to another channel while its events were waited for");
+        }
     }
 
     private void requireOwn(CmId id) {
@@ -247,7 +281,7 @@ public final class EventChannel extends NativeObject {
         long owner = Memory.getLong(address + (type == CmEventType.CONNECT_REQUEST
                 ? rdma_cm_event.listen_id$offset()
                 : rdma_cm_event.id$offset()));
-        RawEvent event = new RawEvent(address, ids.get(owner), type);
+        RawEvent event = new RawEvent(address, ids.get(owner), type, null);
         if (event.owner() != null && type != CmEventType.CONNECT_REQUEST) {
             event.owner().happened(type);
         }
@@ -270,7 +304,10 @@ public final class EventChannel extends NativeObject {
             return null;
         }
         try {
-            return Lifetime.begin("CmEvent", life(), raw.owner().lifetime());
+            MulticastMembership membership = raw.owner().membershipOf(raw);
+            return membership == null
+                    ? Lifetime.begin("CmEvent", life(), raw.owner().lifetime())
+                    : Lifetime.begin("CmEvent", life(), raw.owner().lifetime(), membership.lifetime());
         } catch (IllegalStateException e) {
             return null;
         }
@@ -280,6 +317,6 @@ public final class EventChannel extends NativeObject {
         if (raw.type() == CmEventType.CONNECT_REQUEST) {
             CmId.destroyUnseen(raw.id());
         }
-        CmEvent.acknowledge(raw.address());
+        CmEvent.acknowledge(raw);
     }
 }

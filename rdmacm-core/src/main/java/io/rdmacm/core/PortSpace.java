@@ -32,4 +32,13 @@ public enum PortSpace {
     public QueuePairType queuePairType() {
         return queuePairType;
     }
+
+    static PortSpace of(int value) {
+        for (PortSpace space : values()) {
+            if (space.value == value) {
+                return space;
+            }
+        }
+        throw new IllegalArgumentException("no port space 0x" + Integer.toHexString(value));
+    }
 }

@@ -6,11 +6,13 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.sockaddr;
+import io.rdmacm.bindings.sockaddr_ib;
 import io.rdmacm.bindings.sockaddr_in;
 import io.rdmacm.bindings.sockaddr_in6;
 import io.rdmacm.bindings.sockaddr_storage;
@@ -21,27 +23,60 @@ final class SocketAddresses {
     private SocketAddresses() {
     }
 
-    /** Writes an address as C takes it; 0, the null pointer, for null. */
-    static long write(InetSocketAddress address, Arena arena) {
-        if (address == null) {
-            return 0;
+    /**
+     * An address as C takes it.
+     *
+     * @param address of the struct; 0, the null pointer, for none
+     * @param length of the struct in bytes
+     */
+    record Native(long address, int length) {
+    }
+
+    /** Writes an address; the null pointer for null. */
+    static long write(SocketAddress address, Arena arena) {
+        return address == null ? 0 : allocate(address, arena).address();
+    }
+
+    /** Writes an address. */
+    static Native allocate(SocketAddress address, Arena arena) {
+        long memory = arena.allocate(sockaddr_storage.layout()).address();
+        if (address instanceof IbSocketAddress infiniband) {
+            byte[] bytes = infiniband.bytes();
+            putBytes(memory, bytes);
+            return new Native(memory, bytes.length);
         }
-        if (address.isUnresolved()) {
+        if (!(address instanceof InetSocketAddress inet)) {
+            throw new IllegalArgumentException("an InetSocketAddress or an IbSocketAddress is needed, not " + address);
+        }
+        if (inet.isUnresolved()) {
             throw new IllegalArgumentException("the host name is not resolved: " + address);
         }
-        long memory = arena.allocate(sockaddr_storage.layout()).address();
-        byte[] bytes = address.getAddress().getAddress();
-        if (address.getAddress() instanceof Inet6Address inet6) {
-            Memory.putShort(memory + sockaddr_in6.sin6_family$offset(), (short) Rdma.AF_INET6());
-            Memory.putShort(memory + sockaddr_in6.sin6_port$offset(), swap((short) address.getPort()));
-            Memory.putInt(memory + sockaddr_in6.sin6_scope_id$offset(), inet6.getScopeId());
-            putBytes(memory + sockaddr_in6.sin6_addr$offset(), bytes);
-        } else {
-            Memory.putShort(memory + sockaddr_in.sin_family$offset(), (short) Rdma.AF_INET());
-            Memory.putShort(memory + sockaddr_in.sin_port$offset(), swap((short) address.getPort()));
-            putBytes(memory + sockaddr_in.sin_addr$offset(), bytes);
-        }
-        return memory;
+        return new Native(memory, inet.getAddress() instanceof Inet6Address inet6
+                ? write(memory, inet6, inet.getPort())
+                : write(memory, inet.getAddress(), inet.getPort()));
+    }
+
+    private static int write(long memory, Inet6Address address, int port) {
+        Memory.putShort(memory + sockaddr_in6.sin6_family$offset(), (short) Rdma.AF_INET6());
+        Memory.putShort(memory + sockaddr_in6.sin6_port$offset(), swap((short) port));
+        Memory.putInt(memory + sockaddr_in6.sin6_scope_id$offset(), address.getScopeId());
+        putBytes(memory + sockaddr_in6.sin6_addr$offset(), address.getAddress());
+        return (int) sockaddr_in6.sizeof();
+    }
+
+    private static int write(long memory, InetAddress address, int port) {
+        Memory.putShort(memory + sockaddr_in.sin_family$offset(), (short) Rdma.AF_INET());
+        Memory.putShort(memory + sockaddr_in.sin_port$offset(), swap((short) port));
+        putBytes(memory + sockaddr_in.sin_addr$offset(), address.getAddress());
+        return (int) sockaddr_in.sizeof();
+    }
+
+    /** Reads an address of any family; null when there is none, or one of a family that RDMA does not know. */
+    static SocketAddress readAny(long memory) {
+        int family = Memory.getShort(memory + sockaddr.sa_family$offset());
+        return family == Rdma.AF_IB()
+                ? IbSocketAddress.ofBytes(Memory.bytes(memory, (int) sockaddr_ib.sizeof()))
+                : read(memory);
     }
 
     /** Reads an address; null when there is none, or one that is not of IP. */
@@ -77,7 +112,8 @@ final class SocketAddresses {
         }
     }
 
-    private static short swap(short value) {
+    /** Between the byte order of the machine and that of the network. */
+    static short swap(short value) {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Short.reverseBytes(value) : value;
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.stream.Stream;
 
 import io.rdmacm.verbs.CompletionQueue;
@@ -14,6 +15,7 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.testing.UseAfterClose;
@@ -137,17 +139,21 @@ class LifecycleTest {
         EventChannel channel = EventChannel.open();
         CmId id;
         CmEvent event;
+        MulticastMembership membership;
         try (channel; Loopback loopback = new Loopback()) {
             id = CmId.open(channel, PortSpace.TCP);
-            try (id) {
+            try (id; CmId member = CmId.open(channel, PortSpace.UDP)) {
+                member.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+                membership = member.joinMulticast(new InetSocketAddress("239.1.1.1", 0));
+                membership.close();
                 id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
                 event = channel.getEvent(Loopback.TIMEOUT);
                 event.close();
             }
         }
-        return UseAfterClose.inPackageOf(CmId.class).closed(channel).closed(id).closed(event)
+        return UseAfterClose.inPackageOf(CmId.class).closed(channel).closed(id).closed(event).closed(membership)
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
-                .argument(InetSocketAddress.class, new InetSocketAddress(0))
+                .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
                 .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null).tests();
     }
 

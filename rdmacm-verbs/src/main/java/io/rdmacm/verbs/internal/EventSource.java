@@ -158,6 +158,18 @@ public final class EventSource<E> {
         return removed;
     }
 
+    /** Gives back events that were removed, or takes over those of another source. */
+    public void addPending(List<E> events) {
+        lock.lock();
+        try {
+            pending.addAll(events);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        poller.wake();
+    }
+
     /** Frees what waiting needed; nobody may be waiting. */
     public void close() throws RdmaException {
         poller.close();

@@ -21,7 +21,8 @@ public final class Lifetime {
     private static final AtomicLong OPEN = new AtomicLong();
 
     private final String type;
-    private final List<Lifetime> parents;
+    // replaced as a whole, under this
+    private volatile List<Lifetime> parents;
     private final Throwable created = LeakDetector.place();
 
     // All below is guarded by this.
@@ -243,6 +244,21 @@ public final class Lifetime {
     private synchronized void adopt(Lifetime child) {
         ensureOpen();
         children.add(child);
+    }
+
+    /**
+     * Puts another parent in the place of one.
+     *
+     * @throws IllegalStateException when the new one is closed; then nothing was changed
+     */
+    public void move(Lifetime from, Lifetime to) {
+        to.adopt(this);
+        List<Lifetime> changed = new ArrayList<>(parents);
+        changed.replaceAll(parent -> parent == from ? to : parent);
+        parents = List.copyOf(changed);
+        synchronized (from) {
+            from.children.remove(this);
+        }
     }
 
     private void leaveParents() {

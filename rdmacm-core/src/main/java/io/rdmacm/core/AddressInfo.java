@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.lang.foreign.Arena;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.rdma_addrinfo;
+import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Errno;
+import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * One way to reach a service ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)): a copy that holds nothing open.
+ *
+ * @param flags as asked for
+ * @param queuePairType the transport service
+ * @param portSpace what the port is a port of
+ * @param source this side; empty when the kernel is to choose
+ * @param destination the other side; empty when {@link Flag#PASSIVE}
+ * @param sourceName the canonical name of the source; empty when not known
+ * @param destinationName the canonical name of the destination; empty when not known
+ * @param route {@code struct ibv_path_data} records for {@link CmIdOptions#infinibandPaths}; empty for none
+ * @param connectData private data that must go along with the connect; empty for none
+ */
+public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpace portSpace,
+        Optional<SocketAddress> source, Optional<SocketAddress> destination, Optional<String> sourceName,
+        Optional<String> destinationName, byte[] route, byte[] connectData) {
+    private static final NativeFunction GETADDRINFO = NativeFunction.of("rdma_getaddrinfo");
+    private static final NativeFunction FREEADDRINFO = NativeFunction.of("rdma_freeaddrinfo");
+
+    /** What is asked for ({@code ai_flags}). */
+    public enum Flag {
+        /** For listening. */
+        PASSIVE(Rdma.RAI_PASSIVE()),
+        /** The node is an address: no name is looked up. */
+        NUMERICHOST(Rdma.RAI_NUMERICHOST()),
+        /** No route is resolved. */
+        NOROUTE(Rdma.RAI_NOROUTE()),
+        /** The node is of the family of the hints' addresses. */
+        FAMILY(Rdma.RAI_FAMILY());
+
+        private final int bit;
+
+        Flag(int bit) {
+            this.bit = bit;
+        }
+
+        /** The bit of the C constant. */
+        public int bit() {
+            return bit;
+        }
+    }
+
+    /**
+     * What {@link AddressInfo#resolve} looks for ({@code hints}).
+     *
+     * @param flags none for a client
+     * @param portSpace what the service is a port of; decides the type of the queue pairs
+     * @param source this side, for a client that cares; else empty
+     */
+    public record Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source) {
+        /** For a client. */
+        public static Hints active(PortSpace portSpace) {
+            return new Hints(Set.of(), portSpace, Optional.empty());
+        }
+
+        /** For a server. */
+        public static Hints passive(PortSpace portSpace) {
+            return new Hints(Set.of(Flag.PASSIVE), portSpace, Optional.empty());
+        }
+    }
+
+    /**
+     * Resolves a name and a service ({@code rdma_getaddrinfo}). This looks names up as the C library does, and so may
+     * wait for name servers; with {@link Flag#NUMERICHOST} it does not. The route is not looked up when the address is
+     * of IP.
+     *
+     * @param node a host name or address; null for any (only with {@link Flag#PASSIVE}, or with a service)
+     * @param service a port number or the name of a service; null for none
+     * @param hints what is looked for
+     * @return at least one
+     * @throws RdmaException with the symbol of the EAI error when the name is not known
+     */
+    @CFunction({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
+    public static List<AddressInfo> resolve(String node, String service, Hints hints) throws RdmaException {
+        if (node == null && service == null) {
+            throw new IllegalArgumentException("a node or a service is needed");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long hint = arena.allocate(rdma_addrinfo.layout()).address();
+            Memory.putInt(hint + rdma_addrinfo.ai_flags$offset(), Flags.mask(hints.flags(), Flag::bit));
+            Memory.putInt(hint + rdma_addrinfo.ai_port_space$offset(), hints.portSpace().value());
+            Memory.putInt(hint + rdma_addrinfo.ai_qp_type$offset(), hints.portSpace().queuePairType().value());
+            if (hints.source().isPresent()) {
+                SocketAddresses.Native source = SocketAddresses.allocate(hints.source().get(), arena);
+                Memory.putLong(hint + rdma_addrinfo.ai_src_addr$offset(), source.address());
+                Memory.putInt(hint + rdma_addrinfo.ai_src_len$offset(), source.length());
+            }
+            long result = arena.allocate(Long.BYTES, Long.BYTES).address();
+            check(GETADDRINFO.callInt(text(node, arena), text(service, arena), hint, result), node, service);
+            long first = Memory.getLong(result);
+            try {
+                return readAll(first);
+            } finally {
+                FREEADDRINFO.callInt(first);
+            }
+        }
+    }
+
+    /** Copies the arrays, so that the record stays as it is. */
+    public AddressInfo {
+        flags = Set.copyOf(flags);
+        route = route.clone();
+        connectData = connectData.clone();
+    }
+
+    /** A copy. */
+    @Override
+    public byte[] route() {
+        return route.clone();
+    }
+
+    /** A copy. */
+    @Override
+    public byte[] connectData() {
+        return connectData.clone();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof AddressInfo that && flags.equals(that.flags) && queuePairType == that.queuePairType
+                && portSpace == that.portSpace && source.equals(that.source) && destination.equals(that.destination)
+                && sourceName.equals(that.sourceName) && destinationName.equals(that.destinationName)
+                && Arrays.equals(route, that.route) && Arrays.equals(connectData, that.connectData);
+    }
+
+    @Override
+    public int hashCode() {
+        return source.hashCode() * 31 + destination.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "AddressInfo[" + portSpace + " " + queuePairType + ", source=" + source.orElse(null) + ", destination="
+                + destination.orElse(null) + ", flags=" + flags + ", route=" + HexFormat.of().formatHex(route) + "]";
+    }
+
+    private static long text(String value, Arena arena) {
+        return value == null ? 0 : arena.allocateFrom(value).address();
+    }
+
+    private static void check(int result, String node, String service) throws RdmaException {
+        if (result == 0) {
+            return;
+        }
+        String what = "node " + node + ", service " + service;
+        if (result == -1 || result == Rdma.EAI_SYSTEM()) {
+            throw RdmaException.of(GETADDRINFO.name(), Errno.last(), what);
+        }
+        throw new RdmaException(GETADDRINFO.name(), GETADDRINFO.name() + " (" + what + "): " + symbol(result));
+    }
+
+    private static String symbol(int error) {
+        if (error == Rdma.EAI_NONAME()) {
+            return "EAI_NONAME, the name or service is not known";
+        }
+        if (error == Rdma.EAI_AGAIN()) {
+            return "EAI_AGAIN, the name server did not answer";
+        }
+        if (error == Rdma.EAI_FAMILY()) {
+            return "EAI_FAMILY, the address family is not supported";
+        }
+        if (error == Rdma.EAI_SERVICE()) {
+            return "EAI_SERVICE, the service is not known for this port space";
+        }
+        return "getaddrinfo error " + error;
+    }
+
+    private static List<AddressInfo> readAll(long first) {
+        List<AddressInfo> all = new ArrayList<>();
+        for (long info = first; info != 0; info = Memory.getLong(info + rdma_addrinfo.ai_next$offset())) {
+            all.add(read(info));
+        }
+        return List.copyOf(all);
+    }
+
+    private static AddressInfo read(long info) {
+        int bits = Memory.getInt(info + rdma_addrinfo.ai_flags$offset());
+        Set<Flag> flags = Set.of(Arrays.stream(Flag.values()).filter(flag -> (bits & flag.bit()) != 0)
+                .toArray(Flag[]::new));
+        return new AddressInfo(flags,
+                QueuePairType.of(Memory.getInt(info + rdma_addrinfo.ai_qp_type$offset())),
+                PortSpace.of(Memory.getInt(info + rdma_addrinfo.ai_port_space$offset())),
+                socketAddress(Memory.getLong(info + rdma_addrinfo.ai_src_addr$offset())),
+                socketAddress(Memory.getLong(info + rdma_addrinfo.ai_dst_addr$offset())),
+                Optional.ofNullable(Memory.string(Memory.getLong(info + rdma_addrinfo.ai_src_canonname$offset()))),
+                Optional.ofNullable(Memory.string(Memory.getLong(info + rdma_addrinfo.ai_dst_canonname$offset()))),
+                bytes(info + rdma_addrinfo.ai_route$offset(), info + rdma_addrinfo.ai_route_len$offset()),
+                bytes(info + rdma_addrinfo.ai_connect$offset(), info + rdma_addrinfo.ai_connect_len$offset()));
+    }
+
+    private static Optional<SocketAddress> socketAddress(long address) {
+        return address == 0 ? Optional.empty() : Optional.ofNullable(SocketAddresses.readAny(address));
+    }
+
+    private static byte[] bytes(long pointer, long length) {
+        long data = Memory.getLong(pointer);
+        return data == 0 ? new byte[0] : Memory.bytes(data, (int) Memory.getLong(length));
+    }
+}

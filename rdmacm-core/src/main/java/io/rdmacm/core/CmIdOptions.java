@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_path_data;
+import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * The options of an id ({@code rdma_set_option}), had from {@link CmId#options()}. All methods may be called from any
+ * thread; each is an IllegalStateException when the id is closed.
+ */
+public final class CmIdOptions {
+    private static final NativeFunction SET_OPTION = NativeFunction.of("rdma_set_option");
+    private static final int MOST_TYPE_OF_SERVICE = 255;
+    // The kernel's field has 5 bits.
+    private static final int MOST_ACK_TIMEOUT = 31;
+
+    private final CmId id;
+
+    CmIdOptions(CmId id) {
+        this.id = id;
+    }
+
+    /**
+     * The quality of service of the connection ({@code RDMA_OPTION_ID_TOS}); to be set before the route is resolved.
+     *
+     * @param typeOfService the traffic class of IP, 0 to 255
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions typeOfService(int typeOfService) throws RdmaException {
+        return setByte("type of service", Rdma.RDMA_OPTION_ID_TOS(), typeOfService, MOST_TYPE_OF_SERVICE);
+    }
+
+    /**
+     * Whether the local address may be one that is in use ({@code RDMA_OPTION_ID_REUSEADDR}); to be set before it is
+     * bound.
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions reuseAddress(boolean on) throws RdmaException {
+        return setFlag(Rdma.RDMA_OPTION_ID_REUSEADDR(), on);
+    }
+
+    /**
+     * Whether an id that is bound to an IPv6 address takes IPv6 only ({@code RDMA_OPTION_ID_AFONLY}); to be set before
+     * it is bound.
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions addressFamilyOnly(boolean on) throws RdmaException {
+        return setFlag(Rdma.RDMA_OPTION_ID_AFONLY(), on);
+    }
+
+    /**
+     * How long the queue pair waits for an acknowledgement before it sends again
+     * ({@code RDMA_OPTION_ID_ACK_TIMEOUT}).
+     *
+     * @param exponent 0 to 31: 4.096 microseconds times 2 to this power; 0 for without end
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions ackTimeout(int exponent) throws RdmaException {
+        return setByte("ACK timeout", Rdma.RDMA_OPTION_ID_ACK_TIMEOUT(), exponent, MOST_ACK_TIMEOUT);
+    }
+
+    /**
+     * Gives the route instead of having it resolved ({@code RDMA_OPTION_IB_PATH}); InfiniBand only. Answered by
+     * ROUTE_RESOLVED.
+     *
+     * @param paths one or more {@code struct ibv_path_data}, such as those of an {@link AddressInfo}
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions infinibandPaths(byte[] paths) throws RdmaException {
+        if (paths.length == 0 || paths.length % ibv_path_data.sizeof() != 0) {
+            throw new IllegalArgumentException("paths are structs of " + ibv_path_data.sizeof() + " bytes each, not "
+                    + paths.length + " bytes");
+        }
+        id.setPaths(() -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), paths));
+        return this;
+    }
+
+    /**
+     * Any option.
+     *
+     * @param level the C constant {@code RDMA_OPTION_ID} or {@code RDMA_OPTION_IB}
+     * @param name the C constant of the option
+     * @param value its bytes, as C has them in memory
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions set(int level, int name, byte[] value) throws RdmaException {
+        byte[] bytes = value.clone();
+        id.run("setOption", CmId.ANY_STATE, () -> callNative(level, name, bytes));
+        return this;
+    }
+
+    private CmIdOptions setByte(String what, int option, int value, int most) throws RdmaException {
+        if (value < 0 || value > most) {
+            throw new IllegalArgumentException(what + " must be from 0 to " + most + ", not " + value);
+        }
+        return set(Rdma.RDMA_OPTION_ID(), option, new byte[] {(byte) value});
+    }
+
+    private CmIdOptions setFlag(int option, boolean on) throws RdmaException {
+        byte[] value = new byte[Integer.BYTES];
+        MemorySegment.ofArray(value).set(ValueLayout.JAVA_INT_UNALIGNED, 0, on ? 1 : 0);
+        return set(Rdma.RDMA_OPTION_ID(), option, value);
+    }
+
+    private void callNative(int level, int name, byte[] value) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long copy = value.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_BYTE, value).address();
+            int result = SET_OPTION.callInt(id.nativeAddress(), level, name, copy, value.length);
+            CmFailures.check(SET_OPTION, result, "level " + level + ", option " + name);
+        }
+    }
+}

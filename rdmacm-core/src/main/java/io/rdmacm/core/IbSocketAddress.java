@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.net.SocketAddress;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+import io.rdmacm.bindings.sockaddr_ib;
+
+/**
+ * An address of the InfiniBand family, as the raw bytes of {@code struct sockaddr_ib} (rdma/ib.h; family AF_IB): for
+ * the port space IB. Immutable.
+ */
+public final class IbSocketAddress extends SocketAddress {
+    private static final long serialVersionUID = 1L;
+
+    private final byte[] bytes;
+
+    private IbSocketAddress(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    /**
+     * An address.
+     *
+     * @param sockaddrIb the 48 bytes of the struct, its fields in network byte order as C has them
+     * @throws IllegalArgumentException when the length is another
+     */
+    public static IbSocketAddress ofBytes(byte[] sockaddrIb) {
+        if (sockaddrIb.length != sockaddr_ib.sizeof()) {
+            throw new IllegalArgumentException("struct sockaddr_ib has " + sockaddr_ib.sizeof() + " bytes, not "
+                    + sockaddrIb.length);
+        }
+        return new IbSocketAddress(sockaddrIb.clone());
+    }
+
+    /** The bytes of the struct; a copy. */
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof IbSocketAddress that && Arrays.equals(bytes, that.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return "sockaddr_ib " + HexFormat.of().formatHex(bytes);
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_path_data;
+import io.rdmacm.bindings.sockaddr_ib;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
+
+/** Options, ports, devices and address resolution. */
+@RequiresRdma
+class OptionsTest {
+    @Test
+    @Covers("rdma_set_option")
+    void optionsAreTakenByTheKernel() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            id.options().typeOfService(32).reuseAddress(true).addressFamilyOnly(true).ackTimeout(14)
+                    .set(Rdma.RDMA_OPTION_ID(), Rdma.RDMA_OPTION_ID_TOS(), new byte[] {8});
+            id.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            assertThat(id.localPort()).isEqualTo(id.localAddress().getPort()).isNotZero();
+        }
+    }
+
+    @Test
+    @Covers("rdma_set_option")
+    void anAddressInUseIsSharedOnlyWhenBothSayReuse() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId first = CmId.open(channel, PortSpace.TCP);
+                CmId second = CmId.open(channel, PortSpace.TCP); CmId third = CmId.open(channel, PortSpace.TCP)) {
+            first.options().reuseAddress(true);
+            first.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            assertThatThrownBy(() -> second.bindAddress(first.localAddress())).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("EADDRINUSE");
+            third.options().reuseAddress(true);
+            third.bindAddress(first.localAddress());
+            assertThat(third.localPort()).isEqualTo(first.localPort());
+        }
+    }
+
+    @Test
+    @Covers("rdma_set_option")
+    void badOptionsAreRefused() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            assertThatThrownBy(() -> id.options().typeOfService(256)).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("255");
+            assertThatThrownBy(() -> id.options().ackTimeout(32)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> id.options().set(7, 7, new byte[1])).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("rdma_set_option");
+            assertThatThrownBy(() -> id.options().infinibandPaths(new byte[3]))
+                    .isInstanceOf(IllegalArgumentException.class);
+            byte[] path = new byte[(int) ibv_path_data.sizeof()];
+            assertThatThrownBy(() -> id.options().infinibandPaths(path)).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("resolveAddress");
+        }
+    }
+
+    @Test
+    @Covers({"rdma_get_src_port", "rdma_get_dst_port"})
+    void portsAreThoseOfTheAddresses() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                CmId id = CmId.open(channel, PortSpace.TCP)) {
+            assertThat(id.localPort()).isZero();
+            id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
+            channel.await(id, CmEventType.ADDR_RESOLVED, Loopback.TIMEOUT).close();
+            assertThat(id.peerPort()).isEqualTo(loopback.address().getPort());
+            assertThat(id.localPort()).isEqualTo(id.localAddress().getPort()).isNotZero();
+        }
+    }
+
+    @Test
+    @Covers({"rdma_get_devices", "rdma_free_devices"})
+    void devicesAreThoseOfTheIds() throws Exception {
+        List<VerbsContext> contexts = RdmaDevices.list();
+        assertThat(contexts).extracting(VerbsContext::deviceName).contains(RdmaTestDevice.get().name());
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            id.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            assertThat(contexts).contains(id.context());
+            // librdmacm's own: closing does nothing
+            id.context().close();
+            id.context().allocateProtectionDomain().close();
+        }
+    }
+
+    @Test
+    @Covers("rdma_event_str")
+    void eventsHaveTheNamesOfC() throws Exception {
+        for (CmEventType type : CmEventType.values()) {
+            assertThat(type.nativeName()).isEqualTo("RDMA_CM_EVENT_" + type.name());
+        }
+    }
+
+    @Test
+    @Covers({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
+    void addressInfoForBothSides() throws Exception {
+        String host = RdmaTestDevice.get().ipv4().getHostAddress();
+        AddressInfo.Hints hints = new AddressInfo.Hints(Set.of(AddressInfo.Flag.NUMERICHOST), PortSpace.TCP,
+                Optional.empty());
+        List<AddressInfo> active = AddressInfo.resolve(host, "7174", hints);
+        assertThat(active).isNotEmpty();
+        assertThat(active.getFirst().portSpace()).isEqualTo(PortSpace.TCP);
+        assertThat(active.getFirst().destination()).contains(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 7174));
+        List<AddressInfo> passive = AddressInfo.resolve(host, "7174", AddressInfo.Hints.passive(PortSpace.UDP));
+        assertThat(passive.getFirst().source()).contains(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 7174));
+        assertThat(passive.getFirst().queuePairType()).isEqualTo(PortSpace.UDP.queuePairType());
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            id.resolveAddress(active.getFirst().destination().orElseThrow(), Loopback.TIMEOUT);
+            channel.await(id, CmEventType.ADDR_RESOLVED, Loopback.TIMEOUT).close();
+        }
+        assertThatThrownBy(() -> AddressInfo.resolve("not an address", "7174", hints))
+                .isInstanceOf(RdmaException.class).hasMessageContaining("EAI_NONAME");
+        assertThatThrownBy(() -> AddressInfo.resolve(null, null, hints)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void everyPortSpaceCanBeOpened() throws Exception {
+        try (EventChannel channel = EventChannel.open()) {
+            for (PortSpace space : PortSpace.values()) {
+                try (CmId id = CmId.open(channel, space)) {
+                    assertThat(id.portSpace()).isEqualTo(space);
+                }
+            }
+        }
+    }
+
+    @Test
+    void infinibandAddressesGoThroughAsTheyAre() throws Exception {
+        byte[] bytes = new byte[48];
+        bytes[0] = (byte) Rdma.AF_IB();
+        IbSocketAddress any = IbSocketAddress.ofBytes(bytes);
+        assertThat(any).isEqualTo(IbSocketAddress.ofBytes(bytes)).hasToString("sockaddr_ib 1b" + "00".repeat(47));
+        bytes[(int) sockaddr_ib.sib_addr$offset()] = 0x77;
+        IbSocketAddress foreign = IbSocketAddress.ofBytes(bytes);
+        assertThatThrownBy(() -> IbSocketAddress.ofBytes(new byte[16])).isInstanceOf(IllegalArgumentException.class);
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.IB)) {
+            // any address of the family can be bound everywhere; a given GID only where a device has it
+            assertThatThrownBy(() -> id.bindAddress(foreign)).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("rdma_bind_addr");
+            id.bindAddress(any);
+            assertThat(id.state()).isEqualTo(CmIdState.BOUND);
+        }
+    }
+
+    @Test
+    @Covers("rdma_notify")
+    void notificationsReachTheKernel() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                Loopback.Pair pair = loopback.connect(channel)) {
+            assertThatThrownBy(() -> pair.client().id.notifyEstablished()).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("rdma_notify").hasMessageContaining("EISCONN");
+            // taken note of, though there is no alternate path
+            pair.client().id.notifyMigrated();
+            assertThat(pair.client().id.state()).isEqualTo(CmIdState.CONNECTED);
+            assertThatThrownBy(() -> loopback.listener.notifyEstablished()).isInstanceOf(IllegalStateException.class);
+        }
+    }
+}
