@@ -24,6 +24,7 @@ import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.internal.Check;
@@ -325,8 +326,24 @@ public final class CmId extends NativeObject {
     }
 
     /**
+     * Brings a queue pair that was made outside the id into a state of its connection ({@code rdma_init_qp_attr}, then
+     * {@code ibv_modify_qp}); the one of {@link #createQueuePair} follows by itself. INIT lets receives be posted. INIT
+     * again, RTR and RTS are due before {@link #accept}, and at the other side after CONNECT_RESPONSE, before
+     * {@link #establish}.
+     *
+     * @param outside made by {@link ProtectionDomain#createQueuePair}
+     * @param wanted INIT, RTR or RTS
+     * @throws RdmaException EINVAL when the connection or the queue pair has not come so far
+     */
+    @CFunction("rdma_init_qp_attr")
+    public void modifyQueuePair(QueuePair outside, QueuePairState wanted) throws RdmaException {
+        queues.modify(outside, wanted);
+    }
+
+    /**
      * Asks the peer for a connection ({@code rdma_connect}). Answered by ESTABLISHED, REJECTED, UNREACHABLE or
-     * CONNECT_ERROR.
+     * CONNECT_ERROR; with a queue pair that was made outside the id by CONNECT_RESPONSE instead of ESTABLISHED. The
+     * answer must be taken from the channel: that is what completes the handshake.
      *
      * @param parameters with at most 56 bytes of private data; 180 for datagrams
      */

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.lang.foreign.Arena;
+import java.util.EnumSet;
+import java.util.Set;
+
+import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.VerbsAccess;
@@ -15,6 +22,11 @@ import io.rdmacm.verbs.internal.VerbsAccess;
 final class CmIdQueues {
     private static final NativeFunction CREATE_QP = NativeFunction.of("rdma_create_qp");
     private static final NativeFunction DESTROY_QP = NativeFunction.of("rdma_destroy_qp");
+
+    private static final NativeFunction INIT_QP_ATTR = NativeFunction.of("rdma_init_qp_attr");
+    private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
+    private static final Set<CmIdState> CAN_MODIFY = EnumSet.complementOf(EnumSet.of(CmIdState.IDLE, CmIdState.BOUND,
+            CmIdState.RESOLVING_ADDRESS, CmIdState.LISTENING, CmIdState.FAILED));
 
     private final CmId id;
     // Written with the lock of the id's channel held.
@@ -41,6 +53,23 @@ final class CmIdQueues {
             queuePair = made[0];
         });
         return made[0];
+    }
+
+    void modify(QueuePair outside, QueuePairState wanted) throws RdmaException {
+        id.run("modifyQueuePair", CAN_MODIFY, () -> {
+            Lifetime life = VerbsAccess.get().lifeOf(outside);
+            life.enter();
+            try (Arena arena = Arena.ofConfined()) {
+                long values = arena.allocate(ibv_qp_attr.layout()).address();
+                long mask = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+                Memory.putInt(values + ibv_qp_attr.qp_state$offset(), wanted.value());
+                Check.minusOne(INIT_QP_ATTR, INIT_QP_ATTR.callInt(id.nativeAddress(), values, mask));
+                long pair = VerbsAccess.get().addressOf(outside);
+                Check.returned(MODIFY_QP, MODIFY_QP.callInt(pair, values, Memory.getInt(mask)));
+            } finally {
+                life.leave();
+            }
+        });
     }
 
     private void destroyQueuePair() throws RdmaException {
