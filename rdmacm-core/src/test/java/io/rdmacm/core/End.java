@@ -33,15 +33,27 @@ final class End implements AutoCloseable {
     final SendRequest send = SendRequests.allocate(1, 1).get(0);
     final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
 
-    /** For an id that is bound to a device. */
+    /** For an id that is bound to a device, with a queue pair of the id's own. */
     End(CmId id) throws RdmaException {
+        this(id, id::createQueuePair);
+    }
+
+    /** Makes the queue pair of an end. */
+    @FunctionalInterface
+    interface QueuePairMaker {
+        QueuePair make(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException;
+    }
+
+    /** For an id that is bound to a device. */
+    End(CmId id, QueuePairMaker maker) throws RdmaException {
         this.id = id;
         domain = id.context().allocateProtectionDomain();
         completionChannel = id.context().createCompletionChannel();
         queue = id.context().createCompletionQueue(16, completionChannel);
         region = domain.allocate(BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
                 AccessFlag.REMOTE_ATOMIC);
-        queuePair = id.createQueuePair(domain, QueuePairInitAttributes.builder().completionQueue(queue).build());
+        queuePair = maker.make(domain, QueuePairInitAttributes.builder().completionQueue(queue)
+                .type(id.portSpace().queuePairType()).build());
     }
 
     /** The next completion, a successful one. */

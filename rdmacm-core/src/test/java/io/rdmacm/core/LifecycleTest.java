@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.QueuePairType;
@@ -154,7 +155,8 @@ class LifecycleTest {
         return UseAfterClose.inPackageOf(CmId.class).closed(channel).closed(id).closed(event).closed(membership)
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
                 .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
-                .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null).tests();
+                .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null)
+                .argument(QueuePair.class, null).tests();
     }
 
     private static void assertRefused(NativeObject parent, NativeObject child) {
