@@ -17,4 +17,16 @@ final class NetworkOrder {
     static int toNetwork(int value) {
         return toHost(value);
     }
+
+    static short toHost(short value) {
+        return SWAP ? Short.reverseBytes(value) : value;
+    }
+
+    static short toNetwork(short value) {
+        return toHost(value);
+    }
+
+    static long toHost(long value) {
+        return SWAP ? Long.reverseBytes(value) : value;
+    }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -120,6 +121,107 @@ public final class VerbsContext extends NativeObject {
         return Memory.getInt(address() + ibv_context.num_comp_vectors$offset());
     }
 
+    /** The file descriptor of its commands, for {@link Device#importDevice} ({@code ibv_context.cmd_fd}). */
+    public int commandFd() {
+        life().ensureOpen();
+        return Memory.getInt(address() + ibv_context.cmd_fd$offset());
+    }
+
+    /** What the device is, and its limits ({@code ibv_query_device}). */
+    @CFunction("ibv_query_device")
+    public DeviceAttributes queryDevice() throws RdmaException {
+        return inside(() -> DeviceQueries.queryDevice(address()));
+    }
+
+    /**
+     * What the device can do beyond that ({@code ibv_query_device_ex}). Where the driver does not know the call, only
+     * the basic attributes are filled.
+     */
+    @CFunction({"ibv_query_device_ex", "ibv_query_device"})
+    public DeviceAttributesEx queryDeviceEx() throws RdmaException {
+        return inside(() -> DeviceQueries.queryDeviceEx(address()));
+    }
+
+    /**
+     * What the device measures right now ({@code ibv_query_rt_values_ex}).
+     *
+     * @throws RdmaUnsupportedException when it has no clock that can be read
+     */
+    @CFunction("ibv_query_rt_values_ex")
+    public RealTimeValues queryRealTimeValues() throws RdmaException {
+        return inside(() -> DeviceQueries.queryRealTimeValues(address()));
+    }
+
+    /**
+     * What a port is and the state it is in ({@code ibv_query_port}).
+     *
+     * @param port its number, beginning with 1
+     * @throws RdmaException EINVAL when the device has no such port
+     */
+    @CFunction("ibv_query_port")
+    public PortAttributes queryPort(int port) throws RdmaException {
+        return inside(() -> PortQueries.queryPort(address(), port));
+    }
+
+    /**
+     * A GID of a port ({@code ibv_query_gid}).
+     *
+     * @param port its number, beginning with 1
+     * @param index its place in the table, beginning with 0
+     * @return {@link Gid#isZero() zero} when that place is empty
+     */
+    @CFunction("ibv_query_gid")
+    public Gid queryGid(int port, int index) throws RdmaException {
+        return inside(() -> PortQueries.queryGid(address(), port, index));
+    }
+
+    /**
+     * A GID of a port with its type and network interface ({@code ibv_query_gid_ex}).
+     *
+     * @param port its number, beginning with 1
+     * @param index its place in the table, beginning with 0
+     * @throws RdmaException ENODATA when that place is empty; EINVAL when the table is not so long
+     */
+    @CFunction("ibv_query_gid_ex")
+    public GidEntry queryGidEx(int port, int index) throws RdmaException {
+        return inside(() -> PortQueries.queryGidEx(address(), port, index));
+    }
+
+    /**
+     * All GIDs of all ports, without the empty places ({@code ibv_query_gid_table}).
+     *
+     * @param maxEntries how many at most
+     * @throws RdmaException EINVAL when there are more
+     */
+    @CFunction("ibv_query_gid_table")
+    public List<GidEntry> queryGidTable(int maxEntries) throws RdmaException {
+        return inside(() -> PortQueries.queryGidTable(address(), maxEntries));
+    }
+
+    /**
+     * A partition key of a port ({@code ibv_query_pkey}).
+     *
+     * @param port its number, beginning with 1
+     * @param index its place in the table, beginning with 0
+     * @return 16 bits, in the byte order of the machine
+     */
+    @CFunction("ibv_query_pkey")
+    public int queryPartitionKey(int port, int index) throws RdmaException {
+        return inside(() -> PortQueries.queryPartitionKey(address(), port, index));
+    }
+
+    /**
+     * The place of a partition key in the table of a port ({@code ibv_get_pkey_index}).
+     *
+     * @param port its number, beginning with 1
+     * @param key 16 bits, in the byte order of the machine
+     * @throws RdmaException when the port has no such key
+     */
+    @CFunction("ibv_get_pkey_index")
+    public int partitionKeyIndex(int port, int key) throws RdmaException {
+        return inside(() -> PortQueries.partitionKeyIndex(address(), port, key));
+    }
+
     /**
      * Waits for the next asynchronous event of this context ({@code ibv_get_async_event}): of the device, of its ports,
      * and of the objects made from this context. Any number of threads may wait.
@@ -163,6 +265,20 @@ public final class VerbsContext extends NativeObject {
         life().enter();
         try {
             return events.fd();
+        } finally {
+            life().leave();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Query<T> {
+        T ask() throws RdmaException;
+    }
+
+    private <T> T inside(Query<T> query) throws RdmaException {
+        life().enter();
+        try {
+            return query.ask();
         } finally {
             life().leave();
         }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
 /** How a work request ended ({@code enum ibv_wc_status}, ibv_poll_cq(3)), in the order of the C constants. */
 public enum WorkCompletionStatus {
     /** It did what was asked. */
@@ -52,11 +55,22 @@ public enum WorkCompletionStatus {
     /** Tag matching: a rendezvous was not completed. */
     TM_RNDV_INCOMPLETE;
 
+    private static final NativeFunction TEXT = NativeFunction.of("ibv_wc_status_str");
     private static final WorkCompletionStatus[] VALUES = values();
 
     /** The C constant. */
     public int value() {
         return ordinal();
+    }
+
+    /**
+     * What the C library calls it, in a few words ({@code ibv_wc_status_str}).
+     *
+     * @throws NativeLibraryException when libibverbs is not installed
+     */
+    @CFunction("ibv_wc_status_str")
+    public String text() throws NativeLibraryException {
+        return Memory.string(TEXT.callLong(value()));
     }
 
     /** The status of a C constant; {@link #GENERAL_ERR} for one that is not known. */

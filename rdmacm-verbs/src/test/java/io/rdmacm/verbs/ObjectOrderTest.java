@@ -90,7 +90,8 @@ class ObjectOrderTest {
         try (FakeStack inner = new FakeStack()) {
             assertThat(inner.queuePair().isOpen()).isTrue();
         }
-        assertThat(FakeVerbs.functions()).containsExactly("ibv_get_device_list", "ibv_free_device_list",
+        assertThat(FakeVerbs.functions()).filteredOn(function -> !function.matches("ibv_get_device_(name|guid|index)"))
+                .containsExactly("ibv_get_device_list", "ibv_free_device_list",
                 "ibv_get_device_list", "ibv_open_device", "ibv_free_device_list", "ibv_alloc_pd", "ibv_reg_mr",
                 "ibv_create_comp_channel", "ibv_create_cq", "ibv_create_qp", "ibv_destroy_qp", "ibv_get_cq_event",
                 "ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_dereg_mr", "ibv_dealloc_pd", "ibv_close_device");
@@ -225,8 +226,7 @@ class ObjectOrderTest {
     void devicesAreListedAndOpenedByName() throws RdmaException {
         FakeVerbs.devices(3);
         List<Device> devices = Device.list();
-        assertThat(devices).containsExactly(new Device("fake0", "/sys/class/infiniband/fake0"),
-                new Device("fake1", "/sys/class/infiniband/fake1"), new Device("fake2", "/sys/class/infiniband/fake2"));
+        assertThat(devices).extracting(Device::name).containsExactly("fake0", "fake1", "fake2");
         try (VerbsContext context = devices.get(2).open()) {
             assertThat(context.deviceName()).isEqualTo("fake2");
             assertThat(context.completionVectors()).isEqualTo(2);

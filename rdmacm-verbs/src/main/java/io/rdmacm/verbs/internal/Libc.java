@@ -11,6 +11,7 @@ final class Libc {
     static final int POLLIN = Rdma.POLLIN();
     static final int POLLNVAL = Rdma.POLLNVAL();
 
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
@@ -52,6 +53,11 @@ final class Libc {
 
     static void close(int fd) throws RdmaException {
         CLOSE.callInt(fd);
+    }
+
+    /** Another descriptor of the same file, not for child processes. */
+    static int duplicate(int fd) throws RdmaException {
+        return Check.minusOne(FCNTL, FCNTL.callInt(fd, F_DUPFD_CLOEXEC, 0));
     }
 
     /** Makes reads of a file return EAGAIN where they would wait. */

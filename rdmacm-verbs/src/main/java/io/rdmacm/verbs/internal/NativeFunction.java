@@ -105,6 +105,16 @@ public final class NativeFunction {
         }
     }
 
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Shape.returningInt(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a) throws NativeLibraryException {
         MemorySegment function = resolve();

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 @WithFakeVerbs
 class LoadingTest {
     private static final String DENY = "--illegal-native-access=deny";
-    private static final String FAKE = "[Device[name=fake0, path=/sys/class/infiniband/fake0]]";
+    private static final String FAKE = "[fake0 (CA, IB, f254:0000:0000:0030)]";
 
     @Test
     void aMissingLibraryIsNamedWithWhatNeedsItAndItsPackage() throws IOException, InterruptedException {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_port_attr;
+import io.rdmacm.verbs.internal.Memory;
+
+/**
+ * What a port is and the state it is in ({@code struct ibv_port_attr}, ibv_query_port(3)).
+ *
+ * @param state whether it can be used
+ * @param maxMtu the largest packet it could send, in bytes: 256 to 4096
+ * @param activeMtu the largest packet it sends now, in bytes: 256 to 4096
+ * @param gidTableLength how many GIDs there may be
+ * @param capabilities what it can do
+ * @param maxMessageSize the longest message in bytes
+ * @param badPartitionKeys how many packets with a wrong partition key came
+ * @param queueKeyViolations how many packets with a wrong queue key came
+ * @param partitionKeyTableLength how many partition keys there may be
+ * @param lid its local identifier; 0 on Ethernet
+ * @param subnetManagerLid the local identifier of the subnet manager
+ * @param lidMaskControl how many low bits of the local identifier are free
+ * @param maxVirtualLanes a code for how many virtual lanes it has
+ * @param subnetManagerServiceLevel the service level of the subnet manager
+ * @param subnetTimeout the longest time through the subnet: 4.096 microseconds times two to this power
+ * @param initTypeReply how it was initialized
+ * @param activeWidth a code for its width: 1 for 1X, 2 for 4X, 4 for 8X, 8 for 12X, 16 for 2X
+ * @param activeSpeed a code for the speed of a lane: 1 for 2.5, 2 for 5, 4 and 8 for 10, 16 for 14, 32 for 25,
+ *        64 for 50, 128 for 100 Gbit/s
+ * @param physicalState a code for the state of the link: 1 sleep, 2 polling, 3 disabled, 4 training, 5 up, 6 recovery,
+ *        7 test
+ * @param linkLayer what it is connected with
+ * @param globalRouteRequired whether addresses need a global route ({@code IBV_QPF_GRH_REQUIRED})
+ * @param extendedCapabilities what else it can do
+ */
+public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gidTableLength,
+        Set<PortCapability> capabilities, long maxMessageSize, long badPartitionKeys, long queueKeyViolations,
+        int partitionKeyTableLength, int lid, int subnetManagerLid, int lidMaskControl, int maxVirtualLanes,
+        int subnetManagerServiceLevel, int subnetTimeout, int initTypeReply, int activeWidth, int activeSpeed,
+        int physicalState, LinkLayer linkLayer, boolean globalRouteRequired,
+        Set<ExtendedPortCapability> extendedCapabilities) {
+    private static final int MTU_BASE = 128;
+
+    static PortAttributes read(long address) {
+        return new PortAttributes(PortState.of(Memory.getInt(address + ibv_port_attr.state$offset())),
+                mtu(address + ibv_port_attr.max_mtu$offset()), mtu(address + ibv_port_attr.active_mtu$offset()),
+                Memory.getInt(address + ibv_port_attr.gid_tbl_len$offset()),
+                PortCapability.of(Memory.getInt(address + ibv_port_attr.port_cap_flags$offset())),
+                Integer.toUnsignedLong(Memory.getInt(address + ibv_port_attr.max_msg_sz$offset())),
+                Integer.toUnsignedLong(Memory.getInt(address + ibv_port_attr.bad_pkey_cntr$offset())),
+                Integer.toUnsignedLong(Memory.getInt(address + ibv_port_attr.qkey_viol_cntr$offset())),
+                Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.pkey_tbl_len$offset())),
+                Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.lid$offset())),
+                Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.sm_lid$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.lmc$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.max_vl_num$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.sm_sl$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.subnet_timeout$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.init_type_reply$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.active_width$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.active_speed$offset())),
+                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.phys_state$offset())),
+                LinkLayer.of(Memory.getByte(address + ibv_port_attr.link_layer$offset())),
+                (Memory.getByte(address + ibv_port_attr.flags$offset()) & Rdma.IBV_QPF_GRH_REQUIRED()) != 0,
+                ExtendedPortCapability.of(Memory.getShort(address + ibv_port_attr.port_cap_flags2$offset())));
+    }
+
+    /** {@code enum ibv_mtu} counts the powers of two from 256 on. */
+    private static int mtu(long address) {
+        int code = Memory.getInt(address);
+        return code == 0 ? 0 : MTU_BASE << code;
+    }
+}

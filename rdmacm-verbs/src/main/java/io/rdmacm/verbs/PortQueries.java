@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_gid_entry;
+import io.rdmacm.bindings.ibv_port_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/** The queries of a port, of its GIDs and of its partition keys, for {@link VerbsContext}. */
+final class PortQueries {
+    // Older drivers: they fill what their struct had.
+    private static final NativeFunction QUERY_PORT = NativeFunction.of("ibv_query_port");
+    private static final NativeFunction QUERY_GID = NativeFunction.of("ibv_query_gid");
+    private static final NativeFunction QUERY_GID_EX = NativeFunction.of("_ibv_query_gid_ex");
+    private static final NativeFunction QUERY_GID_TABLE = NativeFunction.of("_ibv_query_gid_table");
+    private static final NativeFunction QUERY_PKEY = NativeFunction.of("ibv_query_pkey");
+    private static final NativeFunction GET_PKEY_INDEX = NativeFunction.of("ibv_get_pkey_index");
+    private static final int MAX_PORT = 255;
+    private static final int MAX_PKEY = 0xffff;
+
+    private PortQueries() {
+    }
+
+    static PortAttributes queryPort(long context, int port) throws RdmaException {
+        requirePort(port);
+        try (Arena arena = Arena.ofConfined()) {
+            long attributes = arena.allocate(ibv_port_attr.layout()).address();
+            MemorySegment function = ExtendedOps.QUERY_PORT.of(context);
+            if (function.equals(MemorySegment.NULL)) {
+                check(QUERY_PORT.name(), QUERY_PORT.callInt(context, port, attributes), "port " + port);
+            } else {
+                NativeFunction query = NativeFunction.at(ExtendedOps.QUERY_PORT.function(), function.address());
+                check(query.name(), query.callInt(context, port, attributes, ibv_port_attr.sizeof()), "port " + port);
+            }
+            return PortAttributes.read(attributes);
+        }
+    }
+
+    static Gid queryGid(long context, int port, int index) throws RdmaException {
+        requirePort(port);
+        requireIndex(index);
+        try (Arena arena = Arena.ofConfined()) {
+            long gid = arena.allocate(Gid.BYTES, Long.BYTES).address();
+            if (QUERY_GID.callInt(context, port, index, gid) != 0) {
+                throw gidError(context, port, index, arena);
+            }
+            return Gid.of(Memory.bytes(gid, Gid.BYTES));
+        }
+    }
+
+    /** The C function leaves errno as it was; the newer one, which it calls, tells the reason. */
+    private static RdmaException gidError(long context, int port, int index, Arena arena) throws RdmaException {
+        long entry = arena.allocate(ibv_gid_entry.layout()).address();
+        int error = QUERY_GID_EX.callInt(context, port, index, entry, 0, ibv_gid_entry.sizeof());
+        return RdmaException.of(QUERY_GID.name(), error == 0 ? Rdma.EIO() : Math.abs(error), describe(port, index));
+    }
+
+    static GidEntry queryGidEx(long context, int port, int index) throws RdmaException {
+        requirePort(port);
+        requireIndex(index);
+        try (Arena arena = Arena.ofConfined()) {
+            long entry = arena.allocate(ibv_gid_entry.layout()).address();
+            check("ibv_query_gid_ex", QUERY_GID_EX.callInt(context, port, index, entry, 0, ibv_gid_entry.sizeof()),
+                    describe(port, index));
+            return GidEntry.read(entry);
+        }
+    }
+
+    static List<GidEntry> queryGidTable(long context, int maxEntries) throws RdmaException {
+        if (maxEntries < 0) {
+            throw new IllegalArgumentException("a table of " + maxEntries + " GIDs");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long size = ibv_gid_entry.sizeof();
+            long entries = arena.allocate(Math.max(1, maxEntries) * size, Long.BYTES).address();
+            long count = QUERY_GID_TABLE.callLong(context, entries, maxEntries, 0, size);
+            if (count < 0) {
+                throw RdmaException.of("ibv_query_gid_table", (int) -count, "at most " + maxEntries + " entries");
+            }
+            List<GidEntry> table = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                table.add(GidEntry.read(entries + i * size));
+            }
+            return List.copyOf(table);
+        }
+    }
+
+    static int queryPartitionKey(long context, int port, int index) throws RdmaException {
+        requirePort(port);
+        requireIndex(index);
+        try (Arena arena = Arena.ofConfined()) {
+            long key = arena.allocate(Short.BYTES, Short.BYTES).address();
+            Check.minusOne(QUERY_PKEY, QUERY_PKEY.callInt(context, port, index, key));
+            return Short.toUnsignedInt(NetworkOrder.toHost(Memory.getShort(key)));
+        }
+    }
+
+    static int partitionKeyIndex(long context, int port, int key) throws RdmaException {
+        requirePort(port);
+        if (key < 0 || key > MAX_PKEY) {
+            throw new IllegalArgumentException("a partition key has 16 bits: " + key);
+        }
+        short wanted = NetworkOrder.toNetwork((short) key);
+        int index = GET_PKEY_INDEX.callInt(context, port, Short.toUnsignedLong(wanted));
+        return Check.minusOne(GET_PKEY_INDEX, index);
+    }
+
+    private static void check(String function, int result, String detail) throws RdmaException {
+        if (result != 0) {
+            throw RdmaException.of(function, Math.abs(result), detail);
+        }
+    }
+
+    private static String describe(int port, int index) {
+        return "index " + index + " of port " + port;
+    }
+
+    private static void requirePort(int port) {
+        if (port < 1 || port > MAX_PORT) {
+            throw new IllegalArgumentException("ports are numbered from 1 to " + MAX_PORT + ", not " + port);
+        }
+    }
+
+    private static void requireIndex(int index) {
+        if (index < 0) {
+            throw new IllegalArgumentException("an index from 0 on, not " + index);
+        }
+    }
+}
