@@ -4,6 +4,7 @@ package io.rdmacm.bench;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.internal.QueueGuard;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -13,8 +14,6 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
-
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /** What it costs that a queue may be closed while another thread posts: our guard beside what a lock would cost. */
 @State(Scope.Benchmark)

@@ -5,6 +5,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_send_wr;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.SendRequests;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -14,11 +18,6 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
-
-import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_send_wr;
-import io.rdmacm.verbs.SendRequest;
-import io.rdmacm.verbs.SendRequests;
 
 /** Filling in an RDMA write: in place in a block, and in a struct that is allocated for each one. */
 @State(Scope.Benchmark)
