@@ -174,6 +174,23 @@ class MemoryRegionTest {
     }
 
     @Test
+    void memoryThatTheJdkIsUsingKeepsTheRegionUntilItIsClosedAgain() throws Exception {
+        MemoryRegion region = domain.allocate(8);
+        FakeVerbs.fail("ibv_query_qp", Rdma.EIO());
+        FakeVerbs.hold("ibv_query_qp");
+        // As long as the call lasts, the JDK does not let the arena of its argument close.
+        try (Background<Integer> user = Background.call(() -> FakeVerbs.passMemory("ibv_query_qp", region.memory()))) {
+            FakeVerbs.awaitHeld();
+            assertThatIllegalStateException().isThrownBy(region::close);
+            assertThat(region.isOpen()).isTrue();
+            FakeVerbs.release();
+            assertThat(user.result()).isEqualTo(Rdma.EIO());
+        }
+        region.close();
+        assertThat(FakeVerbs.calls("ibv_dereg_mr")).hasSize(1);
+    }
+
+    @Test
     void aCloseWaitsForAPostThatReadsInlineData() throws Exception {
         MemoryRegion region = domain.allocate(8);
         MemorySegment memory = region.memory();

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.rdmacm.verbs.forked.UseGuard;
 import io.rdmacm.verbs.testing.Background;
@@ -64,6 +66,52 @@ class QueueGuardTest {
                 user.result();
             }
         }
+    }
+
+    /**
+     * The race that the barrier is for: the mark of a thread that goes in is still on its way to memory when the closer
+     * looks for it.
+     */
+    @Test
+    void aMarkOnItsWayToMemoryIsSeen() throws Exception {
+        AtomicInteger entries = new AtomicInteger();
+        AtomicBoolean gone = new AtomicBoolean();
+        AtomicBoolean stop = new AtomicBoolean();
+        try (Background<Long> user = Background.call(() -> useUntilStopped(entries, gone, stop))) {
+            long start = System.nanoTime();
+            for (int round = 0; round < 20_000 && System.nanoTime() - start < 1_000_000_000L; round++) {
+                int before = entries.get();
+                while (entries.get() - before < 3 && !user.isDone()) {
+                    Thread.onSpinWait();
+                }
+                guard.close();
+                gone.setOpaque(true);
+                for (int i = 0; i < 50; i++) {
+                    Thread.onSpinWait();
+                }
+                gone.setOpaque(false);
+                guard.reopen();
+            }
+            stop.set(true);
+            assertThat(user.result()).describedAs("times inside after a close").isZero();
+        }
+    }
+
+    private long useUntilStopped(AtomicInteger entries, AtomicBoolean gone, AtomicBoolean stop) {
+        long violations = 0;
+        while (!stop.getOpaque()) {
+            try {
+                QueueGuard.Claim claim = guard.enter();
+                for (int i = 0; i < 200; i++) {
+                    violations += gone.getOpaque() ? 1 : 0;
+                }
+                guard.leave(claim);
+                entries.setOpaque(entries.getPlain() + 1);
+            } catch (IllegalStateException e) {
+                Thread.onSpinWait();
+            }
+        }
+        return violations;
     }
 
     private void useUntilClosed(QueueGuard closing, CountDownLatch inside) {

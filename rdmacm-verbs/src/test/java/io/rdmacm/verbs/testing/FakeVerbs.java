@@ -209,6 +209,17 @@ public final class FakeVerbs {
         }
     }
 
+    /** Calls a function with one segment, whose arena cannot be closed meanwhile. */
+    public static int passMemory(String function, MemorySegment memory) {
+        MethodHandle handle = Linker.nativeLinker().downcallHandle(Library.SYMBOLS.findOrThrow(function),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
+        try {
+            return (int) handle.invokeExact(memory);
+        } catch (Throwable e) {
+            throw new AssertionError(function, e);
+        }
+    }
+
     private static MethodHandle link(String function, long[] arguments) {
         MemoryLayout[] parameters = new MemoryLayout[arguments.length];
         Arrays.fill(parameters, ValueLayout.JAVA_LONG);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
+
+import io.rdmacm.verbs.RdmaClosedException;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.testing.Background;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Leader and followers over a file that never tells of anything: what one thread reads, the right one must get. */
+class EventSourceTest {
+    private final Queue<String> events = new ConcurrentLinkedQueue<>();
+    private int file;
+    private EventSource<String> source;
+    private volatile boolean closed;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        file = Libc.eventfd();
+        source = new EventSource<>(file, events::poll);
+    }
+
+    @AfterEach
+    void close() throws RdmaException {
+        source.close();
+        Libc.close(file);
+    }
+
+    private Background<String> await(String event) {
+        return Background.call(() -> next(event::equals));
+    }
+
+    private String next(Predicate<String> wanted) throws RdmaException, InterruptedException {
+        return source.next(wanted, this::check, Deadline.after(Duration.ofMinutes(10)), event -> event);
+    }
+
+    private void check() throws RdmaException {
+        if (closed) {
+            throw new RdmaClosedException("test", "the source");
+        }
+    }
+
+    private void locked(Background.Action action) throws Exception {
+        source.lock().lock();
+        try {
+            action.run();
+        } finally {
+            source.lock().unlock();
+        }
+    }
+
+    @Test
+    void theLeaderIsWokenForItsEventWhenAnotherThreadReadIt() throws Exception {
+        try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll")) {
+            events.add("leader's");
+            locked(source::readAll);
+            assertThat(leader.result()).isEqualTo("leader's");
+        }
+    }
+
+    @Test
+    void theLeaderIsWokenForItsEventWhenAFollowerReadIt() throws Exception {
+        try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll")) {
+            events.add("leader's");
+            try (Background<String> follower = await("follower's")) {
+                assertThat(leader.result()).isEqualTo("leader's");
+                follower.awaitInside(Libc.class, "poll");
+            }
+        }
+    }
+
+    @Test
+    void aFollowerGetsItsEventFromTheLeader() throws Exception {
+        try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll");
+                Background<String> follower = await("follower's").awaitInside(EventSource.class, "next")
+                        .awaitWaiting()) {
+            events.add("follower's");
+            Libc.signal(file);
+            assertThat(follower.result()).isEqualTo("follower's");
+            assertThat(leader.isDone()).isFalse();
+        }
+    }
+
+    @Test
+    void eventsThatNobodyWantedAreKeptInOrder() throws Exception {
+        events.add("b");
+        events.add("a");
+        events.add("b2");
+        locked(() -> {
+            assertThat(source.<String>poll("a"::equals, event -> event)).isEqualTo("a");
+            assertThat(source.<String>poll("c"::equals, event -> event)).isNull();
+            assertThat(source.removePending("b2"::equals)).containsExactly("b2");
+            assertThat(source.<String>poll(event -> true, event -> event)).isEqualTo("b");
+            assertThat(source.<String>poll(event -> true, event -> event)).isNull();
+        });
+    }
+
+    @Test
+    void anEventThatHasBecomeVoidIsPassedOver() throws Exception {
+        events.add("void");
+        events.add("valid");
+        assertThat(source.<Integer>next(event -> true, this::check, Deadline.after(Duration.ZERO),
+                event -> event.equals("void") ? null : event.length())).isEqualTo(5);
+        assertThat(source.<String>next(event -> true, this::check, Deadline.after(Duration.ZERO), event -> event))
+                .isNull();
+    }
+
+    @Test
+    void allWaitersAskTheirGuardWhenWoken() throws Exception {
+        try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll");
+                Background<String> follower = await("follower's").awaitInside(EventSource.class, "next")
+                        .awaitWaiting()) {
+            closed = true;
+            source.wake();
+            assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(leader::result);
+            assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(follower::result);
+        }
+    }
+
+    @Test
+    void pausesAreRoundedUpToMilliseconds() {
+        assertThat(EventSource.milliseconds(0)).isZero();
+        assertThat(EventSource.milliseconds(1)).isEqualTo(1);
+        assertThat(EventSource.milliseconds(1_000_000)).isEqualTo(1);
+        assertThat(EventSource.milliseconds(1_000_001)).isEqualTo(2);
+        assertThat(EventSource.milliseconds(Long.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE);
+    }
+}
