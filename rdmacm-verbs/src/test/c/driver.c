@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the driver, which verbs.h calls through pointers: ibv_context.ops, verbs_context, ibv_qp_ex, ibv_cq_ex.
+// The functions of the driver, which verbs.h calls through the pointers in ibv_context.ops, verbs_context, ibv_qp_ex
+// and ibv_cq_ex.
 #include "fakeverbs.h"
 
 #include <errno.h>
@@ -194,7 +195,8 @@ void fake_set_abi(struct ibv_context *context, void *abi_compat, size_t size)
 
 // ibv_qp_ex
 
-static void wr_atomic_cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap)
+static void wr_atomic_cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare,
+			      uint64_t swap)
 {
 	CALLED(FAKE_BITS(qp), rkey, remote_addr, compare, swap);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libibverbs exports, as far as it is needed, over the structs of verbs.h. Where the kernel would refuse to destroy
-// what is still used, so does this; where the real library would wait for ever, this answers EBUSY too.
+// What libibverbs exports, as far as it is needed, over the structs of verbs.h. Where the kernel would refuse to
+// destroy what is still used, so does this; where the real library would wait for ever, this answers EBUSY too.
 #include "fakeverbs.h"
 
 #include <errno.h>
