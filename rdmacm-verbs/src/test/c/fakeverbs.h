@@ -18,7 +18,7 @@ struct fake_record {
 	uint8_t data[FAKE_DATA];
 };
 
-enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_KINDS };
+enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_XRCD, FAKE_KINDS };
 
 struct fake_cq {
 	struct ibv_cq_ex ex; // begins as an ibv_cq does
@@ -86,6 +86,17 @@ int fake_looping(void);
 void fake_fill_context(struct fake_context *context);
 void fake_fill_queue_pair(struct ibv_qp_ex *qp);
 void fake_fill_completion_queue(struct ibv_cq_ex *cq);
+
+// An object, counted by its kind and among the users of its parent (which may be NULL).
+void *fake_make(enum fake_kind kind, size_t size, int *users);
+int fake_destroy(enum fake_kind kind, void *object, int *users);
+void fake_add(int *counter, int number);
+uint32_t fake_next_number(void);
+int *fake_users_of_context(struct ibv_context *context);
+int *fake_users_of_pd(struct ibv_pd *pd);
+int *fake_users_of_cq(struct ibv_cq *cq);
+int *fake_users_of_srq(struct ibv_srq *srq);
+int *fake_users_of_xrcd(struct ibv_xrcd *xrcd);
 
 #define FAKE_BITS(value) ((uint64_t)(value))
 #define CALLED_WITH(data, size, ...)                                                                                  \

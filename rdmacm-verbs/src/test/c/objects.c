@@ -17,17 +17,17 @@ static int device_count = 1;
 static int live[FAKE_KINDS];
 static uint32_t last_number;
 
-static uint32_t next_number(void)
+uint32_t fake_next_number(void)
 {
 	return __atomic_add_fetch(&last_number, 1, __ATOMIC_SEQ_CST);
 }
 
-static int *users_of_pd(struct ibv_pd *pd)
+int *fake_users_of_pd(struct ibv_pd *pd)
 {
 	return &((struct fake_pd *)pd)->users;
 }
 
-static int *users_of_cq(struct ibv_cq *cq)
+int *fake_users_of_cq(struct ibv_cq *cq)
 {
 	return &((struct fake_cq *)cq)->users;
 }
@@ -37,29 +37,29 @@ static struct fake_context *fake_of(struct ibv_context *context)
 	return (struct fake_context *)((char *)context - offsetof(struct fake_context, extended.context));
 }
 
-static int *users_of_context(struct ibv_context *context)
+int *fake_users_of_context(struct ibv_context *context)
 {
 	return &fake_of(context)->users;
 }
 
-static void add(int *counter, int number)
+void fake_add(int *counter, int number)
 {
 	__atomic_add_fetch(counter, number, __ATOMIC_SEQ_CST);
 }
 
-static void *make(enum fake_kind kind, size_t size, int *users)
+void *fake_make(enum fake_kind kind, size_t size, int *users)
 {
-	add(&live[kind], 1);
+	fake_add(&live[kind], 1);
 	if (users)
-		add(users, 1);
+		fake_add(users, 1);
 	return calloc(1, size);
 }
 
-static int destroy(enum fake_kind kind, void *object, int *users)
+int fake_destroy(enum fake_kind kind, void *object, int *users)
 {
-	add(&live[kind], -1);
+	fake_add(&live[kind], -1);
 	if (users)
-		add(users, -1);
+		fake_add(users, -1);
 	free(object);
 	return 0;
 }
@@ -85,7 +85,7 @@ struct ibv_device **ibv_get_device_list(int *count)
 	int error = CALLED(FAKE_BITS(count));
 	if (error)
 		return failed(error);
-	struct ibv_device **list = make(FAKE_LIST, (device_count + 1) * sizeof(*list), NULL);
+	struct ibv_device **list = fake_make(FAKE_LIST, (device_count + 1) * sizeof(*list), NULL);
 	for (int i = 0; i < device_count; i++) {
 		list[i] = &devices[i];
 		list[i]->node_type = IBV_NODE_CA;
@@ -103,7 +103,7 @@ struct ibv_device **ibv_get_device_list(int *count)
 void ibv_free_device_list(struct ibv_device **list)
 {
 	CALLED(FAKE_BITS(list));
-	destroy(FAKE_LIST, list, NULL);
+	fake_destroy(FAKE_LIST, list, NULL);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
@@ -112,7 +112,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	int error = CALLED(FAKE_BITS(device));
 	if (error || pipe2(ends, O_CLOEXEC))
 		return failed(error ? error : errno);
-	struct fake_context *context = make(FAKE_CONTEXT, sizeof(*context), NULL);
+	struct fake_context *context = fake_make(FAKE_CONTEXT, sizeof(*context), NULL);
 	context->extended.context.device = device;
 	context->extended.context.num_comp_vectors = 2;
 	context->extended.context.async_fd = ends[0];
@@ -126,11 +126,11 @@ int ibv_close_device(struct ibv_context *context)
 	int error = CALLED(FAKE_BITS(context));
 	if (error)
 		return error;
-	if (*users_of_context(context))
+	if (*fake_users_of_context(context))
 		return EBUSY;
 	close(context->async_fd);
 	close(fake_of(context)->writer);
-	return destroy(FAKE_CONTEXT, fake_of(context), NULL);
+	return fake_destroy(FAKE_CONTEXT, fake_of(context), NULL);
 }
 
 void fake_async(struct ibv_context *context, int type, uint64_t element)
@@ -201,7 +201,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 	int error = CALLED(FAKE_BITS(context));
 	if (error)
 		return failed(error);
-	struct fake_pd *pd = make(FAKE_PD, sizeof(*pd), users_of_context(context));
+	struct fake_pd *pd = fake_make(FAKE_PD, sizeof(*pd), fake_users_of_context(context));
 	pd->pd.context = context;
 	return &pd->pd;
 }
@@ -211,18 +211,18 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	int error = CALLED(FAKE_BITS(pd));
 	if (error)
 		return error;
-	return *users_of_pd(pd) ? EBUSY : destroy(FAKE_PD, pd, users_of_context(pd->context));
+	return *fake_users_of_pd(pd) ? EBUSY : fake_destroy(FAKE_PD, pd, fake_users_of_context(pd->context));
 }
 
 static struct ibv_mr *make_region(struct ibv_pd *pd, void *addr, size_t length)
 {
-	struct ibv_mr *mr = make(FAKE_MR, sizeof(*mr), users_of_pd(pd));
+	struct ibv_mr *mr = fake_make(FAKE_MR, sizeof(*mr), fake_users_of_pd(pd));
 	mr->context = pd->context;
 	mr->pd = pd;
 	mr->addr = addr;
 	mr->length = length;
-	mr->lkey = 0x80000000u + next_number(); // keys use all 32 bits
-	mr->rkey = 0xc0000000u + next_number();
+	mr->lkey = 0x80000000u + fake_next_number(); // keys use all 32 bits
+	mr->rkey = 0xc0000000u + fake_next_number();
 	return mr;
 }
 
@@ -241,7 +241,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	int error = CALLED(FAKE_BITS(mr));
-	return error ? error : destroy(FAKE_MR, mr, users_of_pd(mr->pd));
+	return error ? error : fake_destroy(FAKE_MR, mr, fake_users_of_pd(mr->pd));
 }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
@@ -250,7 +250,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 	int error = CALLED(FAKE_BITS(context));
 	if (error || pipe2(ends, O_CLOEXEC))
 		return failed(error ? error : errno);
-	struct fake_channel *channel = make(FAKE_CHANNEL, sizeof(*channel), users_of_context(context));
+	struct fake_channel *channel = fake_make(FAKE_CHANNEL, sizeof(*channel), fake_users_of_context(context));
 	channel->channel.context = context;
 	channel->channel.fd = ends[0];
 	channel->writer = ends[1];
@@ -264,7 +264,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 		return error ? error : EBUSY;
 	close(channel->fd);
 	close(((struct fake_channel *)channel)->writer);
-	return destroy(FAKE_CHANNEL, channel, users_of_context(channel->context));
+	return fake_destroy(FAKE_CHANNEL, channel, fake_users_of_context(channel->context));
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
@@ -301,7 +301,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 			   FAKE_BITS(vector));
 	if (error)
 		return failed(error);
-	struct fake_cq *cq = make(FAKE_CQ, sizeof(*cq), users_of_context(context));
+	struct fake_cq *cq = fake_make(FAKE_CQ, sizeof(*cq), fake_users_of_context(context));
 	cq->ex.context = context;
 	cq->ex.channel = channel;
 	cq->ex.cq_context = cq_context;
@@ -310,18 +310,18 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 	}
 	fake_fill_completion_queue(&cq->ex);
 	if (channel)
-		add(&channel->refcnt, 1);
+		fake_add(&channel->refcnt, 1);
 	return ibv_cq_ex_to_cq(&cq->ex);
 }
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
 	int error = CALLED(FAKE_BITS(cq));
-	if (error || *users_of_cq(cq) || ((struct fake_cq *)cq)->events || cq->async_events_completed)
+	if (error || *fake_users_of_cq(cq) || ((struct fake_cq *)cq)->events || cq->async_events_completed)
 		return error ? error : EBUSY;
 	if (cq->channel)
-		add(&cq->channel->refcnt, -1);
-	return destroy(FAKE_CQ, cq, users_of_context(cq->context));
+		fake_add(&cq->channel->refcnt, -1);
+	return fake_destroy(FAKE_CQ, cq, fake_users_of_context(cq->context));
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -329,20 +329,23 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	int error = CALLED_WITH(attr, sizeof(*attr), FAKE_BITS(pd), FAKE_BITS(attr));
 	if (error)
 		return failed(error);
-	struct ibv_qp_ex *qp = make(FAKE_QP, sizeof(*qp), users_of_pd(pd));
+	struct ibv_qp_ex *qp = fake_make(FAKE_QP, sizeof(*qp), fake_users_of_pd(pd));
 	qp->qp_base.context = pd->context;
 	qp->qp_base.qp_context = attr->qp_context;
 	qp->qp_base.pd = pd;
 	qp->qp_base.send_cq = attr->send_cq;
 	qp->qp_base.recv_cq = attr->recv_cq;
 	qp->qp_base.qp_type = attr->qp_type;
-	qp->qp_base.qp_num = next_number();
+	qp->qp_base.qp_num = fake_next_number();
 	qp->qp_base.state = IBV_QPS_RESET;
 	// A device gives more than it is asked for.
 	attr->cap.max_send_wr *= 2;
 	attr->cap.max_recv_wr *= 4;
-	add(users_of_cq(attr->send_cq), 1);
-	add(users_of_cq(attr->recv_cq), 1);
+	qp->qp_base.srq = attr->srq;
+	fake_add(fake_users_of_cq(attr->send_cq), 1);
+	fake_add(fake_users_of_cq(attr->recv_cq), 1);
+	if (attr->srq)
+		fake_add(fake_users_of_srq(attr->srq), 1);
 	fake_fill_queue_pair(qp);
 	return &qp->qp_base;
 }
@@ -373,7 +376,9 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	int error = CALLED(FAKE_BITS(qp));
 	if (error || qp->events_completed)
 		return error ? error : EBUSY;
-	add(users_of_cq(qp->send_cq), -1);
-	add(users_of_cq(qp->recv_cq), -1);
-	return destroy(FAKE_QP, qp, users_of_pd(qp->pd));
+	fake_add(fake_users_of_cq(qp->send_cq), -1);
+	fake_add(fake_users_of_cq(qp->recv_cq), -1);
+	if (qp->srq)
+		fake_add(fake_users_of_srq(qp->srq), -1);
+	return fake_destroy(FAKE_QP, qp, fake_users_of_pd(qp->pd));
 }

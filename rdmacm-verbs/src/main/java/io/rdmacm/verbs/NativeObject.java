@@ -116,5 +116,12 @@ public abstract class NativeObject implements AutoCloseable {
                 QueuePairCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
             return QueuePair.create(domain, attributes, creator, destroyer, owner);
         }
+
+        @Override
+        public SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
+                SharedReceiveQueueInitAttributes attributes, SharedReceiveQueueCreator creator,
+                Lifetime.Destroyer destroyer) throws RdmaException {
+            return SharedReceiveQueue.create(domain, attributes, creator, destroyer, owner);
+        }
     }
 }

@@ -86,6 +86,21 @@ public final class ProtectionDomain extends NativeObject {
         return QueuePair.create(this, attributes);
     }
 
+    /**
+     * A new shared receive queue ({@code ibv_create_srq}; of the types XRC and TM {@code ibv_create_srq_ex}).
+     *
+     * @param attributes whose completion queue and XRC domain are of the same context
+     * @throws IllegalArgumentException when one of these is missing
+     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
+     * @throws RdmaUnsupportedException when the device has none of that type
+     */
+    @CFunction({"ibv_create_srq", "ibv_create_srq_ex"})
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+            throws RdmaException {
+        life().ensureOpen();
+        return SharedReceiveQueue.create(this, attributes);
+    }
+
     @Override
     @CFunction("ibv_dealloc_pd")
     protected void destroy() throws RdmaException {

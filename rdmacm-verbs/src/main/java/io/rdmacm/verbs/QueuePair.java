@@ -2,11 +2,9 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
@@ -20,7 +18,6 @@ import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.QueueGuard;
 import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
@@ -43,15 +40,8 @@ public final class QueuePair extends NativeObject {
     private final QueuePairCapabilities capabilities;
     private final Lifetime.Destroyer destroyer;
     private final int number;
-    private final QueueGuard sends = new QueueGuard("QueuePair");
-    private final QueueGuard receives = new QueueGuard("QueuePair");
-    private final MemorySegment postSendFunction;
-    private final MemorySegment postReceiveFunction;
-    private final boolean userSpace;
-    // Where C writes the request that it refused: one pointer for each queue, used inside its guard.
-    private final MemorySegment refused = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
-    private final long refusedSend = refused.address();
-    private final long refusedReceive = refusedSend + Long.BYTES;
+    private final SendQueue sends;
+    private final ReceiveQueue receives;
 
     private QueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes, Lifetime life, long address,
             QueuePairCapabilities capabilities, Lifetime.Destroyer destroyer) {
@@ -61,11 +51,12 @@ public final class QueuePair extends NativeObject {
         this.capabilities = capabilities;
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
-        long context = ContextOps.contextOf(address);
-        this.postSendFunction = ContextOps.POST_SEND.of(context);
-        this.postReceiveFunction = ContextOps.POST_RECV.of(context);
-        this.userSpace = FastPath.postsInUserSpace(domain.context().deviceName());
-        domain.addSendQueue(sends);
+        boolean userSpace = FastPath.postsInUserSpace(domain.context().deviceName());
+        this.sends = new SendQueue(address, userSpace, capabilities, life);
+        this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
+                ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
+                capabilities.maxReceiveScatterGather(), life);
+        domain.addSendQueue(sends.guard());
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
     }
@@ -76,8 +67,10 @@ public final class QueuePair extends NativeObject {
             throws RdmaException {
         requireSameContext(domain, attributes.sendQueue());
         requireSameContext(domain, attributes.receiveQueue());
+        attributes.sharedReceiveQueue().ifPresent(queue -> requireSameContext(domain, queue));
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.addAll(List.of(domain.life(), attributes.sendQueue().life(), attributes.receiveQueue().life()));
+        attributes.sharedReceiveQueue().ifPresent(queue -> parents.add(queue.life()));
         Lifetime life = Lifetime.begin("QueuePair", parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
             long init = write(attributes, arena);
@@ -133,6 +126,12 @@ public final class QueuePair extends NativeObject {
         return attributes.receiveQueue();
     }
 
+    /** Where its receives are posted, when it shares them with other queue pairs. */
+    public Optional<SharedReceiveQueue> sharedReceiveQueue() {
+        life().ensureOpen();
+        return attributes.sharedReceiveQueue();
+    }
+
     /** The state it is in now ({@code ibv_query_qp}). */
     @CFunction("ibv_query_qp")
     public QueuePairState state() throws RdmaException {
@@ -169,19 +168,7 @@ public final class QueuePair extends NativeObject {
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequest request) throws RdmaException {
-        QueueGuard.Claim claim = sends.enter();
-        int error;
-        try {
-            checkSend(request);
-            request.next(0);
-            error = FastPath.post(userSpace, postSendFunction, address(), request.address(), refusedSend);
-        } finally {
-            sends.leave(claim);
-            Reference.reachabilityFence(request);
-        }
-        if (error != 0) {
-            throw refused(ContextOps.POST_SEND, error, 0);
-        }
+        sends.post(request);
     }
 
     /**
@@ -196,26 +183,7 @@ public final class QueuePair extends NativeObject {
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequests block, int first, int count) throws RdmaException {
-        QueueGuard.Claim claim = sends.enter();
-        int error;
-        int failed = first;
-        try {
-            requireRange(first, count, block.capacity());
-            for (int i = first; i < first + count; i++) {
-                checkSend(block.get(i));
-            }
-            block.chain(first, count);
-            error = FastPath.post(userSpace, postSendFunction, address(), block.get(first).address(), refusedSend);
-            if (error != 0) {
-                failed = block.indexOf(Memory.getLong(refusedSend));
-            }
-        } finally {
-            sends.leave(claim);
-            Reference.reachabilityFence(block);
-        }
-        if (error != 0) {
-            throw refused(ContextOps.POST_SEND, error, failed);
-        }
+        sends.post(block, first, count);
     }
 
     /**
@@ -223,23 +191,12 @@ public final class QueuePair extends NativeObject {
      *
      * @param request may be changed when this returns
      * @throws IllegalArgumentException when it has more scatter/gather entries than the queue pair takes
+     * @throws IllegalStateException when the queue pair has a shared receive queue
      * @throws WorkRequestException ENOMEM when the receive queue is full; EINVAL when the request or the state is wrong
      */
     @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequest request) throws RdmaException {
-        QueueGuard.Claim claim = receives.enter();
-        int error;
-        try {
-            checkEntries(request.entries(), capabilities.maxReceiveScatterGather());
-            request.next(0);
-            error = FastPath.post(userSpace, postReceiveFunction, address(), request.address(), refusedReceive);
-        } finally {
-            receives.leave(claim);
-            Reference.reachabilityFence(request);
-        }
-        if (error != 0) {
-            throw refused(ContextOps.POST_RECV, error, 0);
-        }
+        ownReceives().post(request);
     }
 
     /**
@@ -250,72 +207,46 @@ public final class QueuePair extends NativeObject {
      * @param count how many, at least 1
      * @throws IllegalArgumentException when one has more scatter/gather entries than the queue pair takes; then nothing
      *         was posted
+     * @throws IllegalStateException when the queue pair has a shared receive queue
      * @throws WorkRequestException for the first request that was refused: those before it were posted
      */
     @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
-        QueueGuard.Claim claim = receives.enter();
-        int error;
-        int failed = first;
-        try {
-            requireRange(first, count, block.capacity());
-            for (int i = first; i < first + count; i++) {
-                checkEntries(block.get(i).entries(), capabilities.maxReceiveScatterGather());
-            }
-            block.chain(first, count);
-            error = FastPath.post(userSpace, postReceiveFunction, address(), block.get(first).address(),
-                    refusedReceive);
-            if (error != 0) {
-                failed = block.indexOf(Memory.getLong(refusedReceive));
-            }
-        } finally {
-            receives.leave(claim);
-            Reference.reachabilityFence(block);
-        }
-        if (error != 0) {
-            throw refused(ContextOps.POST_RECV, error, failed);
-        }
+        ownReceives().post(block, first, count);
     }
 
     @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
-        sends.close();
+        sends.guard().close();
         receives.close();
         boolean destroyed = false;
         try {
             domain.context().events().destroy(this, destroyer);
             destroyed = true;
-            domain.removeSendQueue(sends);
+            domain.removeSendQueue(sends.guard());
         } finally {
             if (!destroyed) {
-                sends.reopen();
+                sends.guard().reopen();
                 receives.reopen();
             }
         }
     }
 
-    private void checkSend(SendRequest request) {
-        checkEntries(request.entries(), capabilities.maxSendScatterGather());
-        request.checkInline(capabilities.maxInlineData());
-    }
-
-    private static void checkEntries(int entries, int limit) {
-        if (entries > limit) {
-            throw new IllegalArgumentException("a work request of " + entries
-                    + " scatter/gather entries on a queue pair that takes " + limit);
+    private ReceiveQueue ownReceives() {
+        if (attributes.sharedReceiveQueue().isPresent()) {
+            life().ensureOpen();
+            throw new IllegalStateException("this queue pair has no receive queue of its own: receives are posted to "
+                    + attributes.sharedReceiveQueue().get());
         }
+        return receives;
     }
 
-    private static void requireRange(int first, int count, int capacity) {
-        if (count < 1) {
-            throw new IllegalArgumentException("at least one work request must be posted, not " + count);
+    private static void requireSameContext(ProtectionDomain domain, SharedReceiveQueue queue) {
+        if (queue.context() != domain.context()) {
+            throw new IllegalArgumentException("the shared receive queue belongs to another context than the"
+                    + " protection domain: " + queue.context() + ", " + domain.context());
         }
-        Objects.checkFromIndexSize(first, count, capacity);
-    }
-
-    private WorkRequestException refused(ContextOps function, int error, int index) {
-        return new WorkRequestException(function.name(), Math.abs(error), index, "request " + index + " on " + life());
     }
 
     private static void requireSameContext(ProtectionDomain domain, CompletionQueue queue) {
@@ -330,6 +261,8 @@ public final class QueuePair extends NativeObject {
         QueuePairCapabilities sizes = attributes.capabilities();
         Memory.putLong(init + ibv_qp_init_attr.send_cq$offset(), attributes.sendQueue().address());
         Memory.putLong(init + ibv_qp_init_attr.recv_cq$offset(), attributes.receiveQueue().address());
+        attributes.sharedReceiveQueue().ifPresent(
+                queue -> Memory.putLong(init + ibv_qp_init_attr.srq$offset(), queue.address()));
         Memory.putInt(init + ibv_qp_init_attr.qp_type$offset(), attributes.type().value());
         Memory.putInt(init + ibv_qp_init_attr.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
         long cap = init + ibv_qp_init_attr.cap$offset();

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What a queue pair is made with ({@code struct ibv_qp_init_attr}, ibv_create_qp(3)). Immutable.
@@ -11,15 +12,17 @@ import java.util.Objects;
  * @param receiveQueue where finished receive work requests are reported; may be the same
  * @param capabilities its sizes; the device may give more
  * @param signalAll whether every send work request gives a completion, whatever its flag says ({@code sq_sig_all})
+ * @param sharedReceiveQueue where its receives are posted instead of to itself
  */
 public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQueue, CompletionQueue receiveQueue,
-        QueuePairCapabilities capabilities, boolean signalAll) {
+        QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue) {
     /** Refuses null. */
     public QueuePairInitAttributes {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(sendQueue, "sendQueue");
         Objects.requireNonNull(receiveQueue, "receiveQueue");
         Objects.requireNonNull(capabilities, "capabilities");
+        Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
     }
 
     /** Begins with a reliable connection of 16 sends and 16 receives, one scatter/gather entry each, nothing inline. */
@@ -38,6 +41,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         private int maxReceiveScatterGather = 1;
         private int maxInlineData;
         private boolean signalAll;
+        private SharedReceiveQueue sharedReceiveQueue;
 
         private Builder() {
         }
@@ -101,6 +105,12 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
             return this;
         }
 
+        /** Where its receives are posted instead of to itself; the sizes of its own receive queue do not count. */
+        public Builder sharedReceiveQueue(SharedReceiveQueue queue) {
+            sharedReceiveQueue = queue;
+            return this;
+        }
+
         /**
          * The attributes.
          *
@@ -110,7 +120,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         public QueuePairInitAttributes build() {
             return new QueuePairInitAttributes(type, sendQueue, receiveQueue, new QueuePairCapabilities(
                     maxSendRequests, maxReceiveRequests, maxSendScatterGather, maxReceiveScatterGather, maxInlineData),
-                    signalAll);
+                    signalAll, Optional.ofNullable(sharedReceiveQueue));
         }
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.ibv_context;
@@ -113,6 +115,32 @@ public final class VerbsContext extends NativeObject {
         life().ensureOpen();
         Objects.requireNonNull(channel, "channel");
         return CompletionQueue.create(this, capacity, channel, completionVector);
+    }
+
+    /**
+     * A new domain of extended reliable connections, for this process alone ({@code ibv_open_xrcd}).
+     *
+     * @throws RdmaUnsupportedException when the device has no such connections
+     */
+    @CFunction("ibv_open_xrcd")
+    public XrcDomain openXrcDomain() throws RdmaException {
+        return XrcDomain.open(this);
+    }
+
+    /**
+     * The domain of extended reliable connections that belongs to a file: processes that open the same file share it
+     * ({@code ibv_open_xrcd}).
+     *
+     * @param file must exist, on a local file system
+     * @param flags whether it may, or must, be a new one
+     * @throws RdmaException ENOENT when the file is not there, or has no domain yet and CREAT is not given; EEXIST when
+     *         it has one and EXCL is given
+     * @throws RdmaUnsupportedException when the device has no such connections
+     */
+    @CFunction("ibv_open_xrcd")
+    public XrcDomain openXrcDomain(Path file, XrcDomainFlag... flags) throws RdmaException {
+        life().ensureOpen();
+        return XrcDomain.open(this, file, Set.of(flags));
     }
 
     /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */

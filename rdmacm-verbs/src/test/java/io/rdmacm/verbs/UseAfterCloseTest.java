@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -25,6 +26,12 @@ class UseAfterCloseTest {
     @TestFactory
     Stream<DynamicTest> everyMethodIsRefused() throws IOException {
         FakeStack stack = new FakeStack();
+        FakeVerbs.call("fake_equip_receive", stack.context().handle().address());
+        SharedReceiveQueueInitAttributes sharedAttributes = SharedReceiveQueueInitAttributes.builder().build();
+        SharedReceiveQueue shared = stack.domain().createSharedReceiveQueue(sharedAttributes);
+        shared.close();
+        XrcDomain xrcDomain = stack.context().openXrcDomain();
+        xrcDomain.close();
         FakeVerbs.async(stack.context().handle(), AsyncEventType.PORT_ACTIVE.value(), 1);
         AsyncEvent event = stack.context().pollAsyncEvent().orElseThrow();
         event.close();
@@ -35,6 +42,10 @@ class UseAfterCloseTest {
                 .argument(CompletionChannel.class, stack.channel())
                 .argument(QueuePairInitAttributes.class,
                         QueuePairInitAttributes.builder().completionQueue(stack.queue()).build())
+                .closed(shared).closed(xrcDomain)
+                .argument(SharedReceiveQueueInitAttributes.class, sharedAttributes)
+                .argument(TagOperations.class, TagOperations.allocate(2, 1))
+                .argument(Path.class, Path.of("none"))
                 .argument(MemorySegment.class, Arena.ofAuto().allocate(8))
                 .argument(Completions.class, Completions.allocate(1))
                 .argument(SendRequest.class, SendRequests.allocate(1, 1).get(0))

@@ -21,6 +21,7 @@ final class Libc {
     private static final NativeFunction EVENTFD = NativeFunction.libc("eventfd");
     private static final NativeFunction EVENTFD_READ = NativeFunction.libc("eventfd_read");
     private static final NativeFunction EVENTFD_WRITE = NativeFunction.libc("eventfd_write");
+    private static final NativeFunction OPEN = NativeFunction.libc("open");
     private static final NativeFunction CLOSE = NativeFunction.libc("close");
     private static final NativeFunction FCNTL = NativeFunction.libc("fcntl");
     private static final NativeFunction SYSCALL = NativeFunction.libc("syscall");
@@ -49,6 +50,11 @@ final class Libc {
 
     static void signal(int eventfd) throws RdmaException {
         EVENTFD_WRITE.callInt(eventfd, 1);
+    }
+
+    /** open(2) of a file that exists; the path is a C string. */
+    static int open(long path, int flags) throws RdmaException {
+        return Check.minusOne(OPEN, OPEN.callInt(path, flags));
     }
 
     static void close(int fd) throws RdmaException {

@@ -8,6 +8,8 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 
 /**
@@ -59,6 +61,32 @@ public abstract class VerbsAccess {
     public abstract QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain,
             QueuePairInitAttributes attributes, QueuePairCreator creator, Lifetime.Destroyer destroyer)
             throws RdmaException;
+
+    /**
+     * A shared receive queue that is made and destroyed in a way of its own.
+     *
+     * @param owner a life that cannot end before it, beside those of what it is made with
+     * @param domain whose memory regions it uses
+     * @param attributes what it is made with
+     * @param creator makes it
+     * @param destroyer destroys it
+     */
+    public abstract SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
+            SharedReceiveQueueInitAttributes attributes, SharedReceiveQueueCreator creator,
+            Lifetime.Destroyer destroyer) throws RdmaException;
+
+    /** The native part of making a shared receive queue. */
+    @FunctionalInterface
+    public interface SharedReceiveQueueCreator {
+        /**
+         * Calls C.
+         *
+         * @param initAttributes the address of a filled {@code struct ibv_srq_init_attr_ex}, which begins as
+         *        {@code struct ibv_srq_init_attr} does, and whose sizes C updates
+         * @return the address of the {@code struct ibv_srq}
+         */
+        long create(long initAttributes) throws RdmaException;
+    }
 
     /** The native part of making a queue pair. */
     @FunctionalInterface

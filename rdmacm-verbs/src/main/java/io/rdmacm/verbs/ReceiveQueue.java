@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/** Where receive work requests are posted: of a queue pair, or shared by several. */
+final class ReceiveQueue {
+    private final String kind;
+    private final String function;
+    private final MemorySegment pointer;
+    private final long object;
+    private final boolean userSpace;
+    private final int maxScatterGather;
+    private final Lifetime life;
+    private final QueueGuard guard;
+    // Where C writes the request that it refused: used inside the guard.
+    private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final long refusedAddress = refused.address();
+
+    /**
+     * A queue.
+     *
+     * @param owner the class whose queue it is
+     * @param kind what that is called in a message
+     * @param function the inline function that posts to it
+     * @param pointer what that calls: {@code int (*)(object, struct ibv_recv_wr *, struct ibv_recv_wr **)}
+     * @param object the address of the C object
+     * @param userSpace whether the call never goes into the kernel
+     * @param maxScatterGather how many entries a request may have
+     * @param life of the object, for messages
+     */
+    ReceiveQueue(String owner, String kind, String function, MemorySegment pointer, long object, boolean userSpace,
+            int maxScatterGather, Lifetime life) {
+        this.kind = kind;
+        this.function = function;
+        this.pointer = pointer;
+        this.object = object;
+        this.userSpace = userSpace;
+        this.maxScatterGather = maxScatterGather;
+        this.life = life;
+        this.guard = new QueueGuard(owner);
+    }
+
+    void post(ReceiveRequest request) throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int error;
+        try {
+            checkEntries(request);
+            request.next(0);
+            error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
+        } finally {
+            guard.leave(claim);
+            Reference.reachabilityFence(request);
+        }
+        if (error != 0) {
+            throw SendQueue.refused(function, error, 0, life);
+        }
+    }
+
+    void post(ReceiveRequests block, int first, int count) throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int error;
+        int failed = first;
+        try {
+            SendQueue.requireRange(first, count, block.capacity());
+            for (int i = first; i < first + count; i++) {
+                checkEntries(block.get(i));
+            }
+            block.chain(first, count);
+            error = FastPath.post(userSpace, pointer, object, block.get(first).address(), refusedAddress);
+            if (error != 0) {
+                failed = block.indexOf(Memory.getLong(refusedAddress));
+            }
+        } finally {
+            guard.leave(claim);
+            Reference.reachabilityFence(block);
+        }
+        if (error != 0) {
+            throw SendQueue.refused(function, error, failed, life);
+        }
+    }
+
+    /** Keeps posts out, and returns when no thread is inside one. */
+    void close() {
+        guard.close();
+    }
+
+    /** Undoes {@link #close()}, for a destroy that failed. */
+    void reopen() {
+        guard.reopen();
+    }
+
+    private void checkEntries(ReceiveRequest request) {
+        if (request.entries() > maxScatterGather) {
+            throw SendQueue.tooMany(request.entries(), kind, maxScatterGather);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.Objects;
+
+import io.rdmacm.verbs.internal.ContextOps;
+import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/** Where the send work requests of a queue pair are posted. */
+final class SendQueue {
+    private final MemorySegment pointer;
+    private final long object;
+    private final boolean userSpace;
+    private final int maxScatterGather;
+    private final int maxInlineData;
+    private final Lifetime life;
+    private final QueueGuard guard = new QueueGuard("QueuePair");
+    // Where C writes the request that it refused: used inside the guard.
+    private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final long refusedAddress = refused.address();
+
+    /**
+     * A queue.
+     *
+     * @param object the address of the queue pair
+     * @param userSpace whether a post never goes into the kernel
+     * @param capabilities of the queue pair
+     * @param life of the queue pair, for messages
+     */
+    SendQueue(long object, boolean userSpace, QueuePairCapabilities capabilities, Lifetime life) {
+        this.pointer = ContextOps.POST_SEND.of(ContextOps.contextOf(object));
+        this.object = object;
+        this.userSpace = userSpace;
+        this.maxScatterGather = capabilities.maxSendScatterGather();
+        this.maxInlineData = capabilities.maxInlineData();
+        this.life = life;
+    }
+
+    /** What keeps a close, and the close of a region, apart from a post. */
+    QueueGuard guard() {
+        return guard;
+    }
+
+    void post(SendRequest request) throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int error;
+        try {
+            check(request);
+            request.next(0);
+            error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
+        } finally {
+            guard.leave(claim);
+            Reference.reachabilityFence(request);
+        }
+        if (error != 0) {
+            throw refused(ContextOps.POST_SEND.name(), error, 0, life);
+        }
+    }
+
+    void post(SendRequests block, int first, int count) throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int error;
+        int failed = first;
+        try {
+            requireRange(first, count, block.capacity());
+            for (int i = first; i < first + count; i++) {
+                check(block.get(i));
+            }
+            block.chain(first, count);
+            error = FastPath.post(userSpace, pointer, object, block.get(first).address(), refusedAddress);
+            if (error != 0) {
+                failed = block.indexOf(Memory.getLong(refusedAddress));
+            }
+        } finally {
+            guard.leave(claim);
+            Reference.reachabilityFence(block);
+        }
+        if (error != 0) {
+            throw refused(ContextOps.POST_SEND.name(), error, failed, life);
+        }
+    }
+
+    private void check(SendRequest request) {
+        if (request.entries() > maxScatterGather) {
+            throw tooMany(request.entries(), "queue pair", maxScatterGather);
+        }
+        request.checkInline(maxInlineData);
+    }
+
+    static IllegalArgumentException tooMany(int entries, String kind, int limit) {
+        return new IllegalArgumentException("a work request of " + entries + " scatter/gather entries on a " + kind
+                + " that takes " + limit);
+    }
+
+    static void requireRange(int first, int count, int capacity) {
+        if (count < 1) {
+            throw new IllegalArgumentException("at least one work request must be posted, not " + count);
+        }
+        Objects.checkFromIndexSize(first, count, capacity);
+    }
+
+    static WorkRequestException refused(String function, int error, int index, Lifetime life) {
+        return new WorkRequestException(function, Math.abs(error), index, "request " + index + " on " + life);
+    }
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_srq;
+import io.rdmacm.bindings.ibv_srq_attr;
+import io.rdmacm.bindings.ibv_srq_init_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ContextOps;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.VerbsAccess;
+
+/**
+ * A queue of receives that several queue pairs share ({@code struct ibv_srq}, ibv_create_srq(3)).
+ *
+ * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called from any thread,
+ * and {@link #close()} at any time. The queue is made for one thread that posts to it: when several do, each post takes
+ * a lock.
+ */
+public final class SharedReceiveQueue extends NativeObject {
+    private static final NativeFunction CREATE_SRQ = NativeFunction.of("ibv_create_srq");
+    private static final NativeFunction MODIFY_SRQ = NativeFunction.of("ibv_modify_srq");
+    private static final NativeFunction QUERY_SRQ = NativeFunction.of("ibv_query_srq");
+    private static final NativeFunction DESTROY_SRQ = NativeFunction.of("ibv_destroy_srq");
+
+    private final ProtectionDomain domain;
+    private final SharedReceiveQueueInitAttributes init;
+    private final Lifetime.Destroyer destroyer;
+    private final ReceiveQueue receives;
+
+    private SharedReceiveQueue(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, Lifetime life,
+            long address, int maxScatterGather, Lifetime.Destroyer destroyer) {
+        super(life, address, ibv_srq.sizeof());
+        this.domain = domain;
+        this.init = init;
+        this.destroyer = destroyer;
+        this.receives = new ReceiveQueue("SharedReceiveQueue", "shared receive queue",
+                ContextOps.POST_SRQ_RECV.name(), ContextOps.POST_SRQ_RECV.of(ContextOps.contextOf(address)), address,
+                FastPath.postsInUserSpace(domain.context().deviceName()), maxScatterGather, life);
+        life.describe(() -> init.type() + " at 0x" + Long.toHexString(address));
+    }
+
+    /** A queue that is made and destroyed in a way of its own, see {@link VerbsAccess}. */
+    static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init,
+            VerbsAccess.SharedReceiveQueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            throws RdmaException {
+        List<Lifetime> parents = new ArrayList<>(List.of(owners));
+        parents.add(domain.life());
+        init.xrcDomain().ifPresent(xrc -> {
+            requireSame("XRC domain", xrc.context(), domain);
+            parents.add(xrc.life());
+        });
+        init.completionQueue().ifPresent(queue -> {
+            requireSame("completion queue", queue.context(), domain);
+            parents.add(queue.life());
+        });
+        Lifetime life = Lifetime.begin("SharedReceiveQueue", parents.toArray(Lifetime[]::new));
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = SharedReceiveQueueStructs.write(domain, init, arena);
+            long address = life.create(() -> creator.create(struct));
+            // what the device gave: the struct begins as the plain ibv_srq_init_attr does
+            SharedReceiveQueueAttributes given = SharedReceiveQueueStructs.read(
+                    struct + ibv_srq_init_attr.attr$offset());
+            SharedReceiveQueue queue = new SharedReceiveQueue(domain, init, life, address, given.maxScatterGather(),
+                    destroyer);
+            domain.context().events().add(queue);
+            return queue;
+        }
+    }
+
+    static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init)
+            throws RdmaException {
+        boolean complete = init.type() == SharedReceiveQueueType.BASIC || init.completionQueue().isPresent();
+        if (!complete || init.type() == SharedReceiveQueueType.XRC && init.xrcDomain().isEmpty()) {
+            throw new IllegalArgumentException("a shared receive queue of type " + init.type()
+                    + " needs a completion queue" + (complete ? " and an XRC domain" : ""));
+        }
+        long[] address = new long[1];
+        return create(domain, init, struct -> {
+            address[0] = createNative(domain, init, struct);
+            return address[0];
+        }, () -> Check.returned(DESTROY_SRQ, DESTROY_SRQ.callInt(address[0])));
+    }
+
+    /** As the inline function ibv_create_srq_ex does: a basic one needs no driver that knows the others. */
+    private static long createNative(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, long struct)
+            throws RdmaException {
+        String detail = init.attributes().toString();
+        if (init.type() == SharedReceiveQueueType.BASIC) {
+            return Check.pointer(CREATE_SRQ, CREATE_SRQ.callLong(domain.address(), struct), detail);
+        }
+        long context = domain.context().address();
+        NativeFunction create = ExtendedOps.CREATE_SRQ_EX.require(context);
+        return Check.pointer(create, create.callLong(context, struct), detail);
+    }
+
+    private static void requireSame(String what, VerbsContext context, ProtectionDomain domain) {
+        if (context != domain.context()) {
+            throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
+                    + " domain: " + context + ", " + domain.context());
+        }
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return domain.context();
+    }
+
+    /** The protection domain that it belongs to. */
+    public ProtectionDomain protectionDomain() {
+        life().ensureOpen();
+        return domain;
+    }
+
+    /** What kind it is. */
+    public SharedReceiveQueueType type() {
+        life().ensureOpen();
+        return init.type();
+    }
+
+    /** Where its finished work is reported, when it is of a type that has a completion queue of its own. */
+    public Optional<CompletionQueue> completionQueue() {
+        life().ensureOpen();
+        return init.completionQueue();
+    }
+
+    /**
+     * Its sizes and its limit now ({@code ibv_query_srq}).
+     *
+     * @throws RdmaException when the device failed
+     */
+    @CFunction("ibv_query_srq")
+    public SharedReceiveQueueAttributes query() throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_srq_attr.layout()).address();
+            Check.returned(QUERY_SRQ, QUERY_SRQ.callInt(address(), struct));
+            return SharedReceiveQueueStructs.read(struct);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Asks for the async event SRQ_LIMIT_REACHED, once, when fewer receives than this are left
+     * ({@code ibv_modify_srq}).
+     *
+     * @param receives 0 for no event any more
+     * @throws IllegalArgumentException when it is negative
+     * @throws RdmaException EINVAL when it is more than the queue holds
+     */
+    @CFunction("ibv_modify_srq")
+    public void setLimit(int receives) throws RdmaException {
+        modify(new SharedReceiveQueueAttributes(0, 0, receives), Rdma.IBV_SRQ_LIMIT());
+    }
+
+    /**
+     * Changes how many receives it can hold ({@code ibv_modify_srq}). Not all devices can.
+     *
+     * @param maxRequests at least the number that is outstanding; the device may give more
+     * @throws IllegalArgumentException when it is less than 1
+     * @throws RdmaException EINVAL when the device has none so large, or more are outstanding; ENOMEM
+     * @throws RdmaUnsupportedException when the device cannot resize
+     */
+    @CFunction("ibv_modify_srq")
+    public void resize(int maxRequests) throws RdmaException {
+        if (maxRequests < 1) {
+            life().ensureOpen();
+            throw new IllegalArgumentException("a shared receive queue needs at least 1 request, not " + maxRequests);
+        }
+        modify(new SharedReceiveQueueAttributes(maxRequests, 0, 0), Rdma.IBV_SRQ_MAX_WR());
+    }
+
+    private void modify(SharedReceiveQueueAttributes wanted, int mask) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_srq_attr.layout()).address();
+            SharedReceiveQueueStructs.write(wanted, struct);
+            Check.returned(MODIFY_SRQ, MODIFY_SRQ.callInt(address(), struct, mask));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * The number by which peers on extended reliable connections name it ({@code ibv_get_srq_num}).
+     *
+     * @throws RdmaException EINVAL when it is not of type {@code XRC}
+     * @throws RdmaUnsupportedException when the device has no extended reliable connections
+     */
+    @CFunction("ibv_get_srq_num")
+    public int number() throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            NativeFunction get = ExtendedOps.GET_SRQ_NUM.require(domain.context().address());
+            long number = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            Check.returned(get, get.callInt(address(), number));
+            return Memory.getInt(number);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Posts one receive work request ({@code ibv_post_srq_recv}).
+     *
+     * @param request may be changed when this returns
+     * @throws IllegalArgumentException when it has more scatter/gather entries than the queue takes
+     * @throws WorkRequestException ENOMEM when the queue is full; EINVAL when the request is wrong
+     */
+    @CFunction("ibv_post_srq_recv")
+    public void postReceive(ReceiveRequest request) throws RdmaException {
+        receives.post(request);
+    }
+
+    /**
+     * Posts a part of a block with one native call ({@code ibv_post_srq_recv}).
+     *
+     * @param block whose requests may be changed when this returns
+     * @param first the index of the first request
+     * @param count how many, at least 1
+     * @throws IllegalArgumentException when one has more scatter/gather entries than the queue takes; then nothing was
+     *         posted
+     * @throws WorkRequestException for the first request that was refused: those before it were posted
+     */
+    @CFunction("ibv_post_srq_recv")
+    public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
+        receives.post(block, first, count);
+    }
+
+    /**
+     * Changes the list of tagged buffers, with one native call ({@code ibv_post_srq_ops}). The handles of tags that
+     * were added can be read when this returns.
+     *
+     * @param block whose operations may be changed when this returns
+     * @param first the index of the first operation
+     * @param count how many, at least 1
+     * @throws WorkRequestException for the first operation that was refused: those before it were posted
+     * @throws RdmaUnsupportedException when the device has no tag matching
+     */
+    @CFunction("ibv_post_srq_ops")
+    public void postOperations(TagOperations block, int first, int count) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            SendQueue.requireRange(first, count, block.capacity());
+            NativeFunction post = ExtendedOps.POST_SRQ_OPS.require(domain.context().address());
+            long refused = arena.allocate(Long.BYTES, Long.BYTES).address();
+            block.chain(first, count);
+            int error = post.callInt(address(), block.get(first).address(), refused);
+            if (error != 0) {
+                throw SendQueue.refused(post.name(), error, block.indexOf(Memory.getLong(refused)), life());
+            }
+        } finally {
+            life().leave();
+            Reference.reachabilityFence(block);
+        }
+    }
+
+    @Override
+    @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
+    protected void destroy() throws RdmaException {
+        receives.close();
+        boolean destroyed = false;
+        try {
+            domain.context().events().destroy(this, destroyer);
+            destroyed = true;
+        } finally {
+            if (!destroyed) {
+                receives.reopen();
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_xrcd;
+import io.rdmacm.bindings.ibv_xrcd_init_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.OpenFile;
+
+/**
+ * A domain of extended reliable connections ({@code struct ibv_xrcd}, ibv_open_xrcd(3)): what the receiving queue pairs
+ * and the shared receive queues of several processes have in common. All methods are safe for use by several threads.
+ */
+public final class XrcDomain extends NativeObject {
+    private static final int NO_FILE = -1;
+
+    private final VerbsContext context;
+
+    private XrcDomain(VerbsContext context, Lifetime life, long address) {
+        super(life, address, ibv_xrcd.sizeof());
+        this.context = context;
+    }
+
+    /** A domain that only this process can reach. */
+    static XrcDomain open(VerbsContext context) throws RdmaException {
+        return open(context, NO_FILE, Set.of(XrcDomainFlag.CREAT));
+    }
+
+    /** The domain of a file: the kernel keeps the file by itself. */
+    static XrcDomain open(VerbsContext context, Path file, Set<XrcDomainFlag> flags) throws RdmaException {
+        try (OpenFile opened = OpenFile.of(file)) {
+            return open(context, opened.fd(), flags);
+        }
+    }
+
+    private static XrcDomain open(VerbsContext context, int fd, Set<XrcDomainFlag> flags) throws RdmaException {
+        Lifetime life = Lifetime.begin("XrcDomain", context.life());
+        try (Arena arena = Arena.ofConfined()) {
+            long init = arena.allocate(ibv_xrcd_init_attr.layout()).address();
+            Memory.putInt(init + ibv_xrcd_init_attr.comp_mask$offset(),
+                    Rdma.IBV_XRCD_INIT_ATTR_FD() | Rdma.IBV_XRCD_INIT_ATTR_OFLAGS());
+            Memory.putInt(init + ibv_xrcd_init_attr.fd$offset(), fd);
+            Memory.putInt(init + ibv_xrcd_init_attr.oflags$offset(), Flags.mask(flags, XrcDomainFlag::bit));
+            long address = life.create(() -> {
+                NativeFunction open = ExtendedOps.OPEN_XRCD.require(context.address());
+                return Check.pointer(open, open.callLong(context.address(), init));
+            });
+            return new XrcDomain(context, life, address);
+        }
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    @Override
+    @CFunction("ibv_close_xrcd")
+    protected void destroy() throws RdmaException {
+        NativeFunction close = ExtendedOps.CLOSE_XRCD.require(context.address());
+        Check.returned(close, close.callInt(address()));
+    }
+}
