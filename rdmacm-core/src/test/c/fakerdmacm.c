@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for librdmacm, for what SoftRoCE refuses: it records every call with what its pointers lead to, and
+// delivers the events that a test scripts. It never touches a device.
+#include <errno.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ARGUMENTS = 5, DATA = 1024, RECORDS = 256, EVENTS = 16 };
+
+struct fake_record {
+	const char *function;
+	uint64_t arguments[ARGUMENTS];
+	uint64_t size;
+	uint8_t data[DATA];
+};
+
+static struct fake_record records[RECORDS];
+static uint64_t count;
+static const char *failing;
+static int failure;
+static struct ibv_context *context;
+static struct ibv_ece remote_ece;
+static struct rdma_cm_event *events[EVENTS];
+static unsigned first, last;
+
+// Controls, called by the tests.
+
+void fake_reset(void)
+{
+	count = 0;
+	failing = NULL;
+	first = last = 0;
+}
+
+uint64_t fake_records(void)
+{
+	return count;
+}
+
+const struct fake_record *fake_record_at(uint64_t index)
+{
+	return &records[index];
+}
+
+// The next call of the function fails with the error number.
+void fake_fail(const char *function, int error)
+{
+	failing = strdup(function);
+	failure = error;
+}
+
+// What the ids made from now on are bound to.
+void fake_context(struct ibv_context *verbs)
+{
+	context = verbs;
+}
+
+void fake_remote_ece(uint32_t vendor, uint32_t options)
+{
+	remote_ece = (struct ibv_ece) {.vendor_id = vendor, .options = options};
+}
+
+// The next event that rdma_get_cm_event finds: of an id without parameters, or a connect request with a new id.
+void fake_event(struct rdma_cm_id *id, int type)
+{
+	struct rdma_cm_event *event = calloc(1, sizeof(*event));
+	uint64_t one = 1;
+
+	event->event = type;
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		event->listen_id = id;
+		event->id = calloc(1, sizeof(*id));
+		*event->id = *id;
+	} else {
+		event->id = id;
+	}
+	events[last++ % EVENTS] = event;
+	if (write(id->channel->fd, &one, sizeof(one)) != sizeof(one))
+		abort();
+}
+
+static int called(const char *function, const uint64_t *arguments, int n, const void *data, size_t size)
+{
+	struct fake_record *record = &records[count++ % RECORDS];
+
+	memset(record, 0, sizeof(*record));
+	record->function = function;
+	memcpy(record->arguments, arguments, n * sizeof(*arguments));
+	if (data) {
+		record->size = size < DATA ? size : DATA;
+		memcpy(record->data, data, record->size);
+	}
+	if (failing && !strcmp(failing, function)) {
+		failing = NULL;
+		errno = failure;
+		return -1;
+	}
+	return 0;
+}
+
+#define CALLED(data, size, ...) \
+	called(__func__, (uint64_t[]) {__VA_ARGS__}, sizeof((uint64_t[]) {__VA_ARGS__}) / sizeof(uint64_t), data, size)
+#define WORD(x) ((uint64_t) (uintptr_t) (x))
+
+static size_t address_size(const struct sockaddr *address)
+{
+	if (!address)
+		return 0;
+	switch (address->sa_family) {
+	case AF_INET: return sizeof(struct sockaddr_in);
+	case AF_INET6: return sizeof(struct sockaddr_in6);
+	default: return 48; // struct sockaddr_ib
+	}
+}
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct rdma_event_channel *channel = calloc(1, sizeof(*channel));
+
+	channel->fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	return channel;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	close(channel->fd);
+	free(channel);
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	uint64_t one;
+
+	if (read(channel->fd, &one, sizeof(one)) < 0)
+		return -1;
+	*event = events[first++ % EVENTS];
+	return 0;
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	free(event);
+	return 0;
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *user, enum rdma_port_space ps)
+{
+	*id = calloc(1, sizeof(**id));
+	(*id)->channel = channel;
+	(*id)->context = user;
+	(*id)->ps = ps;
+	(*id)->verbs = context;
+	(*id)->qp_type = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+	return 0;
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	free(id);
+	return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	return CALLED(addr, address_size(addr), WORD(id));
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst, int timeout_ms)
+{
+	return CALLED(dst, address_size(dst), WORD(id), WORD(src), (uint64_t) timeout_ms);
+}
+
+int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+	return CALLED(NULL, 0, WORD(id), (uint64_t) backlog);
+}
+
+int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
+{
+	return CALLED(optval, optlen, WORD(id), (uint64_t) level, (uint64_t) optname, optlen);
+}
+
+int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+	return CALLED(ece, sizeof(*ece), WORD(id));
+}
+
+int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+	*ece = remote_ece;
+	return CALLED(NULL, 0, WORD(id));
+}
+
+int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
+{
+	return CALLED(private_data, private_data_len, WORD(id), private_data_len);
+}
+
+int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *attributes, void *user)
+{
+	return CALLED(attributes->addr, address_size(attributes->addr), WORD(id), attributes->comp_mask,
+		      attributes->join_flags, WORD(user));
+}
+
+int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	return CALLED(addr, address_size(addr), WORD(id));
+}
+
+int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+{
+	if (CALLED(attr, sizeof(*attr), WORD(id)))
+		return -1;
+	id->srq = calloc(1, sizeof(*id->srq));
+	id->srq->context = id->verbs;
+	return 0;
+}
+
+void rdma_destroy_srq(struct rdma_cm_id *id)
+{
+	CALLED(NULL, 0, WORD(id));
+	free(id->srq);
+	id->srq = NULL;
+}
+
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	if (CALLED(attr, sizeof(*attr), WORD(id)))
+		return -1;
+	id->qp = calloc(1, sizeof(*id->qp));
+	id->qp->context = id->verbs;
+	id->qp->qp_num = 77;
+	return 0;
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *id)
+{
+	CALLED(NULL, 0, WORD(id));
+	free(id->qp);
+	id->qp = NULL;
+}
+
+// What C makes of the same values, for the tests to compare with.
+
+void oracle_conn_param(struct rdma_conn_param *param, uint8_t resources, uint8_t depth, uint8_t flow, uint8_t retry,
+		       uint8_t rnr, uint8_t srq, uint32_t qp_num)
+{
+	param->responder_resources = resources;
+	param->initiator_depth = depth;
+	param->flow_control = flow;
+	param->retry_count = retry;
+	param->rnr_retry_count = rnr;
+	param->srq = srq;
+	param->qp_num = qp_num;
+}
