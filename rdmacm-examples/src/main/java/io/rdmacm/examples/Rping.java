@@ -69,6 +69,10 @@ final class Rping implements Callable<Integer> {
     @Option(names = "-P", description = "The server: serve any number of clients, also at once, without end.")
     private boolean persistent;
 
+    @Option(names = "-q", description = "Make the queue pair without the connection manager's help, and bring it from"
+            + " state to state.")
+    private boolean ownQueuePair;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
 
@@ -116,6 +120,10 @@ final class Rping implements Callable<Integer> {
 
     boolean isPersistent() {
         return persistent;
+    }
+
+    boolean makesOwnQueuePair() {
+        return ownQueuePair;
     }
 
     private void check() {

@@ -4,7 +4,6 @@ package io.rdmacm.examples;
 import java.io.IOException;
 import java.time.Duration;
 
-import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
@@ -16,6 +15,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
@@ -36,12 +36,12 @@ final class RpingConnection implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final int SENDS = 16;
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final CmId id;
     private final String role;
     private final Console console;
     private final QueuePair pair;
+    private final boolean ownPair;
     private final MemoryRegion buffer;
     private final MemoryRegion outbox;
     private final MemoryRegion inbox;
@@ -52,14 +52,15 @@ final class RpingConnection implements AutoCloseable {
     private final int[] done = new int[Work.values().length];
     private boolean outboxInUse;
     // null until there is a connection
-    private Thread disconnectWatch;
+    private DisconnectWatch disconnectWatch;
 
-    private RpingConnection(CmId id, String role, Console console, QueuePair pair, MemoryRegion inbox,
-            MemoryRegion outbox, MemoryRegion buffer) throws IOException {
+    private RpingConnection(CmId id, String role, Console console, QueuePair pair, boolean ownPair,
+            MemoryRegion inbox, MemoryRegion outbox, MemoryRegion buffer) throws IOException {
         this.id = id;
         this.role = role;
         this.console = console;
         this.pair = pair;
+        this.ownPair = ownPair;
         this.inbox = inbox;
         this.outbox = outbox;
         this.buffer = buffer;
@@ -68,6 +69,9 @@ final class RpingConnection implements AutoCloseable {
         transfer = sends.get(1);
         receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
                 .data(inbox, 0, RemoteBuffer.MESSAGE);
+        if (ownPair) {
+            id.modifyQueuePair(pair, QueuePairState.INIT);
+        }
         // Before there is a connection, or its first message could find no place.
         pair.postReceive(receive);
     }
@@ -101,9 +105,9 @@ final class RpingConnection implements AutoCloseable {
                 MemoryRegion outbox = domain.allocate(RemoteBuffer.MESSAGE);
                 MemoryRegion buffer = domain.allocate(options.size(), AccessFlag.LOCAL_WRITE,
                         AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-                QueuePair pair = id.createQueuePair(domain, QueuePairInitAttributes.builder().completionQueue(queue)
-                        .maxSendRequests(SENDS).maxReceiveRequests(2).build());
-                RpingConnection connection = new RpingConnection(id, role, console, pair, inbox, outbox, buffer)) {
+                QueuePair pair = createPair(id, domain, queue, options.makesOwnQueuePair());
+                RpingConnection connection = new RpingConnection(id, role, console, pair,
+                        options.makesOwnQueuePair(), inbox, outbox, buffer)) {
             console.debug("created %s", pair);
             session.run(connection);
         }
@@ -111,14 +115,25 @@ final class RpingConnection implements AutoCloseable {
 
     /** The server's way into the connection. */
     void accept() throws IOException, InterruptedException {
+        if (ownPair) {
+            bringUp();
+        }
         id.accept(parameters());
-        awaitEstablished();
+        await(CmEventType.ESTABLISHED);
+        established();
     }
 
     /** The client's way into the connection. */
     void connect() throws IOException, InterruptedException {
         id.connect(parameters());
-        awaitEstablished();
+        if (ownPair) {
+            await(CmEventType.CONNECT_RESPONSE);
+            bringUp();
+            id.establish();
+        } else {
+            await(CmEventType.ESTABLISHED);
+        }
+        established();
     }
 
     /** Where the ping is read to, and written from. */
@@ -180,51 +195,37 @@ final class RpingConnection implements AutoCloseable {
     @Override
     public void close() throws IOException {
         if (disconnectWatch != null) {
-            id.disconnect();
-            joinWatch();
+            disconnectWatch.close();
         }
     }
 
-    private static ConnectionParameters parameters() {
+    private static QueuePair createPair(CmId id, ProtectionDomain domain, CompletionQueue queue, boolean own)
+            throws IOException {
+        QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().completionQueue(queue)
+                .maxSendRequests(SENDS).maxReceiveRequests(2).build();
+        return own ? domain.createQueuePair(attributes) : id.createQueuePair(domain, attributes);
+    }
+
+    /** What the connection manager does with the queue pairs that it has made. */
+    private void bringUp() throws IOException {
+        id.modifyQueuePair(pair, QueuePairState.INIT);
+        id.modifyQueuePair(pair, QueuePairState.RTR);
+        id.modifyQueuePair(pair, QueuePairState.RTS);
+    }
+
+    private ConnectionParameters parameters() {
         // One read at a time is all that rping does.
-        return ConnectionParameters.builder().responderResources(1).initiatorDepth(1).build();
+        return ConnectionParameters.builder().responderResources(1).initiatorDepth(1)
+                .queuePairNumber(ownPair ? pair.number() : 0).build();
     }
 
-    private void awaitEstablished() throws IOException, InterruptedException {
-        id.channel().await(id, CmEventType.ESTABLISHED, PATIENCE).close();
+    private void await(CmEventType expected) throws IOException, InterruptedException {
+        id.channel().await(id, expected, PATIENCE).close();
+    }
+
+    private void established() {
         console.debug("connected with %s", id.peerAddress());
-        disconnectWatch = Thread.ofPlatform().name("rping-disconnect-watch").start(this::watchForDisconnect);
-    }
-
-    /**
-     * Only the event channel tells that the peer has left. Disconnecting here too flushes what is posted, and so ends
-     * the wait for completions.
-     */
-    private void watchForDisconnect() {
-        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, FOR_EVER)) {
-            console.report(role + " DISCONNECT EVENT...");
-            console.debug("%s", event);
-            id.disconnect();
-        } catch (IOException e) {
-            console.report("rping: " + Console.describe(e));
-        } catch (InterruptedException e) {
-            console.debug("the peer does not answer the disconnect");
-        }
-    }
-
-    private void joinWatch() {
-        boolean interrupted = false;
-        try {
-            if (!disconnectWatch.join(PATIENCE)) {
-                disconnectWatch.interrupt();
-            }
-            disconnectWatch.join();
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        disconnectWatch = DisconnectWatch.start(id, pair, role, console);
     }
 
     private void send(RemoteBuffer message) throws IOException, InterruptedException {
