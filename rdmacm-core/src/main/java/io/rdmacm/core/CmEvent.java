@@ -142,8 +142,14 @@ public final class CmEvent extends NativeObject {
         super.close();
     }
 
-    /** The exception of an event that came instead of the one that was waited for. */
-    RdmaException failure(String waitedFor) {
+    /**
+     * The exception of an event that came instead of the one that was hoped for: the one that
+     * {@link EventChannel#await} would throw. For event loops.
+     *
+     * @param waitedFor what was waited for; the message begins with it
+     */
+    public RdmaException failure(String waitedFor) {
+        life().ensureOpen();
         return CmFailures.of(type, status, connection == null ? new byte[0] : connection.privateData(), waitedFor);
     }
 

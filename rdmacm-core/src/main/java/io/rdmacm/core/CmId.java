@@ -100,6 +100,8 @@ public final class CmId extends NativeObject {
     private volatile CmIdState state;
     // By the context that librdmacm gives back with their events; guarded by the channel's lock.
     private final Map<Long, MulticastMembership> memberships = new HashMap<>();
+    // Called with the channel's lock held when the connection has ended; null for none. Guarded by that lock.
+    private Runnable endHandler;
 
     private CmId(EventChannel channel, PortSpace portSpace, Lifetime life, long address, CmIdState state) {
         super(life, address, rdma_cm_id.sizeof());
@@ -507,6 +509,29 @@ public final class CmId extends NativeObject {
     void happened(CmEventType type) {
         state = state.after(type);
         relabel();
+        runEndHandler();
+    }
+
+    /**
+     * Has something done as soon as the event is read that ends the connection, by whatever thread, with the channel's
+     * lock held; once.
+     */
+    void whenEnded(Runnable handler) {
+        EventChannel current = lockChannel();
+        try {
+            endHandler = handler;
+            runEndHandler();
+        } finally {
+            current.lock().unlock();
+        }
+    }
+
+    private void runEndHandler() {
+        if (endHandler != null && (state == CmIdState.DISCONNECTED || state == CmIdState.FAILED)) {
+            Runnable handler = endHandler;
+            endHandler = null;
+            handler.run();
+        }
     }
 
     PortSpace portSpaceUnchecked() {

@@ -7,7 +7,12 @@ import io.rdmacm.verbs.RdmaException;
 public class DisconnectedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
-    DisconnectedException(String waitedFor) {
+    /**
+     * The end of a connection.
+     *
+     * @param waitedFor what was waited for, or tried
+     */
+    public DisconnectedException(String waitedFor) {
         super("rdma_get_cm_event", waitedFor + ": the connection was ended");
     }
 }

@@ -108,7 +108,7 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_get_cm_event")
     public CmEvent getEvent(Duration timeout) throws RdmaException, InterruptedException {
-        CmEvent event = next(raw -> true, null, timeout);
+        CmEvent event = next(raw -> true, null, life(), timeout);
         if (event == null) {
             throw new RdmaTimeoutException("rdma_get_cm_event", "no connection-manager event within " + timeout);
         }
@@ -143,11 +143,17 @@ public final class EventChannel extends NativeObject {
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
     public CmEvent await(CmId id, CmEventType expected, Duration timeout) throws RdmaException, InterruptedException {
+        return await(id, expected, timeout, life());
+    }
+
+    /** As the public one; the close of the owner of the id ends it too. */
+    CmEvent await(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
+            throws RdmaException, InterruptedException {
         life().ensureOpen();
         Objects.requireNonNull(expected, "expected");
         requireOwn(id);
         CmEvent event = next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()), id,
-                timeout);
+                owner, timeout);
         String waitedFor = "waiting for " + expected + " of " + id;
         if (event == null) {
             throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor + ": nothing happened within " + timeout);
@@ -158,6 +164,16 @@ public final class EventChannel extends NativeObject {
             }
         }
         return event;
+    }
+
+    /** Reads what the kernel has reported: the states of ids follow it, the events are kept for those who ask. */
+    void readAll() throws RdmaException {
+        lock().lock();
+        try {
+            events.readAll();
+        } finally {
+            lock().unlock();
+        }
     }
 
     /** Held around every native call on the ids of this channel, and while an event is read. */
@@ -239,19 +255,22 @@ public final class EventChannel extends NativeObject {
         events.close();
     }
 
-    private CmEvent next(Predicate<RawEvent> wanted, CmId only, Duration timeout)
+    private CmEvent next(Predicate<RawEvent> wanted, CmId only, Lifetime owner, Duration timeout)
             throws RdmaException, InterruptedException {
         life().enter();
         try {
-            return events.next(wanted, () -> ensureOpenFor(only), Deadline.after(timeout), this::deliver);
+            return events.next(wanted, () -> ensureOpenFor(only, owner), Deadline.after(timeout), this::deliver);
         } finally {
             life().leave();
         }
     }
 
-    private void ensureOpenFor(CmId id) throws RdmaClosedException {
+    private void ensureOpenFor(CmId id, Lifetime owner) throws RdmaClosedException {
         if (!life().isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + life());
+        }
+        if (!owner.isOpen()) {
+            throw new RdmaClosedException("rdma_get_cm_event", "the " + owner);
         }
         if (id != null && !id.isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + id);

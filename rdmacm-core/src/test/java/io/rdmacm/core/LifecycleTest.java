@@ -4,11 +4,15 @@ package io.rdmacm.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -152,7 +156,13 @@ class LifecycleTest {
                 event.close();
             }
         }
+        Endpoint endpoint = Endpoint.open(PortSpace.TCP);
+        endpoint.close();
         return UseAfterClose.inPackageOf(CmId.class).closed(channel).closed(id).closed(event).closed(membership)
+                .closed(endpoint).argument(InetSocketAddress.class, new InetSocketAddress(0))
+                .argument(EndpointAttributes.class, null).argument(ScatterGatherList.class, null)
+                .argument(MemoryRegion.class, null).argument(MemorySegment.class, null).argument(Set.class, Set.of())
+                .argument(Completions.class, null).argument(String.class, "")
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
                 .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
                 .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null)

@@ -76,7 +76,11 @@ public class RdmaException extends IOException {
         return function;
     }
 
-    /** The error number of the operating system, positive; 0 where there is none. */
+    /**
+     * The error number of the operating system, positive; 0 where there is none. Here the number is that {@code
+     * rdma_seterrno} stores into errno.
+     */
+    @CFunction("rdma_seterrno")
     public final int errno() {
         return errno;
     }

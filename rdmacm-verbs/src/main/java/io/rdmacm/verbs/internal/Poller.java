@@ -14,40 +14,53 @@ import io.rdmacm.bindings.pollfd;
 import io.rdmacm.verbs.RdmaException;
 
 /**
- * Waits for one file with poll(2), together with an event counter that {@link #wake()} and Thread.interrupt() write
- * to. One thread at a time.
+ * Waits for files with poll(2), together with an event counter that {@link #wake()} and Thread.interrupt() write to.
+ * One thread at a time.
  */
-final class Poller {
+public final class Poller {
     private static final long POLLFD_SIZE = pollfd.sizeof();
     private static final long REVENTS = pollfd.revents$offset();
 
-    private final int fd;
+    private final int[] files;
     private final int wakeup;
     private final Interruptor interruptor = new Interruptor();
-    // Two struct pollfd and the 8 bytes that are read from the counter.
-    private final MemorySegment segment = Arena.ofAuto().allocate(2 * POLLFD_SIZE + 8, 8);
-    private final long memory = segment.address();
+    // The struct pollfd of the files, that of the counter, and the 8 bytes that are read from the counter.
+    private final MemorySegment segment;
+    private final long memory;
+    private final long counter;
     // guarded by this, so that a wake never writes to a file that was closed and given to somebody else
     private boolean closed;
 
-    Poller(int fd) throws RdmaException {
-        this.fd = fd;
+    /**
+     * A poller.
+     *
+     * @param files what it waits for, open until after its last wait
+     */
+    public Poller(int... files) throws RdmaException {
+        this.files = files.clone();
+        this.segment = Arena.ofAuto().allocate((files.length + 1) * POLLFD_SIZE + Long.BYTES, Long.BYTES);
+        this.memory = segment.address();
+        this.counter = memory + files.length * POLLFD_SIZE;
         this.wakeup = Libc.eventfd();
     }
 
-    /** Returns when the file is readable, the time has run out, or somebody woke it: the caller looks which. */
-    void await(Deadline deadline) throws RdmaException, InterruptedException {
+    /** Returns when a file is readable, the time has run out, or somebody woke it: the caller looks which. */
+    public void await(Deadline deadline) throws RdmaException, InterruptedException {
         int ready = interruptor.run(() -> {
-            write(0, fd);
-            write(1, wakeup);
-            return Libc.poll(memory, 2, EventSource.milliseconds(deadline.remainingNanos()));
+            for (int i = 0; i < files.length; i++) {
+                write(i, files[i]);
+            }
+            write(files.length, wakeup);
+            return Libc.poll(memory, files.length + 1, EventSource.milliseconds(deadline.remainingNanos()));
         });
         if (ready > 0) {
-            if ((Memory.getShort(memory + REVENTS) & Libc.POLLNVAL) != 0) {
-                throw new RdmaException("poll", "file descriptor " + fd + " was closed behind our back");
+            for (int i = 0; i < files.length; i++) {
+                if ((Memory.getShort(memory + i * POLLFD_SIZE + REVENTS) & Libc.POLLNVAL) != 0) {
+                    throw new RdmaException("poll", "file descriptor " + files[i] + " was closed behind our back");
+                }
             }
-            if (Memory.getShort(memory + POLLFD_SIZE + REVENTS) != 0) {
-                Libc.drain(wakeup, memory + 2 * POLLFD_SIZE);
+            if (Memory.getShort(counter + REVENTS) != 0) {
+                Libc.drain(wakeup, counter + POLLFD_SIZE);
             }
         }
         if (Thread.interrupted()) {
@@ -55,7 +68,8 @@ final class Poller {
         }
     }
 
-    synchronized void wake() {
+    /** Ends the wait, or the next one. */
+    public synchronized void wake() {
         if (closed) {
             return;
         }
@@ -66,7 +80,8 @@ final class Poller {
         }
     }
 
-    synchronized void close() throws RdmaException {
+    /** Frees what waiting needed; nobody may be waiting. */
+    public synchronized void close() throws RdmaException {
         if (!closed) {
             closed = true;
             Libc.close(wakeup);

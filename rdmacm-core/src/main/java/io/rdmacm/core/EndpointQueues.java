@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.util.Set;
+
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairCapabilities;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.ReceiveRequest;
+import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/** The queue pair of an endpoint, the completion queues that were made for it, and the work requests to post. */
+final class EndpointQueues {
+    private final QueuePair queuePair;
+    // null where the completion queue is the caller's
+    private final EndpointCompletions sendCompletions;
+    private final EndpointCompletions receiveCompletions;
+    private final boolean signalAll;
+    private final int maxSendEntries;
+    private final int maxReceiveEntries;
+    // One request a direction, filled in and posted by one thread at a time.
+    private final QueueGuard sends = new QueueGuard("Endpoint");
+    private final QueueGuard receives = new QueueGuard("Endpoint");
+    private final SendRequest send;
+    private final ReceiveRequest receive;
+
+    private EndpointQueues(QueuePair queuePair, EndpointCompletions sendCompletions,
+            EndpointCompletions receiveCompletions, boolean signalAll) {
+        this.queuePair = queuePair;
+        this.sendCompletions = sendCompletions;
+        this.receiveCompletions = receiveCompletions;
+        this.signalAll = signalAll;
+        QueuePairCapabilities sizes = queuePair.capabilities();
+        this.maxSendEntries = sizes.maxSendScatterGather();
+        this.maxReceiveEntries = sizes.maxReceiveScatterGather();
+        this.send = SendRequests.allocate(1, Math.max(1, maxSendEntries)).get(0);
+        this.receive = ReceiveRequests.allocate(1, Math.max(1, maxReceiveEntries)).get(0);
+    }
+
+    static EndpointQueues create(Lifetime owner, CmId id, ProtectionDomain domain, EndpointAttributes attributes)
+            throws RdmaException {
+        EndpointCompletions sends = null;
+        EndpointCompletions receives = null;
+        QueuePair pair = null;
+        try {
+            QueuePairCapabilities sizes = attributes.capabilities();
+            if (attributes.receiveQueue().isEmpty()) {
+                receives = EndpointCompletions.create(owner, id, sizes.maxReceiveRequests());
+            }
+            if (attributes.sendQueue().isEmpty()) {
+                sends = EndpointCompletions.create(owner, id, sizes.maxSendRequests());
+            }
+            pair = id.createQueuePair(domain, QueuePairInitAttributes.builder()
+                    .type(id.portSpace().queuePairType())
+                    .sendQueue(queueOf(sends, attributes.sendQueue().orElse(null)))
+                    .receiveQueue(queueOf(receives, attributes.receiveQueue().orElse(null)))
+                    .maxSendRequests(sizes.maxSendRequests()).maxReceiveRequests(sizes.maxReceiveRequests())
+                    .maxSendScatterGather(sizes.maxSendScatterGather())
+                    .maxReceiveScatterGather(sizes.maxReceiveScatterGather())
+                    .maxInlineData(sizes.maxInlineData()).signalAll(attributes.signalAll()).build());
+        } finally {
+            if (pair == null) {
+                close(sends);
+                close(receives);
+            }
+        }
+        return new EndpointQueues(pair, sends, receives, attributes.signalAll());
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    EndpointCompletions sendCompletions() {
+        return owned(sendCompletions, "send");
+    }
+
+    EndpointCompletions receiveCompletions() {
+        return owned(receiveCompletions, "receive");
+    }
+
+    void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
+        QueueGuard.Claim claim = receives.enter();
+        try {
+            post(receive.id(context).data(region, offset, length));
+        } finally {
+            receives.leave(claim);
+        }
+    }
+
+    void postReceive(long context, ScatterGatherList list) throws RdmaException {
+        requireFits(list, maxReceiveEntries);
+        QueueGuard.Claim claim = receives.enter();
+        try {
+            receive.id(context).noData();
+            for (int i = 0; i < list.size(); i++) {
+                receive.data(i, list.region(i), list.offset(i), list.length(i));
+            }
+            post(receive);
+        } finally {
+            receives.leave(claim);
+        }
+    }
+
+    void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
+            throws RdmaException {
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(send.id(context).send().data(region, offset, length), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
+    void postSend(long context, ScatterGatherList list, Set<SendFlag> flags) throws RdmaException {
+        requireFits(list, maxSendEntries);
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(fill(send.id(context).send(), list), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
+    void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            long remoteAddress, int remoteKey) throws RdmaException {
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(send.id(context).rdmaRead(remoteAddress, remoteKey).data(region, offset, length), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
+    void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
+            throws RdmaException {
+        requireFits(list, maxSendEntries);
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(fill(send.id(context).rdmaRead(remoteAddress, remoteKey), list), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
+    void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            long remoteAddress, int remoteKey) throws RdmaException {
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(send.id(context).rdmaWrite(remoteAddress, remoteKey).data(region, offset, length), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
+    void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
+            throws RdmaException {
+        requireFits(list, maxSendEntries);
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(fill(send.id(context).rdmaWrite(remoteAddress, remoteKey), list), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
+    /** Whoever waits for completions looks again. */
+    void wake() {
+        if (sendCompletions != null) {
+            sendCompletions.wake();
+        }
+        if (receiveCompletions != null) {
+            receiveCompletions.wake();
+        }
+    }
+
+    void close() throws RdmaException {
+        queuePair.close();
+        close(sendCompletions);
+        close(receiveCompletions);
+    }
+
+    private void post(ReceiveRequest request) throws RdmaException {
+        queuePair.postReceive(request);
+        if (receiveCompletions != null) {
+            receiveCompletions.posted();
+        }
+    }
+
+    private void post(SendRequest request, Set<SendFlag> flags) throws RdmaException {
+        queuePair.postSend(request.flags(flags));
+        if (sendCompletions != null && (signalAll || flags.contains(SendFlag.SIGNALED))) {
+            sendCompletions.posted();
+        }
+    }
+
+    private static SendRequest fill(SendRequest request, ScatterGatherList list) {
+        request.noData();
+        for (int i = 0; i < list.size(); i++) {
+            request.data(i, list.region(i), list.offset(i), list.length(i));
+        }
+        return request;
+    }
+
+    private static void requireFits(ScatterGatherList list, int limit) {
+        if (list.size() > limit) {
+            throw new IllegalArgumentException("a list of " + list.size()
+                    + " parts on a queue pair that takes " + limit);
+        }
+    }
+
+    private static CompletionQueue queueOf(EndpointCompletions made, CompletionQueue given) {
+        return made == null ? given : made.queue();
+    }
+
+    private static EndpointCompletions owned(EndpointCompletions completions, String direction) {
+        if (completions == null) {
+            throw new IllegalStateException("the " + direction + " completion queue is the caller's, not the"
+                    + " endpoint's: wait for its completions with CompletionQueue.await");
+        }
+        return completions;
+    }
+
+    private static void close(EndpointCompletions completions) throws RdmaException {
+        if (completions != null) {
+            completions.close();
+        }
+    }
+}
