@@ -80,6 +80,15 @@ public final class AsyncEvent extends NativeObject {
     }
 
     /**
+     * The shared receive queue that it happened to.
+     *
+     * @throws IllegalStateException when it names none
+     */
+    public SharedReceiveQueue sharedReceiveQueue() {
+        return named(SharedReceiveQueue.class);
+    }
+
+    /**
      * The port that it happened to, from 1 on.
      *
      * @throws IllegalStateException when it names none

@@ -56,7 +56,7 @@ public enum AsyncEventType {
         COMPLETION_QUEUE,
         /** A {@link QueuePair}. */
         QUEUE_PAIR,
-        /** A shared receive queue. */
+        /** A {@link SharedReceiveQueue}. */
         SHARED_RECEIVE_QUEUE,
         /** A work queue. */
         WORK_QUEUE,

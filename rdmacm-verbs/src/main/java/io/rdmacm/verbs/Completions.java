@@ -171,6 +171,15 @@ public final class Completions {
         return address;
     }
 
+    /** The address of the current one, which must be of a message that came well. */
+    long datagram() {
+        boolean received = (Memory.getInt(current() + OPCODE) & WorkCompletionOpcode.RECV.value()) != 0;
+        if (!succeeded() || !received) {
+            throw new IllegalArgumentException("not the completion of a received message: " + copy());
+        }
+        return current();
+    }
+
     void filled(int count) {
         size = count;
         position = -1;

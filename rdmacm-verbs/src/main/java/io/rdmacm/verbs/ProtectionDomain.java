@@ -101,6 +101,34 @@ public final class ProtectionDomain extends NativeObject {
         return SharedReceiveQueue.create(this, attributes);
     }
 
+    /**
+     * A new address handle ({@code ibv_create_ah}).
+     *
+     * @param attributes the way; on RoCE with a global route
+     * @throws RdmaException EINVAL when the device knows no such way
+     */
+    @CFunction("ibv_create_ah")
+    public AddressHandle createAddressHandle(AddressAttributes attributes) throws RdmaException {
+        life().ensureOpen();
+        return AddressHandle.create(this, attributes);
+    }
+
+    /**
+     * A new address handle to whom a datagram came from ({@code ibv_create_ah_from_wc}).
+     *
+     * @param received the current one is the completion of the datagram
+     * @param header the global route header: the first 40 bytes of the receive buffer
+     * @param port the port of this device that it came in by, from 1 on
+     * @throws IllegalArgumentException when the completion is not of a message that came well
+     * @throws RdmaException when the header tells no way back
+     */
+    @CFunction("ibv_create_ah_from_wc")
+    public AddressHandle createAddressHandle(Completions received, MemorySegment header, int port)
+            throws RdmaException {
+        life().ensureOpen();
+        return AddressHandle.create(this, received, header, port);
+    }
+
     @Override
     @CFunction("ibv_dealloc_pd")
     protected void destroy() throws RdmaException {

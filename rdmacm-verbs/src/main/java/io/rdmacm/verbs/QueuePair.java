@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp;
@@ -42,6 +43,7 @@ public final class QueuePair extends NativeObject {
     private final int number;
     private final SendQueue sends;
     private final ReceiveQueue receives;
+    private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
     private QueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes, Lifetime life, long address,
             QueuePairCapabilities capabilities, Lifetime.Destroyer destroyer) {
@@ -52,7 +54,8 @@ public final class QueuePair extends NativeObject {
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = FastPath.postsInUserSpace(domain.context().deviceName());
-        this.sends = new SendQueue(address, userSpace, capabilities, life);
+        this.sends = new SendQueue(address, userSpace, capabilities,
+                attributes.type() == QueuePairType.UD ? domain : null, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
                 capabilities.maxReceiveScatterGather(), life);
@@ -213,6 +216,26 @@ public final class QueuePair extends NativeObject {
     @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
         ownReceives().post(block, first, count);
+    }
+
+    /**
+     * Receives what is sent to a multicast group, until the result is closed ({@code ibv_attach_mcast}). To be told of
+     * all of it, the subnet manager or the switch has to know too: joining through the connection manager does both.
+     *
+     * @param group the GID of the group
+     * @param lid its local identifier, 16 bits; 0 on RoCE
+     * @throws IllegalArgumentException when the GID is not of a multicast group, or the queue pair not for datagrams
+     * @throws IllegalStateException when it is attached to the group already
+     * @throws RdmaException EINVAL, ENOMEM
+     */
+    @CFunction("ibv_attach_mcast")
+    public MulticastAttachment attachMulticast(Gid group, int lid) throws RdmaException {
+        life().ensureOpen();
+        if (attributes.type() != QueuePairType.UD) {
+            throw new IllegalArgumentException("only a queue pair for datagrams can be attached to a multicast group,"
+                    + " not one of type " + attributes.type());
+        }
+        return MulticastAttachment.attach(this, new MulticastAttachment.Group(group, lid), groups);
     }
 
     @Override

@@ -19,6 +19,8 @@ final class SendQueue {
     private final boolean userSpace;
     private final int maxScatterGather;
     private final int maxInlineData;
+    // null but for datagrams, whose address handles have to be of it
+    private final ProtectionDomain datagrams;
     private final Lifetime life;
     private final QueueGuard guard = new QueueGuard("QueuePair");
     // Where C writes the request that it refused: used inside the guard.
@@ -31,14 +33,17 @@ final class SendQueue {
      * @param object the address of the queue pair
      * @param userSpace whether a post never goes into the kernel
      * @param capabilities of the queue pair
+     * @param datagrams the protection domain of a queue pair for datagrams; null for the others
      * @param life of the queue pair, for messages
      */
-    SendQueue(long object, boolean userSpace, QueuePairCapabilities capabilities, Lifetime life) {
+    SendQueue(long object, boolean userSpace, QueuePairCapabilities capabilities,
+            ProtectionDomain datagrams, Lifetime life) {
         this.pointer = ContextOps.POST_SEND.of(ContextOps.contextOf(object));
         this.object = object;
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
         this.maxInlineData = capabilities.maxInlineData();
+        this.datagrams = datagrams;
         this.life = life;
     }
 
@@ -91,6 +96,9 @@ final class SendQueue {
             throw tooMany(request.entries(), "queue pair", maxScatterGather);
         }
         request.checkInline(maxInlineData);
+        if (datagrams != null) {
+            request.checkDestination(datagrams);
+        }
     }
 
     static IllegalArgumentException tooMany(int entries, String kind, int limit) {

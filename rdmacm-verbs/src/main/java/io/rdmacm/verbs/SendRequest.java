@@ -34,12 +34,19 @@ public final class SendRequest {
     private static final long ATOMIC_COMPARE_ADD = ATOMIC + ibv_send_wr.wr.atomic.compare_add$offset();
     private static final long ATOMIC_SWAP = ATOMIC + ibv_send_wr.wr.atomic.swap$offset();
     private static final long ATOMIC_RKEY = ATOMIC + ibv_send_wr.wr.atomic.rkey$offset();
+    private static final long UD = WR + ibv_send_wr.wr.ud$offset();
+    private static final long UD_AH = UD + ibv_send_wr.wr.ud.ah$offset();
+    private static final long UD_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
+    private static final long UD_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
+    private static final int QUEUE_PAIR_NUMBER_BITS = 24;
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
     // the block's; a request that is held alone keeps it alive
     private final MemorySegment memory;
     private final long address;
     private final ScatterList list;
+    // whom wr.ud names; null when other members of the union were set since
+    private AddressHandle destination;
 
     SendRequest(MemorySegment memory, long address, long list, int maxScatterGather) {
         this.memory = memory;
@@ -148,6 +155,23 @@ public final class SendRequest {
     }
 
     /**
+     * Whom it is for, on a queue pair for datagrams: stays with it until it becomes an RDMA or atomic operation.
+     *
+     * @param handle of the protection domain of the queue pair; must be open when it is posted
+     * @param remoteQueuePairNumber the peer, 24 bits
+     * @param remoteQueueKey the key that the peer was given; with the highest bit set, the queue pair's own key is sent
+     */
+    public SendRequest datagram(AddressHandle handle, int remoteQueuePairNumber, int remoteQueueKey) {
+        handle.life().ensureOpen();
+        AddressAttributes.requireBits("queue pair number", remoteQueuePairNumber, QUEUE_PAIR_NUMBER_BITS);
+        destination = handle;
+        Memory.putLong(address + UD_AH, handle.address());
+        Memory.putInt(address + UD_QPN, remoteQueuePairNumber);
+        Memory.putInt(address + UD_QKEY, remoteQueueKey);
+        return this;
+    }
+
+    /**
      * The data: one part of a region. The scatter list has one entry then.
      *
      * @param region open
@@ -241,18 +265,31 @@ public final class SendRequest {
         list.requireReadable(entries());
     }
 
+    /**
+     * What a driver would not survive in a datagram: no address handle, or one that is gone. Asked inside the guard of
+     * the send queue, so that a handle that is open now cannot go before the post is over.
+     */
+    void checkDestination(ProtectionDomain domain) {
+        if (destination == null) {
+            throw new IllegalArgumentException("a request for a datagram needs an address handle: call datagram()");
+        }
+        destination.requireUsable(domain);
+    }
+
     private SendRequest opcode(SendOpcode opcode) {
         Memory.putInt(address + OPCODE, opcode.value());
         return this;
     }
 
     private SendRequest rdma(SendOpcode opcode, long remoteAddress, int remoteKey) {
+        destination = null;
         Memory.putLong(address + RDMA_ADDR, remoteAddress);
         Memory.putInt(address + RDMA_RKEY, remoteKey);
         return opcode(opcode);
     }
 
     private SendRequest atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long compareOrAdd) {
+        destination = null;
         Memory.putLong(address + ATOMIC_ADDR, remoteAddress);
         Memory.putLong(address + ATOMIC_COMPARE_ADD, compareOrAdd);
         Memory.putInt(address + ATOMIC_RKEY, remoteKey);

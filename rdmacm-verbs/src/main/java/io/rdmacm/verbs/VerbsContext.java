@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -248,6 +249,43 @@ public final class VerbsContext extends NativeObject {
     @CFunction("ibv_get_pkey_index")
     public int partitionKeyIndex(int port, int key) throws RdmaException {
         return inside(() -> PortQueries.partitionKeyIndex(address(), port, key));
+    }
+
+    /**
+     * The way to whom a datagram came from ({@code ibv_init_ah_from_wc}).
+     *
+     * @param received the current one is the completion of the datagram
+     * @param header the global route header: the first 40 bytes of the receive buffer
+     * @param port the port of this device that it came in by, from 1 on
+     * @throws IllegalArgumentException when the completion is not of a message that came well
+     * @throws RdmaException when the header tells no way back
+     */
+    @CFunction("ibv_init_ah_from_wc")
+    public AddressAttributes initAddressAttributes(Completions received, MemorySegment header, int port)
+            throws RdmaException {
+        life().enter();
+        try {
+            return AddressHandle.attributes(this, received, header, port);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Where the destination of a route is on Ethernet ({@code ibv_resolve_eth_l2_from_gid}). Asks the network when the
+     * kernel does not know, which may take some seconds.
+     *
+     * @param attributes with a global route
+     * @throws RdmaException EHOSTUNREACH when nobody answered; EINVAL
+     */
+    @CFunction("ibv_resolve_eth_l2_from_gid")
+    public EthernetAddress resolveEthernetAddress(AddressAttributes attributes) throws RdmaException {
+        life().enter();
+        try {
+            return EthernetAddress.resolve(this, attributes);
+        } finally {
+            life().leave();
+        }
     }
 
     /**

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
@@ -33,21 +34,27 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AsyncEventTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
+    private static final Set<Source> OBJECTS = Set.of(Source.QUEUE_PAIR, Source.COMPLETION_QUEUE,
+            Source.SHARED_RECEIVE_QUEUE);
+
     private FakeStack stack;
+    private SharedReceiveQueue shared;
 
     @BeforeEach
     void open() throws RdmaException {
         stack = new FakeStack();
+        shared = stack.domain().createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder().build());
     }
 
     @AfterEach
     void close() throws RdmaException {
+        shared.close();
         stack.close();
     }
 
     static Stream<AsyncEventType> ofAnObject() {
         return EnumSet.allOf(AsyncEventType.class).stream()
-                .filter(type -> type.source() == Source.QUEUE_PAIR || type.source() == Source.COMPLETION_QUEUE);
+                .filter(type -> OBJECTS.contains(type.source()));
     }
 
     static Stream<AsyncEventType> ofAPort() {
@@ -55,7 +62,11 @@ class AsyncEventTest {
     }
 
     private NativeObject objectOf(AsyncEventType type) {
-        return type.source() == Source.QUEUE_PAIR ? stack.queuePair() : stack.queue();
+        return switch (type.source()) {
+            case QUEUE_PAIR -> stack.queuePair();
+            case COMPLETION_QUEUE -> stack.queue();
+            default -> shared;
+        };
     }
 
     private void raise(AsyncEventType type, NativeObject object) {
@@ -112,6 +123,8 @@ class AsyncEventTest {
         }
         try (AsyncEvent event = stack.context().getAsyncEvent(TIMEOUT)) {
             assertThat(event.completionQueue()).isSameAs(stack.queue());
+            assertThatIllegalStateException().isThrownBy(event::sharedReceiveQueue)
+                    .withMessageContaining("names no SharedReceiveQueue");
             assertThatIllegalStateException().isThrownBy(event::queuePair).withMessageContaining("names no QueuePair");
         }
     }
@@ -167,6 +180,7 @@ class AsyncEventTest {
     @Test
     void nothingIsReadForProgramsThatDoNotAsk() throws Exception {
         raise(AsyncEventType.PORT_ERR, 1);
+        shared.close();
         stack.close();
         assertThat(FakeVerbs.calls("ibv_get_async_event")).isEmpty();
     }

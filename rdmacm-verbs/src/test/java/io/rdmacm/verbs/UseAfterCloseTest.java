@@ -35,10 +35,21 @@ class UseAfterCloseTest {
         FakeVerbs.async(stack.context().handle(), AsyncEventType.PORT_ACTIVE.value(), 1);
         AsyncEvent event = stack.context().pollAsyncEvent().orElseThrow();
         event.close();
+        AddressHandle address = stack.domain().createAddressHandle(AddressAttributes.builder().build());
+        address.close();
+        MulticastAttachment attachment;
+        try (QueuePair datagrams = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
+                .type(QueuePairType.UD).completionQueue(stack.queue()).build())) {
+            attachment = datagrams.attachMulticast(new Gid(-1, 1), 0);
+            attachment.close();
+        }
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
+                .closed(address).closed(attachment)
+                .argument(AddressAttributes.class, AddressAttributes.builder().build())
+                .argument(Gid.class, new Gid(-1, 1))
                 .argument(CompletionChannel.class, stack.channel())
                 .argument(QueuePairInitAttributes.class,
                         QueuePairInitAttributes.builder().completionQueue(stack.queue()).build())

@@ -54,7 +54,13 @@ public final class FakeVerbs {
         /** An ibv_cq. */
         COMPLETION_QUEUE,
         /** An ibv_qp. */
-        QUEUE_PAIR
+        QUEUE_PAIR,
+        /** An ibv_srq. */
+        SHARED_RECEIVE_QUEUE,
+        /** An ibv_xrcd. */
+        XRC_DOMAIN,
+        /** An ibv_ah. */
+        ADDRESS_HANDLE
     }
 
     /**

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+
+import io.rdmacm.bindings.ibv_ah;
+import io.rdmacm.bindings.ibv_ah_attr;
+import io.rdmacm.bindings.ibv_grh;
+import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * The way to a port to which datagrams are sent ({@code struct ibv_ah}, ibv_create_ah(3)). A post reads it, so it may
+ * be closed as soon as the posts that name it have returned; a close waits for those that have not.
+ */
+public final class AddressHandle extends NativeObject {
+    private static final NativeFunction CREATE_AH = NativeFunction.of("ibv_create_ah");
+    private static final NativeFunction CREATE_AH_FROM_WC = NativeFunction.of("ibv_create_ah_from_wc");
+    private static final NativeFunction INIT_AH_FROM_WC = NativeFunction.of("ibv_init_ah_from_wc");
+    private static final NativeFunction DESTROY_AH = NativeFunction.of("ibv_destroy_ah");
+    private static final int MAX_PORT = 255;
+
+    private final ProtectionDomain domain;
+
+    private AddressHandle(ProtectionDomain domain, Lifetime life, long address) {
+        super(life, address, ibv_ah.sizeof());
+        this.domain = domain;
+    }
+
+    static AddressHandle create(ProtectionDomain domain, AddressAttributes attributes) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_ah_attr.layout()).address();
+            AddressStructs.write(attributes, struct);
+            return make(domain, () -> Check.pointer(CREATE_AH, CREATE_AH.callLong(domain.address(), struct),
+                    attributes.toString()));
+        }
+    }
+
+    static AddressHandle create(ProtectionDomain domain, Completions received, MemorySegment header, int port)
+            throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long completion = received.datagram();
+            long copy = copyHeader(header, arena);
+            requirePort(port);
+            return make(domain, () -> Check.pointer(CREATE_AH_FROM_WC,
+                    CREATE_AH_FROM_WC.callLong(domain.address(), completion, copy, port), "port " + port));
+        } finally {
+            Reference.reachabilityFence(received);
+        }
+    }
+
+    static AddressAttributes attributes(VerbsContext context, Completions received, MemorySegment header, int port)
+            throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long completion = received.datagram();
+            long copy = copyHeader(header, arena);
+            requirePort(port);
+            long struct = arena.allocate(ibv_ah_attr.layout()).address();
+            Check.returned(INIT_AH_FROM_WC,
+                    INIT_AH_FROM_WC.callInt(context.address(), port, completion, copy, struct));
+            return AddressStructs.read(struct);
+        } finally {
+            Reference.reachabilityFence(received);
+        }
+    }
+
+    private static AddressHandle make(ProtectionDomain domain, Lifetime.Creator creator) throws RdmaException {
+        Lifetime life = Lifetime.begin("AddressHandle", domain.life());
+        return new AddressHandle(domain, life, life.create(creator));
+    }
+
+    /** A copy, so that C never sees memory that can go. */
+    private static long copyHeader(MemorySegment header, Arena arena) {
+        long bytes = ibv_grh.sizeof();
+        if (header.byteSize() < bytes) {
+            throw new IllegalArgumentException("a global route header has " + bytes + " bytes, not "
+                    + header.byteSize());
+        }
+        MemorySegment copy = arena.allocate(ibv_grh.layout());
+        MemorySegment.copy(header, ValueLayout.JAVA_BYTE, 0, copy, ValueLayout.JAVA_BYTE, 0, bytes);
+        return copy.address();
+    }
+
+    private static void requirePort(int port) {
+        if (port < 1 || port > MAX_PORT) {
+            throw new IllegalArgumentException("ports are numbered from 1 to " + MAX_PORT + ", not " + port);
+        }
+    }
+
+    /** The protection domain that it belongs to: only queue pairs of the same one can send with it. */
+    public ProtectionDomain protectionDomain() {
+        life().ensureOpen();
+        return domain;
+    }
+
+    /** Refuses what a driver would not survive. Asked inside the guard of a send queue of the domain. */
+    void requireUsable(ProtectionDomain sender) {
+        if (domain != sender) {
+            throw new IllegalArgumentException("the address handle belongs to another protection domain than the queue"
+                    + " pair: " + domain + ", " + sender);
+        }
+        life().ensureOpen();
+    }
+
+    @Override
+    @CFunction("ibv_destroy_ah")
+    protected void destroy() throws RdmaException {
+        // A post reads the struct: it must be out before that goes. Later ones see that it is closed.
+        domain.awaitPosts();
+        Check.returned(DESTROY_AH, DESTROY_AH.callInt(address()));
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * That a queue pair receives what is sent to a multicast group (ibv_attach_mcast(3)), until {@link #close()}. The
+ * {@link #handle()} is the {@code union ibv_gid} of the group.
+ */
+public final class MulticastAttachment extends NativeObject {
+    private static final NativeFunction ATTACH_MCAST = NativeFunction.of("ibv_attach_mcast");
+    private static final NativeFunction DETACH_MCAST = NativeFunction.of("ibv_detach_mcast");
+    private static final int LID_BITS = 16;
+    private static final int MULTICAST_BYTE = 0xff;
+
+    private final QueuePair queuePair;
+    private final Group group;
+    private final Set<Group> attached;
+    // keeps the union alive
+    private final MemorySegment memory;
+
+    private MulticastAttachment(QueuePair queuePair, Group group, Set<Group> attached, Lifetime life,
+            MemorySegment memory) {
+        super(life, memory.address(), memory.byteSize());
+        this.queuePair = queuePair;
+        this.group = group;
+        this.attached = attached;
+        this.memory = memory;
+        life.describe(group::toString);
+    }
+
+    /** What a queue pair can be attached to once. */
+    record Group(Gid gid, int lid) {
+        Group {
+            AddressAttributes.requireBits("multicast LID", lid, LID_BITS);
+            boolean ipv4 = gid.isIpv4() && gid.toAddress().isMulticastAddress();
+            if (gid.subnetPrefix() >>> Long.SIZE - Byte.SIZE != MULTICAST_BYTE && !ipv4) {
+                throw new IllegalArgumentException("not the GID of a multicast group: " + gid);
+            }
+        }
+    }
+
+    /** Attaches; C would take a second attachment to the same group for the first. */
+    static MulticastAttachment attach(QueuePair queuePair, Group group, Set<Group> attached) throws RdmaException {
+        if (!attached.add(group)) {
+            throw new IllegalStateException(queuePair + " is attached to " + group + " already");
+        }
+        boolean made = false;
+        try {
+            Lifetime life = Lifetime.begin("MulticastAttachment", queuePair.life());
+            MemorySegment gid = Arena.ofAuto().allocate(Gid.BYTES, Long.BYTES);
+            AddressStructs.writeGid(group.gid(), gid.address());
+            life.create(() -> {
+                Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(queuePair.address(), gid.address(), group.lid()));
+                return gid.address();
+            });
+            MulticastAttachment attachment = new MulticastAttachment(queuePair, group, attached, life, gid);
+            made = true;
+            return attachment;
+        } finally {
+            if (!made) {
+                attached.remove(group);
+            }
+        }
+    }
+
+    /** The queue pair that receives. */
+    public QueuePair queuePair() {
+        life().ensureOpen();
+        return queuePair;
+    }
+
+    /** The group. */
+    public Gid gid() {
+        life().ensureOpen();
+        return group.gid();
+    }
+
+    /** The local identifier of the group; 0 on RoCE. */
+    public int lid() {
+        life().ensureOpen();
+        return group.lid();
+    }
+
+    @Override
+    @CFunction("ibv_detach_mcast")
+    protected void destroy() throws RdmaException {
+        Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(queuePair.address(), memory.address(), group.lid()));
+        attached.remove(group);
+    }
+}
