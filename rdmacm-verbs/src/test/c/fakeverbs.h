@@ -24,6 +24,7 @@ struct fake_cq {
 	struct ibv_cq_ex ex; // begins as an ibv_cq does
 	int users;           // queue pairs
 	int armed;
+	int polling;         // from start_poll to end_poll
 	unsigned events;     // raised and not yet acknowledged
 	unsigned head; // both only grow; one thread completes, one polls
 	unsigned tail;

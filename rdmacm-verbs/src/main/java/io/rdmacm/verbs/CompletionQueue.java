@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq;
+import io.rdmacm.bindings.ibv_moderate_cq;
+import io.rdmacm.bindings.ibv_modify_cq_attr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
@@ -27,8 +33,9 @@ import io.rdmacm.verbs.internal.QueueGuard;
  * <p>All methods may be called from any thread, and {@link #close()} at any time. Polling is made for one thread: when
  * several poll the same queue, each call takes a lock.
  */
-public final class CompletionQueue extends NativeObject {
+public sealed class CompletionQueue extends NativeObject permits ExtendedCompletionQueue {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
+    private static final NativeFunction RESIZE_CQ = NativeFunction.of("ibv_resize_cq");
     private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
 
     private final VerbsContext context;
@@ -38,34 +45,43 @@ public final class CompletionQueue extends NativeObject {
     private final MemorySegment pollFunction;
     private final MemorySegment notifyFunction;
     private final boolean userSpace;
-    private final int capacity;
+    private volatile int capacity;
     // One event wakes one thread; a second one would wait for an event that the first has taken.
     private final ReentrantLock waiting = new ReentrantLock();
 
-    private CompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address) {
-        super(life, address, ibv_cq.sizeof());
+    CompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address, long size) {
+        super(life, address, size);
         this.context = context;
         this.channel = channel;
         long nativeContext = ContextOps.contextOf(address);
         this.pollFunction = ContextOps.POLL_CQ.of(nativeContext);
         this.notifyFunction = ContextOps.REQ_NOTIFY_CQ.of(nativeContext);
         this.userSpace = FastPath.postsInUserSpace(context.deviceName());
-        this.capacity = Memory.getInt(address + ibv_cq.cqe$offset());
-        int entries = capacity;
-        life.describe(() -> entries + " entries at 0x" + Long.toHexString(address));
+        this.capacity = readCapacity(address, life);
     }
 
     static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
             throws RdmaException {
+        requireCapacity(capacity);
+        Lifetime life = Lifetime.begin("CompletionQueue", parents(context, channel, vector).toArray(Lifetime[]::new));
+        long channelAddress = channel == null ? 0 : channel.address();
+        long address = life.create(() -> Check.pointer(CREATE_CQ,
+                CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector), capacity + " entries"));
+        CompletionQueue queue = new CompletionQueue(context, channel, life, address, ibv_cq.sizeof());
+        queue.register();
+        return queue;
+    }
+
+    static void requireCapacity(int capacity) {
         if (capacity < 1) {
             throw new IllegalArgumentException("a completion queue needs at least 1 entry, not " + capacity);
         }
+    }
+
+    /** What must stay open as long as a queue; the channel may be null. */
+    static List<Lifetime> parents(VerbsContext context, CompletionChannel channel, int vector) {
         if (channel == null) {
-            Lifetime life = Lifetime.begin("CompletionQueue", context.life());
-            long polled = life.create(() -> make(context, capacity, 0, vector));
-            CompletionQueue queue = new CompletionQueue(context, null, life, polled);
-            context.events().add(queue);
-            return queue;
+            return List.of(context.life());
         }
         if (channel.context() != context) {
             throw new IllegalArgumentException("the completion channel belongs to another context: "
@@ -75,17 +91,21 @@ public final class CompletionQueue extends NativeObject {
             throw new IllegalArgumentException("completion vector " + vector + " of a device that has "
                     + context.completionVectors());
         }
-        Lifetime life = Lifetime.begin("CompletionQueue", context.life(), channel.life());
-        long address = life.create(() -> make(context, capacity, channel.address(), vector));
-        CompletionQueue queue = new CompletionQueue(context, channel, life, address);
-        channel.add(queue, address);
-        context.events().add(queue);
-        return queue;
+        return List.of(context.life(), channel.life());
     }
 
-    private static long make(VerbsContext context, int capacity, long channel, int vector) throws RdmaException {
-        return Check.pointer(CREATE_CQ, CREATE_CQ.callLong(context.address(), capacity, 0, channel, vector),
-                capacity + " entries");
+    /** From now on events can name it. */
+    final void register() {
+        if (channel != null) {
+            channel.add(this, address());
+        }
+        context.events().add(this);
+    }
+
+    private static int readCapacity(long address, Lifetime life) {
+        int entries = Memory.getInt(address + ibv_cq.cqe$offset());
+        life.describe(() -> entries + " entries at 0x" + Long.toHexString(address));
+        return entries;
     }
 
     /** The device that it belongs to. */
@@ -118,6 +138,7 @@ public final class CompletionQueue extends NativeObject {
         QueueGuard.Claim claim = guard.enter();
         int taken;
         try {
+            requireNoCursor();
             taken = FastPath.poll(pollFunction, address(), completions.capacity(), completions.address());
         } finally {
             guard.leave(claim);
@@ -167,6 +188,18 @@ public final class CompletionQueue extends NativeObject {
      * @throws InterruptedException when this thread was interrupted; no completion is lost
      */
     public int await(Completions completions, Duration timeout) throws RdmaException, InterruptedException {
+        return await(() -> poll(completions), timeout);
+    }
+
+    /** A way to take completions. */
+    @FunctionalInterface
+    interface Take {
+        /** How many were taken, without waiting. */
+        int take() throws RdmaException;
+    }
+
+    /** Takes and waits in the order that loses none. */
+    final int await(Take take, Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
         try {
             requireChannel();
@@ -176,7 +209,7 @@ public final class CompletionQueue extends NativeObject {
                         + " for " + timeout);
             }
             try {
-                return pollOrWait(completions, deadline);
+                return takeOrWait(take, deadline);
             } finally {
                 waiting.unlock();
             }
@@ -187,18 +220,85 @@ public final class CompletionQueue extends NativeObject {
         }
     }
 
-    private int pollOrWait(Completions completions, Deadline deadline) throws RdmaException, InterruptedException {
+    private int takeOrWait(Take take, Deadline deadline) throws RdmaException, InterruptedException {
         while (true) {
-            int taken = poll(completions);
+            int taken = take.take();
             if (taken == 0) {
                 requestNotification(false);
-                taken = poll(completions);
+                taken = take.take();
             }
             if (taken > 0) {
                 return taken;
             }
             channel.awaitEvent(this, deadline.remaining());
         }
+    }
+
+    /**
+     * Changes how many completions it holds ({@code ibv_resize_cq}); none is lost.
+     *
+     * @param entries at least 1, and at least as many as are in it now; the device may give more
+     * @throws RdmaException EINVAL when the device has none so large, or more are in it; ENOMEM
+     * @throws RdmaUnsupportedException when the device cannot resize
+     */
+    @CFunction("ibv_resize_cq")
+    public void resize(int entries) throws RdmaException {
+        // Polls stay out: a driver may exchange the memory that they read.
+        QueueGuard.Claim claim = guard.enter();
+        try {
+            requireCapacity(entries);
+            requireNoCursor();
+            Check.returned(RESIZE_CQ, RESIZE_CQ.callInt(address(), entries));
+            capacity = readCapacity(address(), life());
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /**
+     * Lets the device put several completions into one event ({@code ibv_modify_cq}, interrupt moderation).
+     *
+     * @param completions after how many an event comes, 16 bits
+     * @param microseconds after how long it comes for fewer, 16 bits
+     * @throws RdmaUnsupportedException when the device has no moderation
+     * @throws RdmaException EINVAL when the device has no such values
+     */
+    @CFunction("ibv_modify_cq")
+    public void modifyModeration(int completions, int microseconds) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            AddressAttributes.requireBits("completions of an event", completions, Short.SIZE);
+            AddressAttributes.requireBits("microseconds until an event", microseconds, Short.SIZE);
+            long wanted = arena.allocate(ibv_modify_cq_attr.layout()).address();
+            Memory.putInt(wanted + ibv_modify_cq_attr.attr_mask$offset(), Rdma.IBV_CQ_ATTR_MODERATE());
+            long moderate = wanted + ibv_modify_cq_attr.moderate$offset();
+            Memory.putShort(moderate + ibv_moderate_cq.cq_count$offset(), (short) completions);
+            Memory.putShort(moderate + ibv_moderate_cq.cq_period$offset(), (short) microseconds);
+            NativeFunction modify = ExtendedOps.MODIFY_CQ.require(context.address());
+            Check.returned(modify, modify.callInt(address(), wanted));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /** What keeps a close apart from a poll. */
+    final QueueGuard guard() {
+        return guard;
+    }
+
+    /** Refuses what would wait for a poll that is under way; inside the guard. */
+    void requireNoCursor() {
+        // a plain queue is not polled beyond one call
+    }
+
+    /** Refuses what would wait for this very thread to end its poll. */
+    void requireNoCursorOfThisThread() {
+        // a plain queue is not polled beyond one call
+    }
+
+    /** Ends a poll that is under way; with everybody kept out of the guard. */
+    void endPoll() {
+        // a plain queue is not polled beyond one call
     }
 
     @Override
@@ -212,6 +312,7 @@ public final class CompletionQueue extends NativeObject {
     @CFunction("ibv_destroy_cq")
     protected void destroy() throws RdmaException {
         guard.close();
+        endPoll();
         boolean destroyed = false;
         try {
             if (channel == null) {

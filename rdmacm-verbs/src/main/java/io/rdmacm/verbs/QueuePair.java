@@ -241,6 +241,9 @@ public final class QueuePair extends NativeObject {
     @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
+        // C takes its completions out of the queues, and waits for polls to end before.
+        attributes.sendQueue().requireNoCursorOfThisThread();
+        attributes.receiveQueue().requireNoCursorOfThisThread();
         sends.guard().close();
         receives.close();
         boolean destroyed = false;

@@ -144,6 +144,20 @@ public final class VerbsContext extends NativeObject {
         return XrcDomain.open(this, file, Set.of(flags));
     }
 
+    /**
+     * A new completion queue whose completions are read in place ({@code ibv_create_cq_ex}).
+     *
+     * @param attributes whose channel and parent domain are of this context
+     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     * @throws RdmaUnsupportedException when the device has no extended completion queues, or cannot read a field
+     */
+    @CFunction("ibv_create_cq_ex")
+    public ExtendedCompletionQueue createExtendedCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        life().ensureOpen();
+        return ExtendedCompletionQueue.create(this, attributes);
+    }
+
     /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
     public int completionVectors() {
         life().ensureOpen();

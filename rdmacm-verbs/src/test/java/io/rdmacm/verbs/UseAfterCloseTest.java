@@ -43,11 +43,16 @@ class UseAfterCloseTest {
             attachment = datagrams.attachMulticast(new Gid(-1, 1), 0);
             attachment.close();
         }
+        FakeVerbs.call("fake_equip_completion", stack.context().handle().address());
+        ExtendedCompletionQueue extended = stack.context().createExtendedCompletionQueue(
+                CompletionQueueInitAttributes.builder(1).build());
+        extended.close();
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
-                .closed(address).closed(attachment)
+                .closed(address).closed(attachment).closed(extended)
+                .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())
                 .argument(AddressAttributes.class, AddressAttributes.builder().build())
                 .argument(Gid.class, new Gid(-1, 1))
                 .argument(CompletionChannel.class, stack.channel())

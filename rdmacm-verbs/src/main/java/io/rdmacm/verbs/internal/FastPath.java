@@ -47,6 +47,16 @@ public final class FastPath {
         }
     }
 
+    /**
+     * Whether the driver of a device ends a poll by itself when next_poll finds no further completion: that of SoftRoCE
+     * does, and would lose count if end_poll were called then as it should be. It is known by a file of its own.
+     *
+     * @param device its name
+     */
+    public static boolean nextPollEnds(String device) {
+        return Files.exists(DEVICES.resolve(device).resolve("parent"));
+    }
+
     /** {@code int poll_cq(cq, entries, wc)}: memory only, with every driver. */
     public static int poll(MemorySegment function, long queue, int entries, long completions) {
         try {

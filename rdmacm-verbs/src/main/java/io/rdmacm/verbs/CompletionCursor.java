@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_poll_cq_attr;
+import io.rdmacm.bindings.ibv_wc_tm_info;
+import io.rdmacm.verbs.internal.CompletionQueueExOps;
+import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/**
+ * The completions of an {@link ExtendedCompletionQueue}, read in place: each method asks the driver for one field, and
+ * nothing is read, copied or allocated that was not asked for. A queue has one cursor, which
+ * {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
+ *
+ * <p>When the status is not a success, only the work request id, the status, the vendor error and the queue pair number
+ * mean something. Methods that read throw IllegalStateException when there is no current completion, and when the queue
+ * was made without the field.
+ */
+public final class CompletionCursor implements AutoCloseable {
+    private static final int BYTE_LEN = CompletionField.BYTE_LEN.bit();
+    private static final int IMM = CompletionField.IMM.bit();
+    private static final int QP_NUM = CompletionField.QP_NUM.bit();
+    private static final int SRC_QP = CompletionField.SRC_QP.bit();
+    private static final int SLID = CompletionField.SLID.bit();
+    private static final int SL = CompletionField.SL.bit();
+    private static final int DLID_PATH_BITS = CompletionField.DLID_PATH_BITS.bit();
+    private static final int TIMESTAMP = CompletionField.COMPLETION_TIMESTAMP.bit();
+    private static final int CVLAN = CompletionField.CVLAN.bit();
+    private static final int FLOW_TAG = CompletionField.FLOW_TAG.bit();
+    private static final int TM_INFO = CompletionField.TM_INFO.bit();
+    private static final int WALLCLOCK = CompletionField.COMPLETION_TIMESTAMP_WALLCLOCK.bit();
+    private static final int ALWAYS = 0;
+    private static final int ENOENT = Rdma.ENOENT();
+
+    private final ExtendedCompletionQueue queue;
+    private final QueueGuard guard;
+    private final CompletionQueueExOps ops;
+    private final int fields;
+    private final boolean nextPoll;
+    private final MemorySegment memory = Arena.ofAuto().allocate(
+            ibv_wc_tm_info.sizeof() + ibv_poll_cq_attr.sizeof(), Long.BYTES);
+    private final long tagInfo = memory.address();
+    private final long attributes = tagInfo + ibv_wc_tm_info.sizeof();
+    // guarded by the guard
+    private State state = State.CLOSED;
+    private Thread opener;
+
+    private enum State {
+        /** Nothing is under way. */
+        CLOSED,
+        /** Opened on an empty queue, or read to its end: C knows nothing of it (any more). */
+        ENDED,
+        /** On the first completion, which next() has not shown yet. */
+        BEFORE_FIRST,
+        /** On a completion. */
+        CURRENT,
+        /** Behind the last completion; the poll is to be ended. */
+        BEHIND_LAST
+    }
+
+    CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
+        this.queue = queue;
+        this.guard = queue.guard();
+        this.ops = new CompletionQueueExOps(address);
+        this.fields = fields;
+        this.nextPoll = !FastPath.nextPollEnds(queue.context().deviceName());
+    }
+
+    /** Opens; true when there is a completion. */
+    boolean start() throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int error;
+        try {
+            requireClosed();
+            error = startNative();
+            if (error == 0 || error == ENOENT) {
+                opener = Thread.currentThread();
+                state = error == 0 ? State.BEFORE_FIRST : State.ENDED;
+                return error == 0;
+            }
+        } finally {
+            guard.leave(claim);
+        }
+        throw RdmaException.of("ibv_start_poll", Math.abs(error));
+    }
+
+    private int startNative() {
+        return ops.startPoll(attributes);
+    }
+
+    /** Inside the guard: other ways to poll would wait for this one for ever. */
+    void requireClosed() {
+        if (state != State.CLOSED) {
+            throw new IllegalStateException("a cursor of this completion queue is open: close it first");
+        }
+    }
+
+    /** Outside the guard: what the opener itself wrote, it sees. */
+    void requireNotOpenedBy(Thread thread) {
+        if (opener == thread) {
+            throw new IllegalStateException("this thread has a cursor of the completion queue open: close it first");
+        }
+    }
+
+    /** Inside the guard, or with everybody kept out of it. */
+    void end() {
+        if (state == State.BEFORE_FIRST || state == State.CURRENT || state == State.BEHIND_LAST) {
+            ops.endPoll();
+        }
+        opener = null;
+        state = State.CLOSED;
+    }
+
+    /**
+     * Goes to the next completion ({@code ibv_next_poll}); the one before is no longer there then.
+     *
+     * @return false when there is none
+     * @throws RdmaException when the queue has overrun or the device failed
+     */
+    @CFunction("ibv_next_poll")
+    public boolean next() throws RdmaException {
+        QueueGuard.Claim claim = guard.enter();
+        int error;
+        try {
+            switch (state) {
+                case CLOSED -> throw closed();
+                case ENDED, BEHIND_LAST -> {
+                    return false;
+                }
+                case BEFORE_FIRST -> {
+                    state = State.CURRENT;
+                    return true;
+                }
+                case CURRENT -> {
+                    error = advance();
+                    if (error == 0) {
+                        return true;
+                    }
+                    if (error == ENOENT) {
+                        return false;
+                    }
+                }
+                default -> throw new AssertionError(state);
+            }
+        } finally {
+            guard.leave(claim);
+        }
+        throw RdmaException.of("ibv_next_poll", Math.abs(error));
+    }
+
+    private int advance() {
+        if (nextPoll) {
+            int error = ops.nextPoll();
+            if (error != 0) {
+                state = State.BEHIND_LAST;
+            }
+            return error;
+        }
+        ops.endPoll();
+        state = State.ENDED;
+        int error = startNative();
+        if (error == 0) {
+            state = State.CURRENT;
+        }
+        return error;
+    }
+
+    /**
+     * Ends the poll, and gives the completions that were read back to the device ({@code ibv_end_poll}). When the first
+     * completion was not read, it is gone all the same. Does nothing when closed.
+     */
+    @Override
+    @CFunction("ibv_end_poll")
+    public void close() {
+        if (!queue.isOpen()) {
+            return;
+        }
+        QueueGuard.Claim claim;
+        try {
+            claim = guard.enter();
+        } catch (IllegalStateException e) {
+            // the queue was closed meanwhile, which ends the poll
+            return;
+        }
+        try {
+            end();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The id that the program gave the work request. */
+    public long workRequestId() {
+        QueueGuard.Claim claim = enter(ALWAYS);
+        try {
+            return ops.id();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** Whether it ended well. */
+    public boolean succeeded() {
+        return statusValue() == 0;
+    }
+
+    /** How it ended. */
+    public WorkCompletionStatus status() {
+        return WorkCompletionStatus.of(statusValue());
+    }
+
+    private int statusValue() {
+        QueueGuard.Claim claim = enter(ALWAYS);
+        try {
+            return ops.status();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
+    @CFunction("ibv_wc_read_opcode")
+    public WorkCompletionOpcode opcode() {
+        QueueGuard.Claim claim = enter(ALWAYS);
+        try {
+            return WorkCompletionOpcode.of(ops.readOpcode());
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The device's own code of an error ({@code ibv_wc_read_vendor_err}). */
+    @CFunction("ibv_wc_read_vendor_err")
+    public int vendorError() {
+        QueueGuard.Claim claim = enter(ALWAYS);
+        try {
+            return ops.readVendorErr();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). */
+    @CFunction("ibv_wc_read_wc_flags")
+    public int flags() {
+        QueueGuard.Claim claim = enter(ALWAYS);
+        try {
+            return ops.readWcFlags();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** How many bytes were received, or read ({@code ibv_wc_read_byte_len}). */
+    @CFunction("ibv_wc_read_byte_len")
+    public int byteLength() {
+        QueueGuard.Claim claim = enter(BYTE_LEN);
+        try {
+            return ops.readByteLen();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** Whether the message came with an immediate value. */
+    public boolean hasImmediate() {
+        return (flags() & WorkCompletion.FLAG_WITH_IMMEDIATE) != 0;
+    }
+
+    /**
+     * The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}
+     * ({@code ibv_wc_read_imm_data}).
+     */
+    @CFunction("ibv_wc_read_imm_data")
+    public int immediate() {
+        QueueGuard.Claim claim = enter(IMM);
+        try {
+            return NetworkOrder.toHost(ops.readImmData());
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /**
+     * The key that the sender invalidated; valid with {@link WorkCompletion#FLAG_WITH_INVALIDATE}
+     * ({@code ibv_wc_read_invalidated_rkey}).
+     */
+    @CFunction("ibv_wc_read_invalidated_rkey")
+    public int invalidatedKey() {
+        QueueGuard.Claim claim = enter(IMM);
+        try {
+            return ops.readInvalidatedRkey();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The queue pair that it is of ({@code ibv_wc_read_qp_num}). */
+    @CFunction("ibv_wc_read_qp_num")
+    public int queuePairNumber() {
+        QueueGuard.Claim claim = enter(QP_NUM);
+        try {
+            return ops.readQpNum();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The sender's queue pair; for datagrams ({@code ibv_wc_read_src_qp}). */
+    @CFunction("ibv_wc_read_src_qp")
+    public int sourceQueuePair() {
+        QueueGuard.Claim claim = enter(SRC_QP);
+        try {
+            return ops.readSrcQp();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
+    @CFunction("ibv_wc_read_slid")
+    public int sourceLid() {
+        QueueGuard.Claim claim = enter(SLID);
+        try {
+            return ops.readSlid();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
+    @CFunction("ibv_wc_read_sl")
+    public int serviceLevel() {
+        QueueGuard.Claim claim = enter(SL);
+        try {
+            return ops.readSl();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
+    @CFunction("ibv_wc_read_dlid_path_bits")
+    public int destinationPathBits() {
+        QueueGuard.Claim claim = enter(DLID_PATH_BITS);
+        try {
+            return ops.readDlidPathBits();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
+    @CFunction("ibv_wc_read_completion_ts")
+    public long timestamp() {
+        QueueGuard.Claim claim = enter(TIMESTAMP);
+        try {
+            return ops.readCompletionTs();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
+    @CFunction("ibv_wc_read_completion_wallclock_ns")
+    public long wallClockNanos() {
+        QueueGuard.Claim claim = enter(WALLCLOCK);
+        try {
+            return ops.readCompletionWallclockNs();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
+    @CFunction("ibv_wc_read_cvlan")
+    public int vlan() {
+        QueueGuard.Claim claim = enter(CVLAN);
+        try {
+            return ops.readCvlan();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
+    @CFunction("ibv_wc_read_flow_tag")
+    public int flowTag() {
+        QueueGuard.Claim claim = enter(FLOW_TAG);
+        try {
+            return ops.readFlowTag();
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
+    @CFunction("ibv_wc_read_tm_info")
+    public long tag() {
+        QueueGuard.Claim claim = enter(TM_INFO);
+        try {
+            ops.readTmInfo(tagInfo);
+            return ibv_wc_tm_info.tag(memory);
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
+    @CFunction("ibv_wc_read_tm_info")
+    public int tagApplicationData() {
+        QueueGuard.Claim claim = enter(TM_INFO);
+        try {
+            ops.readTmInfo(tagInfo);
+            return ibv_wc_tm_info.priv(memory);
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** A copy to keep; what the queue was made without is 0. */
+    public WorkCompletion copy() {
+        boolean good = succeeded();
+        return new WorkCompletion(workRequestId(), status(), good ? opcode() : WorkCompletionOpcode.OTHER,
+                vendorError(), good && has(BYTE_LEN) ? byteLength() : 0, good && has(IMM) ? immediate() : 0,
+                has(QP_NUM) ? queuePairNumber() : 0, good && has(SRC_QP) ? sourceQueuePair() : 0, good ? flags() : 0);
+    }
+
+    /**
+     * Does nothing when the current completion is a success.
+     *
+     * @throws WorkCompletionException otherwise
+     */
+    public void check() throws WorkCompletionException {
+        if (!succeeded()) {
+            throw new WorkCompletionException(copy());
+        }
+    }
+
+    private boolean has(int field) {
+        return (fields & field) == field;
+    }
+
+    private QueueGuard.Claim enter(int field) {
+        QueueGuard.Claim claim = guard.enter();
+        if (state != State.CURRENT || (fields & field) != field) {
+            RuntimeException refusal = refusal(field);
+            guard.leave(claim);
+            throw refusal;
+        }
+        return claim;
+    }
+
+    private RuntimeException refusal(int field) {
+        if (state == State.CLOSED) {
+            return closed();
+        }
+        if (state != State.CURRENT) {
+            return new IllegalStateException("no current completion: next() has to return true before");
+        }
+        for (CompletionField wanted : CompletionField.values()) {
+            if (wanted.bit() == field) {
+                return new IllegalStateException("the completion queue was made without " + wanted);
+            }
+        }
+        throw new AssertionError(field);
+    }
+
+    private static IllegalStateException closed() {
+        return new IllegalStateException("the cursor is closed");
+    }
+}

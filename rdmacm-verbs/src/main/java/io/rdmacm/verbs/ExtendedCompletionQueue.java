@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_cq_ex;
+import io.rdmacm.bindings.ibv_cq_init_attr_ex;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A completion queue whose completions are read in place, field by field ({@code struct ibv_cq_ex},
+ * ibv_create_cq_ex(3)). It serves wherever a {@link CompletionQueue} does, and can be polled as one.
+ *
+ * <pre>{@code
+ * try (CompletionCursor completion = queue.startPoll()) {
+ *     while (completion.next()) {
+ *         use(completion.workRequestId(), completion.byteLength());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>One such poll can be under way at a time; until its cursor is closed every other poll is refused. A close of the
+ * queue ends it. The close of a queue pair that reports here may wait for it, and is refused to the thread that polls.
+ */
+public final class ExtendedCompletionQueue extends CompletionQueue {
+    private final Set<CompletionField> fields;
+    private final CompletionCursor cursor;
+    private final Take take = this::takeCursor;
+
+    private ExtendedCompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address,
+            Set<CompletionField> fields) {
+        super(context, channel, life, address, ibv_cq_ex.sizeof());
+        this.fields = fields;
+        this.cursor = new CompletionCursor(this, address, Flags.mask(fields, CompletionField::bit));
+    }
+
+    static ExtendedCompletionQueue create(VerbsContext context, CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        CompletionChannel channel = attributes.channel().orElse(null);
+        List<Lifetime> parents = new ArrayList<>(parents(context, channel, attributes.completionVector()));
+        attributes.parentDomain().ifPresent(domain -> {
+            if (domain.context() != context) {
+                throw new IllegalArgumentException("the parent domain belongs to another context: "
+                        + domain.context());
+            }
+            parents.add(domain.life());
+        });
+        Lifetime life = Lifetime.begin("ExtendedCompletionQueue", parents.toArray(Lifetime[]::new));
+        try (Arena arena = Arena.ofConfined()) {
+            long init = arena.allocate(ibv_cq_init_attr_ex.layout()).address();
+            write(attributes, init);
+            long address = life.create(() -> {
+                NativeFunction create = ExtendedOps.CREATE_CQ_EX.require(context.address());
+                return Check.pointer(create, create.callLong(context.address(), init), attributes.toString());
+            });
+            ExtendedCompletionQueue queue = new ExtendedCompletionQueue(context, channel, life, address,
+                    attributes.fields());
+            queue.register();
+            return queue;
+        }
+    }
+
+    private static void write(CompletionQueueInitAttributes attributes, long init) {
+        int given = Rdma.IBV_CQ_INIT_ATTR_MASK_FLAGS();
+        Memory.putInt(init + ibv_cq_init_attr_ex.cqe$offset(), attributes.capacity());
+        Memory.putLong(init + ibv_cq_init_attr_ex.channel$offset(),
+                attributes.channel().map(CompletionChannel::address).orElse(0L));
+        Memory.putInt(init + ibv_cq_init_attr_ex.comp_vector$offset(), attributes.completionVector());
+        Memory.putLong(init + ibv_cq_init_attr_ex.wc_flags$offset(),
+                Flags.mask(attributes.fields(), CompletionField::bit));
+        int flags = Flags.mask(attributes.flags(), CompletionQueueFlag::bit);
+        Memory.putInt(init + ibv_cq_init_attr_ex.flags$offset(), flags);
+        int mask = flags == 0 ? 0 : given;
+        if (attributes.parentDomain().isPresent()) {
+            mask |= Rdma.IBV_CQ_INIT_ATTR_MASK_PD();
+            Memory.putLong(init + ibv_cq_init_attr_ex.parent_domain$offset(),
+                    attributes.parentDomain().get().address());
+        }
+        Memory.putInt(init + ibv_cq_init_attr_ex.comp_mask$offset(), mask);
+    }
+
+    /** What the cursor can read. */
+    public Set<CompletionField> fields() {
+        life().ensureOpen();
+        return fields;
+    }
+
+    /** This queue as a plain one ({@code ibv_cq_ex_to_cq}): the same object. */
+    @CFunction("ibv_cq_ex_to_cq")
+    public CompletionQueue toCompletionQueue() {
+        life().ensureOpen();
+        return this;
+    }
+
+    /**
+     * Begins to read completions in place, without waiting ({@code ibv_start_poll}).
+     *
+     * @return the cursor, before the first completion, if there is one; to be closed, which gives the completions that
+     *         were read back to the device
+     * @throws IllegalStateException when a cursor of this queue is open
+     * @throws RdmaException when the queue has overrun or the device failed
+     */
+    @CFunction("ibv_start_poll")
+    public CompletionCursor startPoll() throws RdmaException {
+        cursor.start();
+        return cursor;
+    }
+
+    /**
+     * As {@link #startPoll()}, and waits for a completion when there is none: polls, arms, polls again and waits on the
+     * channel.
+     *
+     * @param timeout how long at most
+     * @return the cursor, before the first completion; to be closed
+     * @throws IllegalStateException when the queue has no channel, or a cursor of it is open
+     * @throws RdmaTimeoutException when there was none in time
+     * @throws RdmaClosedException when the queue was closed by another thread
+     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     */
+    @CFunction("ibv_start_poll")
+    public CompletionCursor awaitPoll(Duration timeout) throws RdmaException, InterruptedException {
+        await(take, timeout);
+        return cursor;
+    }
+
+    private int takeCursor() throws RdmaException {
+        if (cursor.start()) {
+            return 1;
+        }
+        cursor.close();
+        return 0;
+    }
+
+    @Override
+    void requireNoCursor() {
+        cursor.requireClosed();
+    }
+
+    @Override
+    void requireNoCursorOfThisThread() {
+        cursor.requireNotOpenedBy(Thread.currentThread());
+    }
+
+    @Override
+    void endPoll() {
+        cursor.end();
+    }
+}
