@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -11,11 +12,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.bindings.ibv_qp_attr;
-import io.rdmacm.bindings.ibv_qp_cap;
 import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -35,6 +36,10 @@ public final class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction DESTROY_QP = NativeFunction.of("ibv_destroy_qp");
+
+    // ibv_query_qp refuses a mask with the rate limit
+    private static final Set<QueuePairAttribute> QUERIED = EnumSet.complementOf(
+            EnumSet.of(QueuePairAttribute.RATE_LIMIT));
 
     private final ProtectionDomain domain;
     private final QueuePairInitAttributes attributes;
@@ -76,9 +81,10 @@ public final class QueuePair extends NativeObject {
         attributes.sharedReceiveQueue().ifPresent(queue -> parents.add(queue.life()));
         Lifetime life = Lifetime.begin("QueuePair", parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
-            long init = write(attributes, arena);
+            long init = QueuePairStructs.write(attributes, arena);
             long address = life.create(() -> creator.create(init));
-            QueuePair pair = new QueuePair(domain, attributes, life, address, readCapabilities(init), destroyer);
+            QueuePair pair = new QueuePair(domain, attributes, life, address, QueuePairStructs.readCapabilities(
+                    init + ibv_qp_init_attr.cap$offset()), destroyer);
             domain.context().events().add(pair);
             return pair;
         }
@@ -135,17 +141,74 @@ public final class QueuePair extends NativeObject {
         return attributes.sharedReceiveQueue();
     }
 
+    /**
+     * Brings it into another state, or changes what can be changed in its state ({@code ibv_modify_qp}). What the way
+     * from its present state needs and takes is checked before, against the tables of the InfiniBand specification;
+     * except for driver types, whose rules only their driver knows.
+     *
+     * @param wanted the new state, if it is to change, and what belongs to the way there
+     * @throws IllegalStateException when there is no way from its present state to the new one
+     * @throws IllegalArgumentException when attributes are missing, or given that must not be: the message names them
+     * @throws RdmaException EINVAL when a value is not possible on this device; ENXIO, ETIMEDOUT or EHOSTUNREACH when
+     *         the peer's address cannot be resolved
+     */
+    @CFunction("ibv_modify_qp")
+    public void modify(QueuePairAttributes wanted) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            if (attributes.type() != QueuePairType.DRIVER) {
+                QueuePairState from = wanted.has(QueuePairAttribute.CUR_STATE) ? wanted.currentState() : queryState();
+                QueuePairState to = wanted.has(QueuePairAttribute.STATE) ? wanted.state() : from;
+                TransitionTable.check(attributes.type(), from, to, wanted.present());
+            }
+            long struct = arena.allocate(ibv_qp_attr.layout()).address();
+            QueuePairStructs.write(wanted, struct);
+            Check.returned(MODIFY_QP, MODIFY_QP.callInt(address(), struct, QueuePairStructs.mask(wanted)));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * All that the device tells of it ({@code ibv_query_qp}).
+     *
+     * @throws RdmaException when the device failed
+     */
+    @CFunction("ibv_query_qp")
+    public QueuePairStatus query() throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            long current = arena.allocate(ibv_qp_attr.layout()).address();
+            long init = arena.allocate(ibv_qp_init_attr.layout()).address();
+            Check.returned(QUERY_QP, QUERY_QP.callInt(address(), current,
+                    Flags.mask(QUERIED, QueuePairAttribute::bit), init));
+            QueuePairInitAttributes made = attributes.with(
+                    QueuePairStructs.readCapabilities(init + ibv_qp_init_attr.cap$offset()),
+                    Memory.getInt(init + ibv_qp_init_attr.sq_sig_all$offset()) != 0);
+            return new QueuePairStatus(QueuePairStructs.read(current, QUERIED),
+                    Memory.getByte(current + ibv_qp_attr.sq_draining$offset()) != 0, made);
+        } finally {
+            life().leave();
+        }
+    }
+
     /** The state it is in now ({@code ibv_query_qp}). */
     @CFunction("ibv_query_qp")
     public QueuePairState state() throws RdmaException {
         life().enter();
+        try {
+            return queryState();
+        } finally {
+            life().leave();
+        }
+    }
+
+    private QueuePairState queryState() throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long current = arena.allocate(ibv_qp_attr.layout()).address();
             long init = arena.allocate(ibv_qp_init_attr.layout()).address();
             Check.returned(QUERY_QP, QUERY_QP.callInt(address(), current, Rdma.IBV_QP_STATE(), init));
             return QueuePairState.of(Memory.getInt(current + ibv_qp_attr.qp_state$offset()));
-        } finally {
-            life().leave();
         }
     }
 
@@ -280,32 +343,5 @@ public final class QueuePair extends NativeObject {
             throw new IllegalArgumentException("the completion queue belongs to another context than the protection"
                     + " domain: " + queue.context() + ", " + domain.context());
         }
-    }
-
-    private static long write(QueuePairInitAttributes attributes, Arena arena) {
-        long init = arena.allocate(ibv_qp_init_attr.layout()).address();
-        QueuePairCapabilities sizes = attributes.capabilities();
-        Memory.putLong(init + ibv_qp_init_attr.send_cq$offset(), attributes.sendQueue().address());
-        Memory.putLong(init + ibv_qp_init_attr.recv_cq$offset(), attributes.receiveQueue().address());
-        attributes.sharedReceiveQueue().ifPresent(
-                queue -> Memory.putLong(init + ibv_qp_init_attr.srq$offset(), queue.address()));
-        Memory.putInt(init + ibv_qp_init_attr.qp_type$offset(), attributes.type().value());
-        Memory.putInt(init + ibv_qp_init_attr.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
-        long cap = init + ibv_qp_init_attr.cap$offset();
-        Memory.putInt(cap + ibv_qp_cap.max_send_wr$offset(), sizes.maxSendRequests());
-        Memory.putInt(cap + ibv_qp_cap.max_recv_wr$offset(), sizes.maxReceiveRequests());
-        Memory.putInt(cap + ibv_qp_cap.max_send_sge$offset(), sizes.maxSendScatterGather());
-        Memory.putInt(cap + ibv_qp_cap.max_recv_sge$offset(), sizes.maxReceiveScatterGather());
-        Memory.putInt(cap + ibv_qp_cap.max_inline_data$offset(), sizes.maxInlineData());
-        return init;
-    }
-
-    private static QueuePairCapabilities readCapabilities(long init) {
-        long cap = init + ibv_qp_init_attr.cap$offset();
-        return new QueuePairCapabilities(Memory.getInt(cap + ibv_qp_cap.max_send_wr$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_recv_wr$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_send_sge$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_recv_sge$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_inline_data$offset()));
     }
 }

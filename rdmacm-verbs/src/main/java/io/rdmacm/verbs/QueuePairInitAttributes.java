@@ -30,6 +30,11 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         return new Builder();
     }
 
+    /** The same with what the device tells of it. */
+    QueuePairInitAttributes with(QueuePairCapabilities sizes, boolean signalsAll) {
+        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, sizes, signalsAll, sharedReceiveQueue);
+    }
+
     /** Makes {@link QueuePairInitAttributes}; every value but the completion queues has a default. */
     public static final class Builder {
         private QueuePairType type = QueuePairType.RC;

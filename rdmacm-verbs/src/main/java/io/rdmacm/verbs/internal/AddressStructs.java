@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_global_route;
 import io.rdmacm.verbs.AddressAttributes;
@@ -15,6 +16,7 @@ import io.rdmacm.verbs.GlobalRoute;
 public final class AddressStructs {
     private static final long GRH = ibv_ah_attr.grh$offset();
     private static final int BYTE = 0xff;
+    private static final int FLOW_LABEL = Rdma.IB_GRH_FLOWLABEL_MASK();
 
     private AddressStructs() {
     }
@@ -55,7 +57,7 @@ public final class AddressStructs {
 
     private static GlobalRoute readRoute(long address) {
         return new GlobalRoute(readGid(address + ibv_global_route.dgid$offset()),
-                Memory.getInt(address + ibv_global_route.flow_label$offset()),
+                Memory.getInt(address + ibv_global_route.flow_label$offset()) & FLOW_LABEL,
                 unsignedByte(address + ibv_global_route.sgid_index$offset()),
                 unsignedByte(address + ibv_global_route.hop_limit$offset()),
                 unsignedByte(address + ibv_global_route.traffic_class$offset()));

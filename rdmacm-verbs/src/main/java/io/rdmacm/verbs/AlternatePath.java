@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.Objects;
+
+/**
+ * The path that a connected queue pair goes over to when its first one fails ({@code IBV_QP_ALT_PATH},
+ * ibv_modify_qp(3)).
+ *
+ * @param path the way to the peer
+ * @param partitionKeyIndex of the port's table
+ * @param port of this device, from 1 on
+ * @param timeout 5 bits: 4.096 microseconds times 2 to the power of it; 0 for none
+ */
+public record AlternatePath(AddressAttributes path, int partitionKeyIndex, int port, int timeout) {
+    /**
+     * Checks the numbers.
+     *
+     * @throws IllegalArgumentException when one does not fit into its field
+     */
+    public AlternatePath {
+        Objects.requireNonNull(path, "path");
+        AddressAttributes.requireBits("partition key index", partitionKeyIndex, Short.SIZE);
+        AddressAttributes.requireBits("port", port, Byte.SIZE);
+        AddressAttributes.requireBits("timeout", timeout, Byte.SIZE);
+    }
+}

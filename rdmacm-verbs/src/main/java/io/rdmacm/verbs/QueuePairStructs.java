@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+
+import io.rdmacm.bindings.ibv_qp_attr;
+import io.rdmacm.bindings.ibv_qp_cap;
+import io.rdmacm.bindings.ibv_qp_init_attr;
+import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.Memory;
+
+/** The attributes of queue pairs between Java and the C structs. */
+final class QueuePairStructs {
+    // enum ibv_mtu counts the powers of two from 256 on
+    private static final int MTU_BASE = 128;
+
+    private QueuePairStructs() {
+    }
+
+    /** A new {@code struct ibv_qp_init_attr}. */
+    static long write(QueuePairInitAttributes attributes, Arena arena) {
+        long init = arena.allocate(ibv_qp_init_attr.layout()).address();
+        Memory.putLong(init + ibv_qp_init_attr.send_cq$offset(), attributes.sendQueue().address());
+        Memory.putLong(init + ibv_qp_init_attr.recv_cq$offset(), attributes.receiveQueue().address());
+        attributes.sharedReceiveQueue().ifPresent(
+                queue -> Memory.putLong(init + ibv_qp_init_attr.srq$offset(), queue.address()));
+        Memory.putInt(init + ibv_qp_init_attr.qp_type$offset(), attributes.type().value());
+        Memory.putInt(init + ibv_qp_init_attr.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
+        write(attributes.capabilities(), init + ibv_qp_init_attr.cap$offset());
+        return init;
+    }
+
+    /** Reads a {@code struct ibv_qp_cap}. */
+    static QueuePairCapabilities readCapabilities(long cap) {
+        return new QueuePairCapabilities(Memory.getInt(cap + ibv_qp_cap.max_send_wr$offset()),
+                Memory.getInt(cap + ibv_qp_cap.max_recv_wr$offset()),
+                Memory.getInt(cap + ibv_qp_cap.max_send_sge$offset()),
+                Memory.getInt(cap + ibv_qp_cap.max_recv_sge$offset()),
+                Memory.getInt(cap + ibv_qp_cap.max_inline_data$offset()));
+    }
+
+    private static void write(QueuePairCapabilities sizes, long cap) {
+        Memory.putInt(cap + ibv_qp_cap.max_send_wr$offset(), sizes.maxSendRequests());
+        Memory.putInt(cap + ibv_qp_cap.max_recv_wr$offset(), sizes.maxReceiveRequests());
+        Memory.putInt(cap + ibv_qp_cap.max_send_sge$offset(), sizes.maxSendScatterGather());
+        Memory.putInt(cap + ibv_qp_cap.max_recv_sge$offset(), sizes.maxReceiveScatterGather());
+        Memory.putInt(cap + ibv_qp_cap.max_inline_data$offset(), sizes.maxInlineData());
+    }
+
+    /** The mask of what is present. */
+    static int mask(QueuePairAttributes attributes) {
+        return Flags.mask(attributes.present(), QueuePairAttribute::bit);
+    }
+
+    /** Writes what is present into a zeroed {@code struct ibv_qp_attr}. */
+    static void write(QueuePairAttributes attributes, long struct) {
+        for (QueuePairAttribute attribute : attributes.present()) {
+            Object value = attributes.get(attribute);
+            switch (value) {
+                case QueuePairState state -> Memory.putInt(struct + offset(attribute), state.value());
+                case PathMigrationState state -> Memory.putInt(struct + offset(attribute), state.value());
+                case Set<?> flags -> Memory.putInt(struct + offset(attribute),
+                        Flags.mask(attributes.accessFlags(), AccessFlag::bit));
+                case Boolean on -> Memory.putByte(struct + offset(attribute), (byte) (on ? 1 : 0));
+                case AddressAttributes path -> AddressStructs.write(path, struct + offset(attribute));
+                case AlternatePath path -> writeAlternate(path, struct);
+                case QueuePairCapabilities sizes -> write(sizes, struct + offset(attribute));
+                default -> writeNumber(attribute, (Integer) value, struct);
+            }
+        }
+    }
+
+    private static void writeNumber(QueuePairAttribute attribute, int value, long struct) {
+        long address = struct + offset(attribute);
+        switch (attribute) {
+            case PATH_MTU -> Memory.putInt(address, Integer.numberOfTrailingZeros(value / MTU_BASE));
+            case PKEY_INDEX -> Memory.putShort(address, (short) value);
+            case QKEY, RQ_PSN, SQ_PSN, DEST_QPN, RATE_LIMIT -> Memory.putInt(address, value);
+            default -> Memory.putByte(address, (byte) value);
+        }
+    }
+
+    private static void writeAlternate(AlternatePath path, long struct) {
+        AddressStructs.write(path.path(), struct + ibv_qp_attr.alt_ah_attr$offset());
+        Memory.putShort(struct + ibv_qp_attr.alt_pkey_index$offset(), (short) path.partitionKeyIndex());
+        Memory.putByte(struct + ibv_qp_attr.alt_port_num$offset(), (byte) path.port());
+        Memory.putByte(struct + ibv_qp_attr.alt_timeout$offset(), (byte) path.timeout());
+    }
+
+    /** Reads a {@code struct ibv_qp_attr}. */
+    static QueuePairAttributes read(long struct, Set<QueuePairAttribute> wanted) {
+        Map<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
+        for (QueuePairAttribute attribute : wanted) {
+            values.put(attribute, readOne(attribute, struct, struct + offset(attribute)));
+        }
+        return new QueuePairAttributes(values);
+    }
+
+    private static Object readOne(QueuePairAttribute attribute, long struct, long address) {
+        return switch (attribute) {
+            case STATE, CUR_STATE -> QueuePairState.of(Memory.getInt(address));
+            case PATH_MIG_STATE -> PathMigrationState.of(Memory.getInt(address));
+            case ACCESS_FLAGS -> readAccess(Memory.getInt(address));
+            case EN_SQD_ASYNC_NOTIFY -> Memory.getByte(address) != 0;
+            case AV -> AddressStructs.read(address);
+            case ALT_PATH -> readAlternate(struct);
+            case CAP -> readCapabilities(address);
+            case PATH_MTU -> Memory.getInt(address) == 0 ? 0 : MTU_BASE << Memory.getInt(address);
+            case PKEY_INDEX -> Short.toUnsignedInt(Memory.getShort(address));
+            case QKEY, RQ_PSN, SQ_PSN, DEST_QPN, RATE_LIMIT -> Memory.getInt(address);
+            case PORT, TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, MIN_RNR_TIMER, MAX_DEST_RD_ATOMIC ->
+                Byte.toUnsignedInt(Memory.getByte(address));
+        };
+    }
+
+    private static AlternatePath readAlternate(long struct) {
+        return new AlternatePath(AddressStructs.read(struct + ibv_qp_attr.alt_ah_attr$offset()),
+                Short.toUnsignedInt(Memory.getShort(struct + ibv_qp_attr.alt_pkey_index$offset())),
+                Byte.toUnsignedInt(Memory.getByte(struct + ibv_qp_attr.alt_port_num$offset())),
+                Byte.toUnsignedInt(Memory.getByte(struct + ibv_qp_attr.alt_timeout$offset())));
+    }
+
+    private static Set<AccessFlag> readAccess(int bits) {
+        Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+        for (AccessFlag flag : AccessFlag.values()) {
+            if ((bits & flag.bit()) != 0) {
+                flags.add(flag);
+            }
+        }
+        return Set.copyOf(flags);
+    }
+
+    private static long offset(QueuePairAttribute attribute) {
+        return switch (attribute) {
+            case STATE -> ibv_qp_attr.qp_state$offset();
+            case CUR_STATE -> ibv_qp_attr.cur_qp_state$offset();
+            case EN_SQD_ASYNC_NOTIFY -> ibv_qp_attr.en_sqd_async_notify$offset();
+            case ACCESS_FLAGS -> ibv_qp_attr.qp_access_flags$offset();
+            case PKEY_INDEX -> ibv_qp_attr.pkey_index$offset();
+            case PORT -> ibv_qp_attr.port_num$offset();
+            case QKEY -> ibv_qp_attr.qkey$offset();
+            case AV -> ibv_qp_attr.ah_attr$offset();
+            case PATH_MTU -> ibv_qp_attr.path_mtu$offset();
+            case TIMEOUT -> ibv_qp_attr.timeout$offset();
+            case RETRY_CNT -> ibv_qp_attr.retry_cnt$offset();
+            case RNR_RETRY -> ibv_qp_attr.rnr_retry$offset();
+            case RQ_PSN -> ibv_qp_attr.rq_psn$offset();
+            case MAX_QP_RD_ATOMIC -> ibv_qp_attr.max_rd_atomic$offset();
+            case ALT_PATH -> ibv_qp_attr.alt_ah_attr$offset();
+            case MIN_RNR_TIMER -> ibv_qp_attr.min_rnr_timer$offset();
+            case SQ_PSN -> ibv_qp_attr.sq_psn$offset();
+            case MAX_DEST_RD_ATOMIC -> ibv_qp_attr.max_dest_rd_atomic$offset();
+            case PATH_MIG_STATE -> ibv_qp_attr.path_mig_state$offset();
+            case CAP -> ibv_qp_attr.cap$offset();
+            case DEST_QPN -> ibv_qp_attr.dest_qp_num$offset();
+            case RATE_LIMIT -> ibv_qp_attr.rate_limit$offset();
+        };
+    }
+}
