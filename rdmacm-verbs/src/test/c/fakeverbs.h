@@ -98,6 +98,7 @@ int *fake_users_of_pd(struct ibv_pd *pd);
 int *fake_users_of_cq(struct ibv_cq *cq);
 int *fake_users_of_srq(struct ibv_srq *srq);
 int *fake_users_of_xrcd(struct ibv_xrcd *xrcd);
+void fake_fill_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init);
 
 #define FAKE_BITS(value) ((uint64_t)(value))
 #define CALLED_WITH(data, size, ...)                                                                                  \

@@ -359,7 +359,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
 {
 	int error = CALLED(FAKE_BITS(qp), FAKE_BITS(attr), FAKE_BITS(mask), FAKE_BITS(init));
 	if (!error)
-		attr->qp_state = qp->state;
+		fake_fill_query(qp, attr, init);
 	return error;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -261,7 +263,9 @@ public final class QueuePairAttributes {
 
         /** What peers may do: of remote write, read, and atomic. */
         public Builder accessFlags(AccessFlag... flags) {
-            return put(QueuePairAttribute.ACCESS_FLAGS, Set.of(flags));
+            Set<AccessFlag> set = EnumSet.noneOf(AccessFlag.class);
+            set.addAll(Arrays.asList(flags));
+            return put(QueuePairAttribute.ACCESS_FLAGS, Collections.unmodifiableSet(set));
         }
 
         /** The index of the partition key in the table of the port: 16 bits. */

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
@@ -132,7 +133,7 @@ final class QueuePairStructs {
                 flags.add(flag);
             }
         }
-        return Set.copyOf(flags);
+        return Collections.unmodifiableSet(flags);
     }
 
     private static long offset(QueuePairAttribute attribute) {

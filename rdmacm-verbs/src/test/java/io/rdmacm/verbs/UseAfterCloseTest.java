@@ -60,6 +60,7 @@ class UseAfterCloseTest {
                         QueuePairInitAttributes.builder().completionQueue(stack.queue()).build())
                 .closed(shared).closed(xrcDomain)
                 .argument(SharedReceiveQueueInitAttributes.class, sharedAttributes)
+                .argument(QueuePairAttributes.class, QueuePairAttributes.toError())
                 .argument(TagOperations.class, TagOperations.allocate(2, 1))
                 .argument(Path.class, Path.of("none"))
                 .argument(MemorySegment.class, Arena.ofAuto().allocate(8))
