@@ -326,7 +326,7 @@ public final class QueuePairAttributes {
             return put(QueuePairAttribute.ALT_PATH, path);
         }
 
-        /** How long a peer waits when there is no receive: 1 is 0.01 ms, 12 is 0.64 ms, 31 is 491.52 ms, 0 655.36 ms. */
+        /** How long a peer waits when there is no receive: 1 is 0.01 ms, 12 0.64 ms, 31 491.52 ms, 0 655.36 ms. */
         public Builder minRnrTimer(int code) {
             return put(QueuePairAttribute.MIN_RNR_TIMER, "minimal RNR timer", code, TIMER_BITS);
         }

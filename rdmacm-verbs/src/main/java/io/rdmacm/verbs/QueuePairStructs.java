@@ -115,7 +115,7 @@ final class QueuePairStructs {
             case PKEY_INDEX -> Short.toUnsignedInt(Memory.getShort(address));
             case QKEY, RQ_PSN, SQ_PSN, DEST_QPN, RATE_LIMIT -> Memory.getInt(address);
             case PORT, TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, MIN_RNR_TIMER, MAX_DEST_RD_ATOMIC ->
-                Byte.toUnsignedInt(Memory.getByte(address));
+                    Byte.toUnsignedInt(Memory.getByte(address));
         };
     }
 
