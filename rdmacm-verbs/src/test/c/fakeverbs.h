@@ -18,7 +18,7 @@ struct fake_record {
 	uint8_t data[FAKE_DATA];
 };
 
-enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_XRCD, FAKE_AH, FAKE_KINDS };
+enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_XRCD, FAKE_AH, FAKE_DM, FAKE_TD, FAKE_MW, FAKE_KINDS };
 
 struct fake_cq {
 	struct ibv_cq_ex ex; // begins as an ibv_cq does
@@ -39,6 +39,8 @@ struct fake_channel {
 struct fake_pd {
 	struct ibv_pd pd;
 	int users; // regions and queue pairs
+	int *users_below[2]; // of a parent domain: the users of its domain, and of its thread domain
+	struct ibv_parent_domain_init_attr parent;
 };
 
 struct fake_context {
@@ -93,6 +95,7 @@ void *fake_make(enum fake_kind kind, size_t size, int *users);
 int fake_destroy(enum fake_kind kind, void *object, int *users);
 void fake_add(int *counter, int number);
 uint32_t fake_next_number(void);
+struct ibv_mr *fake_make_region(struct ibv_pd *pd, void *addr, size_t length);
 int *fake_users_of_context(struct ibv_context *context);
 int *fake_users_of_pd(struct ibv_pd *pd);
 int *fake_users_of_cq(struct ibv_cq *cq);

@@ -211,10 +211,16 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	int error = CALLED(FAKE_BITS(pd));
 	if (error)
 		return error;
-	return *fake_users_of_pd(pd) ? EBUSY : fake_destroy(FAKE_PD, pd, fake_users_of_context(pd->context));
+	if (*fake_users_of_pd(pd))
+		return EBUSY;
+	for (int i = 0; i < 2; i++) {
+		if (((struct fake_pd *)pd)->users_below[i])
+			fake_add(((struct fake_pd *)pd)->users_below[i], -1);
+	}
+	return fake_destroy(FAKE_PD, pd, fake_users_of_context(pd->context));
 }
 
-static struct ibv_mr *make_region(struct ibv_pd *pd, void *addr, size_t length)
+struct ibv_mr *fake_make_region(struct ibv_pd *pd, void *addr, size_t length)
 {
 	struct ibv_mr *mr = fake_make(FAKE_MR, sizeof(*mr), fake_users_of_pd(pd));
 	mr->context = pd->context;
@@ -229,13 +235,13 @@ static struct ibv_mr *make_region(struct ibv_pd *pd, void *addr, size_t length)
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	int error = CALLED(FAKE_BITS(pd), FAKE_BITS(addr), length, FAKE_BITS(access));
-	return error ? failed(error) : make_region(pd, addr, length);
+	return error ? failed(error) : fake_make_region(pd, addr, length);
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	int error = CALLED(FAKE_BITS(pd), FAKE_BITS(addr), length, iova, access);
-	return error ? failed(error) : make_region(pd, addr, length);
+	return error ? failed(error) : fake_make_region(pd, addr, length);
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)

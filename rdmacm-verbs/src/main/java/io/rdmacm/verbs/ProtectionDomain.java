@@ -2,15 +2,13 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.rdmacm.bindings.ibv_pd;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.QueueGuard;
 
@@ -18,60 +16,190 @@ import io.rdmacm.verbs.internal.QueueGuard;
  * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): queue pairs can use the memory regions of their own
  * domain only. All methods are safe for use by several threads.
  */
-public final class ProtectionDomain extends NativeObject {
+public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     private static final NativeFunction ALLOC_PD = NativeFunction.of("ibv_alloc_pd");
     private static final NativeFunction DEALLOC_PD = NativeFunction.of("ibv_dealloc_pd");
+    private static final NativeFunction IMPORT_PD = NativeFunction.of("ibv_import_pd");
+    private static final NativeFunction UNIMPORT_PD = NativeFunction.of("ibv_unimport_pd");
 
     private final VerbsContext context;
-    // The send queues that may be copying out of a region right now, see MemoryRegion.close().
-    private final List<QueueGuard> sendQueues = new CopyOnWriteArrayList<>();
+    private final boolean imported;
+    // The send queues that may be copying out of a region right now, see MemoryRegion.close(). Those of a parent domain
+    // use the regions of the domain below it: they share the list.
+    private final List<QueueGuard> sendQueues;
 
-    private ProtectionDomain(VerbsContext context, Lifetime life, long address) {
+    private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
         super(life, address, ibv_pd.sizeof());
         this.context = context;
+        this.imported = imported;
+        this.sendQueues = new CopyOnWriteArrayList<>();
+    }
+
+    /** For a parent domain. */
+    ProtectionDomain(ProtectionDomain below, Lifetime life, long address) {
+        super(life, address, ibv_pd.sizeof());
+        this.context = below.context;
+        this.imported = false;
+        this.sendQueues = below.sendQueues;
     }
 
     static ProtectionDomain allocate(VerbsContext context) throws RdmaException {
         Lifetime life = Lifetime.begin("ProtectionDomain", context.life());
         long address = life.create(() -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())));
-        return new ProtectionDomain(context, life, address);
+        return new ProtectionDomain(context, life, address, false);
+    }
+
+    static ProtectionDomain importDomain(VerbsContext context, int kernelHandle) throws RdmaException {
+        Lifetime life = Lifetime.begin("ProtectionDomain", context.life());
+        long address = life.create(() -> Check.pointer(IMPORT_PD,
+                IMPORT_PD.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
+                "handle " + Integer.toUnsignedString(kernelHandle)));
+        return new ProtectionDomain(context, life, address, true);
     }
 
     /** The device that it belongs to. */
-    public VerbsContext context() {
+    public final VerbsContext context() {
         life().ensureOpen();
         return context;
+    }
+
+    /** The kernel's number of it, for {@link VerbsContext#importProtectionDomain} ({@code ibv_pd.handle}). */
+    public final int kernelHandle() {
+        life().ensureOpen();
+        return Memory.getInt(address() + ibv_pd.handle$offset());
     }
 
     /**
      * Allocates memory, zeroed and aligned to a page, and registers it; both end with the region's close
      * ({@code ibv_reg_mr}).
      *
-     * @param bytes how many, at least 1
+     * @param bytes how many, at least 1; may be more than 2 GiB
      * @param access what it may be used for; local read always is
      * @throws RdmaException ENOMEM, when the limit of locked memory is reached
      */
     @CFunction("ibv_reg_mr")
-    public MemoryRegion allocate(long bytes, AccessFlag... access) throws RdmaException {
-        life().ensureOpen();
-        return MemoryRegion.allocate(this, bytes, accessSet(Arrays.asList(access)));
+    public final MemoryRegion allocate(long bytes, AccessFlag... access) throws RdmaException {
+        return MemoryRegions.of(this, access).allocate(bytes);
     }
 
     /**
-     * Registers memory of the caller's ({@code ibv_reg_mr}): native memory of any arena. The arena must not be closed
-     * before the region is: the device would go on using the memory. A region of an automatic or the global arena
-     * keeps its memory alive by itself.
+     * Registers memory of the caller's ({@code ibv_reg_mr}): native memory of any arena, or a slice of it. The arena
+     * must not be closed before the region is: the device would go on using the memory. A region of an automatic or the
+     * global arena keeps its memory alive by itself.
      *
-     * @param memory native, not empty, and not read-only when anything but local and remote reads are allowed
+     * @param memory native, not empty, and not read-only when anything but local and remote reads are allowed; with
+     *        {@link AccessFlag#ZERO_BASED} it begins with a page
      * @param access what it may be used for; local read always is
-     * @throws IllegalArgumentException for memory of the Java heap, empty memory, or access flags that need
-     *         {@link AccessFlag#LOCAL_WRITE} without it
+     * @throws IllegalArgumentException for memory of the Java heap, empty memory, memory of a closed arena, or access
+     *         flags that need {@link AccessFlag#LOCAL_WRITE} without it
      * @throws RdmaException ENOMEM, when the limit of locked memory is reached; EINVAL
      */
-    @CFunction("ibv_reg_mr")
-    public MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
+    @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
+    public final MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
+        return MemoryRegions.of(this, access).register(memory);
+    }
+
+    /**
+     * As {@link #register}, known to devices by another address than the processor's ({@code ibv_reg_mr_iova},
+     * ibv_reg_mr(3)).
+     *
+     * @param memory native and not empty
+     * @param deviceAddress the address of its first byte for work requests; within a page at the same place as the
+     *        memory
+     * @param access what it may be used for; local read always is
+     * @throws RdmaException EINVAL when the address is at another place within its page
+     */
+    @CFunction({"ibv_reg_mr_iova", "ibv_reg_mr_iova2"})
+    public final MemoryRegion registerAt(MemorySegment memory, long deviceAddress, AccessFlag... access)
+            throws RdmaException {
+        return MemoryRegions.of(this, access).registerAt(memory, deviceAddress);
+    }
+
+    /**
+     * Registers memory of another device, which has a dma-buf for it ({@code ibv_reg_dmabuf_mr}, ibv_reg_mr(3)).
+     *
+     * @param fd the file descriptor of the dma-buf; stays the caller's
+     * @param offset where the region begins in it, in bytes
+     * @param length in bytes
+     * @param deviceAddress the address of its first byte for work requests; within a page at the same place as the
+     *        offset
+     * @param access what it may be used for; local read always is
+     * @throws RdmaUnsupportedException when the device cannot do it
+     */
+    @CFunction("ibv_reg_dmabuf_mr")
+    public final MemoryRegion registerDmaBuf(int fd, long offset, long length, long deviceAddress,
+            AccessFlag... access) throws RdmaException {
+        return MemoryRegions.of(this, access).registerDmaBuf(fd, offset, length, deviceAddress);
+    }
+
+    /**
+     * Registers memory on the device itself ({@code ibv_reg_dm_mr}, ibv_alloc_dm(3)). The region begins with the
+     * address 0.
+     *
+     * @param memory of the same context
+     * @param offset where the region begins in it, in bytes
+     * @param length in bytes
+     * @param access what it may be used for, {@link AccessFlag#ZERO_BASED} among it
+     */
+    @CFunction("ibv_reg_dm_mr")
+    public final MemoryRegion register(DeviceMemory memory, long offset, long length, AccessFlag... access)
+            throws RdmaException {
+        return MemoryRegions.of(this, access).registerDeviceMemory(memory, offset, length);
+    }
+
+    /**
+     * A region of no memory ({@code ibv_alloc_null_mr}, ibv_alloc_null_mr(3)): what is written to it by its local key
+     * is dropped, what is read is zero, at any offset.
+     *
+     * @throws RdmaUnsupportedException when the device has none
+     */
+    @CFunction("ibv_alloc_null_mr")
+    public final MemoryRegion allocateNullRegion() throws RdmaException {
+        return MemoryRegions.of(this, AccessFlag.LOCAL_WRITE).allocateNull();
+    }
+
+    /**
+     * A region that another context over the same device made, by its number ({@code ibv_import_mr}, ibv_import_mr(3)).
+     * Its close lets go of it only; it ends with that of the other, which must come last.
+     *
+     * @param kernelHandle what {@link MemoryRegion#kernelHandle()} of the other tells
+     * @throws RdmaUnsupportedException when the driver cannot import
+     */
+    @CFunction("ibv_import_mr")
+    public final MemoryRegion importRegion(int kernelHandle) throws RdmaException {
+        return MemoryRegions.importRegion(this, kernelHandle);
+    }
+
+    /**
+     * Says what will be done with parts of memory regions ({@code ibv_advise_mr}, ibv_advise_mr(3)).
+     *
+     * @param advice what
+     * @param flush whether it is done when this returns
+     * @param ranges of regions of this domain, at least one
+     * @throws RdmaUnsupportedException when the device takes no advice
+     * @throws RdmaException EFAULT when a region is not of {@link AccessFlag#ON_DEMAND}
+     */
+    @CFunction("ibv_advise_mr")
+    public final void advise(MemoryAdvice advice, boolean flush, MemoryRange... ranges) throws RdmaException {
+        life().enter();
+        try {
+            MemoryRange.advise(this, advice, flush, List.of(ranges));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * A protection domain over this one, whose objects are used by one thread only or live in memory of the caller's
+     * ({@code ibv_alloc_parent_domain}, ibv_alloc_parent_domain(3)).
+     *
+     * @param attributes what it is made with
+     * @throws RdmaUnsupportedException when the device has none
+     */
+    @CFunction("ibv_alloc_parent_domain")
+    public ParentDomain allocateParentDomain(ParentDomainAttributes attributes) throws RdmaException {
         life().ensureOpen();
-        return MemoryRegion.register(this, memory, accessSet(Arrays.asList(access)));
+        return ParentDomain.allocate(this, attributes);
     }
 
     /**
@@ -81,7 +209,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
      */
     @CFunction("ibv_create_qp")
-    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+    public final QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         life().ensureOpen();
         return QueuePair.create(this, attributes);
     }
@@ -130,9 +258,13 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     @Override
-    @CFunction("ibv_dealloc_pd")
+    @CFunction({"ibv_dealloc_pd", "ibv_unimport_pd"})
     protected void destroy() throws RdmaException {
-        Check.returned(DEALLOC_PD, DEALLOC_PD.callInt(address()));
+        if (imported) {
+            UNIMPORT_PD.callInt(address());
+        } else {
+            Check.returned(DEALLOC_PD, DEALLOC_PD.callInt(address()));
+        }
     }
 
     void addSendQueue(QueueGuard queue) {
@@ -146,14 +278,5 @@ public final class ProtectionDomain extends NativeObject {
     /** Returns when no thread is any longer inside a post that began before. */
     void awaitPosts() {
         sendQueues.forEach(QueueGuard::awaitQuiet);
-    }
-
-    private static Set<AccessFlag> accessSet(Collection<AccessFlag> access) {
-        Set<AccessFlag> flags = Set.copyOf(access);
-        boolean writes = flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC);
-        if (writes && !flags.contains(AccessFlag.LOCAL_WRITE)) {
-            throw new IllegalArgumentException("remote write and remote atomic access need LOCAL_WRITE too: " + flags);
-        }
-        return flags;
     }
 }

@@ -48,8 +48,9 @@ final class ScatterList {
     void requireReadable(int entries) {
         for (int i = 0; i < entries; i++) {
             if (!regions[i].isReadable()) {
-                throw new IllegalStateException("entry " + i + " of the scatter list names a closed memory region: "
-                        + regions[i]);
+                throw new IllegalStateException("entry " + i + " of the scatter list names a "
+                        + (regions[i].isOpen() ? "memory region that the processor cannot read inline data from: "
+                                : "closed memory region: ") + regions[i]);
             }
         }
     }

@@ -71,6 +71,54 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
+     * A protection domain that another context over the same device made, by its number ({@code ibv_import_pd},
+     * ibv_import_pd(3)). Its close lets go of it only; it ends with that of the other, which must come last.
+     *
+     * @param kernelHandle what {@link ProtectionDomain#kernelHandle()} of the other tells
+     * @throws RdmaUnsupportedException when the driver cannot import
+     */
+    @CFunction("ibv_import_pd")
+    public ProtectionDomain importProtectionDomain(int kernelHandle) throws RdmaException {
+        return ProtectionDomain.importDomain(this, kernelHandle);
+    }
+
+    /**
+     * Memory on the device ({@code ibv_alloc_dm}, ibv_alloc_dm(3)).
+     *
+     * @param bytes how many, at least 1 and at most {@link DeviceAttributesEx#maxDeviceMemory}
+     * @param logAlignment it begins on a multiple of two to this power
+     * @throws RdmaUnsupportedException when the device has none
+     * @throws RdmaException ENOMEM, when it has not so much
+     */
+    @CFunction("ibv_alloc_dm")
+    public DeviceMemory allocateDeviceMemory(long bytes, int logAlignment) throws RdmaException {
+        life().ensureOpen();
+        return DeviceMemory.allocate(this, bytes, logAlignment);
+    }
+
+    /**
+     * Device memory that another context over the same device made, by its number ({@code ibv_import_dm},
+     * ibv_import_dm(3)). Its close lets go of it only; it ends with that of the other, which must come last.
+     *
+     * @param kernelHandle what {@link DeviceMemory#kernelHandle()} of the other tells
+     * @throws RdmaUnsupportedException when the driver cannot import
+     */
+    @CFunction("ibv_import_dm")
+    public DeviceMemory importDeviceMemory(int kernelHandle) throws RdmaException {
+        return DeviceMemory.importMemory(this, kernelHandle);
+    }
+
+    /**
+     * A new thread domain ({@code ibv_alloc_td}, ibv_alloc_td(3)).
+     *
+     * @throws RdmaUnsupportedException when the device has none
+     */
+    @CFunction("ibv_alloc_td")
+    public ThreadDomain allocateThreadDomain() throws RdmaException {
+        return ThreadDomain.allocate(this);
+    }
+
+    /**
      * A new completion channel ({@code ibv_create_comp_channel}).
      *
      * @throws RdmaException EMFILE, when the limit of open files is reached

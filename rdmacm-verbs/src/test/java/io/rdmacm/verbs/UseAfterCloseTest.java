@@ -47,12 +47,23 @@ class UseAfterCloseTest {
         ExtendedCompletionQueue extended = stack.context().createExtendedCompletionQueue(
                 CompletionQueueInitAttributes.builder(1).build());
         extended.close();
+        FakeVerbs.call("fake_serve_memory", stack.context().handle().address());
+        ThreadDomain threadDomain = stack.context().allocateThreadDomain();
+        threadDomain.close();
+        ParentDomain parentDomain = stack.domain().allocateParentDomain(ParentDomainAttributes.create());
+        parentDomain.close();
+        DeviceMemory deviceMemory = stack.context().allocateDeviceMemory(8, 0);
+        deviceMemory.close();
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
                 .closed(address).closed(attachment).closed(extended)
                 .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())
+                .closed(threadDomain).closed(parentDomain).closed(deviceMemory)
+                .argument(ParentDomainAttributes.class, ParentDomainAttributes.create())
+                .argument(DeviceMemory.class, deviceMemory)
+                .argument(Reregistration.class, Reregistration.change())
                 .argument(AddressAttributes.class, AddressAttributes.builder().build())
                 .argument(Gid.class, new Gid(-1, 1))
                 .argument(CompletionChannel.class, stack.channel())

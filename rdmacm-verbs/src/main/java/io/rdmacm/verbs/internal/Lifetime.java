@@ -261,6 +261,36 @@ public final class Lifetime {
         }
     }
 
+    /**
+     * Puts this life under one more parent, which cannot close from here on. Not while this one is being closed.
+     *
+     * @throws IllegalStateException when the parent is closed; then nothing was changed
+     */
+    public void addParent(Lifetime parent) {
+        parent.adopt(this);
+        synchronized (this) {
+            List<Lifetime> more = new ArrayList<>(parents);
+            more.add(parent);
+            parents = List.copyOf(more);
+        }
+    }
+
+    /** Undoes one {@link #addParent}; a parent that was added twice stays one. */
+    public void removeParent(Lifetime parent) {
+        boolean gone;
+        synchronized (this) {
+            List<Lifetime> less = new ArrayList<>(parents);
+            less.remove(parent);
+            parents = List.copyOf(less);
+            gone = !less.contains(parent);
+        }
+        if (gone) {
+            synchronized (parent) {
+                parent.children.remove(this);
+            }
+        }
+    }
+
     private void leaveParents() {
         for (Lifetime parent : parents) {
             synchronized (parent) {

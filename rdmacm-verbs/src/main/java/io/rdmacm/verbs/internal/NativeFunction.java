@@ -175,6 +175,16 @@ public final class NativeFunction {
         }
     }
 
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Shape.returningLong(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
     @Override
     public String toString() {
         return name;

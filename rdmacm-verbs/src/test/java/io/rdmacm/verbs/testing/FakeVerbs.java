@@ -60,7 +60,13 @@ public final class FakeVerbs {
         /** An ibv_xrcd. */
         XRC_DOMAIN,
         /** An ibv_ah. */
-        ADDRESS_HANDLE
+        ADDRESS_HANDLE,
+        /** An ibv_dm. */
+        DEVICE_MEMORY,
+        /** An ibv_td. */
+        THREAD_DOMAIN,
+        /** An ibv_mw. */
+        MEMORY_WINDOW
     }
 
     /**

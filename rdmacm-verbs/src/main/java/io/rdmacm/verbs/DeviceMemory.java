@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_alloc_dm_attr;
+import io.rdmacm.bindings.ibv_dm;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * Memory on a device ({@code struct ibv_dm}, ibv_alloc_dm(3)): the processor copies to and from it, and work requests
+ * use it as a region ({@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)}). Its regions must be
+ * closed before it. All methods are safe for use by several threads; the order of copies is for the program to keep.
+ */
+public final class DeviceMemory extends NativeObject {
+    private static final NativeFunction IMPORT_DM = NativeFunction.of("ibv_import_dm");
+    private static final NativeFunction UNIMPORT_DM = NativeFunction.of("ibv_unimport_dm");
+    private static final int MAX_LOG_ALIGNMENT = 63;
+
+    private final VerbsContext context;
+    // not known of an imported one: then the device checks
+    private final long length;
+    private final boolean imported;
+
+    private DeviceMemory(VerbsContext context, Lifetime life, long address, long length, boolean imported) {
+        super(life, address, ibv_dm.sizeof());
+        this.context = context;
+        this.length = length;
+        this.imported = imported;
+        life.describe(() -> imported ? "imported" : length + " bytes");
+    }
+
+    static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment) throws RdmaException {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("device memory needs at least 1 byte, not " + bytes);
+        }
+        if (logAlignment < 0 || logAlignment > MAX_LOG_ALIGNMENT) {
+            throw new IllegalArgumentException("an alignment of two to the power of " + logAlignment);
+        }
+        Lifetime life = Lifetime.begin("DeviceMemory", context.life());
+        long address = life.create(() -> {
+            NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
+            try (Arena arena = Arena.ofConfined()) {
+                long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
+                Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
+                Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
+                return Check.pointer(function, function.callLong(context.address(), attributes), bytes + " bytes");
+            }
+        });
+        return new DeviceMemory(context, life, address, bytes, false);
+    }
+
+    static DeviceMemory importMemory(VerbsContext context, int kernelHandle) throws RdmaException {
+        Lifetime life = Lifetime.begin("DeviceMemory", context.life());
+        long address = life.create(() -> Check.pointer(IMPORT_DM,
+                IMPORT_DM.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
+                "handle " + Integer.toUnsignedString(kernelHandle)));
+        return new DeviceMemory(context, life, address, Long.MAX_VALUE, true);
+    }
+
+    /** The device that it is on. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /** Its length in bytes; {@link Long#MAX_VALUE} for imported memory, whose length only its maker knows. */
+    public long length() {
+        life().ensureOpen();
+        return length;
+    }
+
+    /**
+     * The kernel's number of it, for {@link VerbsContext#importDeviceMemory} ({@code ibv_dm.handle}).
+     *
+     * @throws RdmaUnsupportedException when the driver does not tell it
+     */
+    public int kernelHandle() throws RdmaException {
+        life().ensureOpen();
+        if ((Memory.getInt(address() + ibv_dm.comp_mask$offset()) & Rdma.IBV_DM_MASK_HANDLE()) == 0) {
+            throw RdmaException.of("ibv_dm.handle", Rdma.EOPNOTSUPP());
+        }
+        return Memory.getInt(address() + ibv_dm.handle$offset());
+    }
+
+    /**
+     * Copies to the device ({@code ibv_memcpy_to_dm}).
+     *
+     * @param offset where to, in bytes; many devices need a multiple of 4
+     * @param source of any kind; many devices need a length that is a multiple of 4
+     * @throws IndexOutOfBoundsException when it does not fit
+     */
+    @CFunction("ibv_memcpy_to_dm")
+    public void copyFrom(long offset, MemorySegment source) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            checkRange(offset, source.byteSize());
+            // A copy of it, which nobody can free while the device reads.
+            long copy = arena.allocate(Math.max(1, source.byteSize()), Long.BYTES).copyFrom(source).address();
+            NativeFunction function = function("ibv_memcpy_to_dm", ibv_dm.memcpy_to_dm$offset());
+            Check.returned(function, function.callInt(address(), offset, copy, source.byteSize()));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Copies from the device ({@code ibv_memcpy_from_dm}).
+     *
+     * @param offset where from, in bytes; many devices need a multiple of 4
+     * @param target of any kind; many devices need a length that is a multiple of 4
+     * @throws IndexOutOfBoundsException when there is not so much
+     */
+    @CFunction("ibv_memcpy_from_dm")
+    public void copyTo(long offset, MemorySegment target) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            checkRange(offset, target.byteSize());
+            MemorySegment copy = arena.allocate(Math.max(1, target.byteSize()), Long.BYTES);
+            NativeFunction function = function("ibv_memcpy_from_dm", ibv_dm.memcpy_from_dm$offset());
+            Check.returned(function, function.callInt(copy.address(), address(), offset, target.byteSize()));
+            MemorySegment.copy(copy, 0, target, 0, target.byteSize());
+        } finally {
+            life().leave();
+        }
+    }
+
+    void checkRange(long offset, long bytes) {
+        life().ensureOpen();
+        Objects.checkFromIndexSize(offset, bytes, length);
+    }
+
+    @Override
+    @CFunction({"ibv_free_dm", "ibv_unimport_dm"})
+    protected void destroy() throws RdmaException {
+        if (imported) {
+            UNIMPORT_DM.callInt(address());
+        } else {
+            NativeFunction function = ExtendedOps.FREE_DM.require(context.address());
+            Check.returned(function, function.callInt(address()));
+        }
+    }
+
+    private NativeFunction function(String name, long offset) throws RdmaException {
+        long pointer = Memory.getLong(address() + offset);
+        if (pointer == 0) {
+            throw RdmaException.of(name, Rdma.EOPNOTSUPP());
+        }
+        return NativeFunction.at(name, pointer);
+    }
+}

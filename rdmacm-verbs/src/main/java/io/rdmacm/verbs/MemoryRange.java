@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Objects;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A part of a memory region.
+ *
+ * @param region of which
+ * @param offset where it begins, in bytes
+ * @param length in bytes
+ */
+public record MemoryRange(MemoryRegion region, long offset, int length) {
+    /** A part of a region. */
+    public MemoryRange {
+        Objects.requireNonNull(region, "region");
+    }
+
+    static void advise(ProtectionDomain domain, MemoryAdvice advice, boolean flush, List<MemoryRange> ranges)
+            throws RdmaException {
+        if (ranges.isEmpty()) {
+            throw new IllegalArgumentException("advice for no memory: at least one range is needed");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long address = arena.allocate(ScatterList.ENTRY * ranges.size(), Long.BYTES).address();
+            ScatterList list = new ScatterList(address, ranges.size());
+            for (int i = 0; i < ranges.size(); i++) {
+                MemoryRange range = ranges.get(i);
+                list.set(i, range.region, range.offset, range.length);
+            }
+            NativeFunction function = ExtendedOps.ADVISE_MR.require(domain.context().address());
+            Check.returned(function, function.callInt(domain.address(), advice.value(),
+                    flush ? Rdma.IBV_ADVISE_MR_FLAG_FLUSH() : 0, address, ranges.size()));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_mr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/** The ways to make a memory region, for {@link ProtectionDomain}. */
+final class MemoryRegions {
+    private static final NativeFunction REG_MR = NativeFunction.of("ibv_reg_mr");
+    private static final NativeFunction REG_MR_IOVA = NativeFunction.of("ibv_reg_mr_iova");
+    private static final NativeFunction REG_MR_IOVA2 = NativeFunction.of("ibv_reg_mr_iova2");
+    private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
+    private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
+    private static final long PAGE = 4096;
+
+    private final ProtectionDomain domain;
+    private final Set<AccessFlag> access;
+    private final int flags;
+
+    private MemoryRegions(ProtectionDomain domain, Set<AccessFlag> access) {
+        this.domain = domain;
+        this.access = access;
+        this.flags = Flags.mask(access, AccessFlag::bit);
+    }
+
+    /**
+     * Makes regions with some access.
+     *
+     * @throws IllegalArgumentException when the access needs {@link AccessFlag#LOCAL_WRITE} and lacks it
+     */
+    static MemoryRegions of(ProtectionDomain domain, AccessFlag... access) {
+        domain.life().ensureOpen();
+        return new MemoryRegions(domain, checkAccess(Set.copyOf(Arrays.asList(access))));
+    }
+
+    static Set<AccessFlag> checkAccess(Set<AccessFlag> access) {
+        boolean writes = access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC);
+        if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
+            throw new IllegalArgumentException("remote write and remote atomic access need LOCAL_WRITE too: " + access);
+        }
+        return access;
+    }
+
+    /** Refuses memory that cannot be registered for some access. */
+    static MemorySegment checkMemory(MemorySegment memory, Set<AccessFlag> access) {
+        Objects.requireNonNull(memory, "memory");
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("memory of the Java heap cannot be registered: the garbage collector"
+                    + " moves it. Allocate it from an Arena, or with ProtectionDomain.allocate");
+        }
+        requireBytes(memory.byteSize(), "the segment is empty");
+        if (!memory.scope().isAlive()) {
+            throw new IllegalArgumentException("the arena of the segment is closed");
+        }
+        boolean written = access.contains(AccessFlag.LOCAL_WRITE) || access.contains(AccessFlag.MW_BIND);
+        if (memory.isReadOnly() && written) {
+            throw new IllegalArgumentException("the segment is read-only, but the access flags let it be written: "
+                    + access);
+        }
+        return memory;
+    }
+
+    MemoryRegion allocate(long bytes) throws RdmaException {
+        requireBytes(bytes, "not " + bytes);
+        Arena arena = Arena.ofShared();
+        boolean made = false;
+        try {
+            MemoryRegion region = register(arena.allocate(bytes, PAGE), arena);
+            made = true;
+            return region;
+        } finally {
+            if (!made) {
+                arena.close();
+            }
+        }
+    }
+
+    MemoryRegion register(MemorySegment memory) throws RdmaException {
+        return register(checkMemory(memory, access), (Arena) null);
+    }
+
+    MemoryRegion registerAt(MemorySegment memory, long start) throws RdmaException {
+        checkMemory(memory, access);
+        return registerAt(memory, start, null);
+    }
+
+    private MemoryRegion register(MemorySegment memory, Arena owned) throws RdmaException {
+        if (access.contains(AccessFlag.ZERO_BASED)) {
+            // Many drivers know the flag for memory windows only; with this address the region begins with 0 on all.
+            return registerAt(memory, 0, owned);
+        }
+        String detail = memory.byteSize() + " bytes";
+        long first = memory.address();
+        long bytes = memory.byteSize();
+        // As the macro does: flags that an old kernel may ignore go through the newer function.
+        return make(owned, region -> Registration.of(region, domain, memory, access, first, bytes),
+                () -> isOptional()
+                        ? Check.pointer(REG_MR_IOVA2, REG_MR_IOVA2.callLong(pd(), first, bytes, first, flags), detail)
+                        : Check.pointer(REG_MR, REG_MR.callLong(pd(), first, bytes, flags), detail));
+    }
+
+    private MemoryRegion registerAt(MemorySegment memory, long start, Arena owned) throws RdmaException {
+        NativeFunction function = isOptional() ? REG_MR_IOVA2 : REG_MR_IOVA;
+        long bytes = memory.byteSize();
+        String detail = bytes + " bytes at 0x" + Long.toHexString(start);
+        return make(owned, region -> Registration.of(region, domain, memory, access, start, bytes),
+                () -> Check.pointer(function, function.callLong(pd(), memory.address(), bytes, start, flags), detail));
+    }
+
+    MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
+        requireBytes(length, "not " + length);
+        if (fd < 0) {
+            throw new IllegalArgumentException("a file descriptor is not negative: " + fd);
+        }
+        if (offset < 0) {
+            throw new IllegalArgumentException("an offset is not negative: " + offset);
+        }
+        String detail = length + " bytes of file descriptor " + fd;
+        return make(null, region -> Registration.of(region, domain, null, access, start, length),
+                () -> Check.pointer(REG_DMABUF_MR,
+                        REG_DMABUF_MR.callLong(pd(), offset, length, start, fd, flags), detail));
+    }
+
+    MemoryRegion registerDeviceMemory(DeviceMemory memory, long offset, long length) throws RdmaException {
+        requireBytes(length, "not " + length);
+        memory.checkRange(offset, length);
+        if (!access.contains(AccessFlag.ZERO_BASED)) {
+            throw new IllegalArgumentException("memory of a device has no addresses: its access needs ZERO_BASED: "
+                    + access);
+        }
+        if (memory.context() != domain.context()) {
+            throw new IllegalArgumentException("the device memory belongs to another context than the protection"
+                    + " domain: " + memory + ", " + domain);
+        }
+        return make(null, region -> Registration.of(region, domain, null, access, 0, length), () -> {
+            NativeFunction function = ExtendedOps.REG_DM_MR.require(domain.context().address());
+            return Check.pointer(function,
+                    function.callLong(pd(), memory.address(), offset, length, flags), length + " bytes");
+        }, memory.life());
+    }
+
+    MemoryRegion allocateNull() throws RdmaException {
+        return make(null, region -> Registration.of(region, domain, null, access, 0, Long.MAX_VALUE), () -> {
+            NativeFunction function = ExtendedOps.ALLOC_NULL_MR.require(domain.context().address());
+            return Check.pointer(function, function.callLong(pd()));
+        });
+    }
+
+    static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
+        Lifetime life = Lifetime.begin("MemoryRegion", domain.life());
+        String detail = "handle " + Integer.toUnsignedString(kernelHandle);
+        long region = life.create(() -> Check.pointer(IMPORT_MR,
+                IMPORT_MR.callLong(domain.address(), Integer.toUnsignedLong(kernelHandle)), detail));
+        // Its maker knows the addresses; where they are told, they are those of the maker's process.
+        Registration registration = Registration.of(region, domain, null, Set.of(),
+                Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
+        return new MemoryRegion(life, region, registration, null, true);
+    }
+
+    @FunctionalInterface
+    private interface Describer {
+        Registration describe(long region);
+    }
+
+    private MemoryRegion make(Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
+            throws RdmaException {
+        Lifetime[] parents = new Lifetime[others.length + 1];
+        parents[0] = domain.life();
+        System.arraycopy(others, 0, parents, 1, others.length);
+        Lifetime life = Lifetime.begin("MemoryRegion", parents);
+        long region = life.create(creator);
+        return new MemoryRegion(life, region, describer.describe(region), owned, false);
+    }
+
+    private long pd() {
+        return domain.address();
+    }
+
+    private boolean isOptional() {
+        return (flags & Rdma.IBV_ACCESS_OPTIONAL_RANGE()) != 0;
+    }
+
+    private static void requireBytes(long bytes, String but) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("a memory region needs at least 1 byte: " + but);
+        }
+    }
+}

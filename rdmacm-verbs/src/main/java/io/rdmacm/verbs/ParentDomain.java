@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_parent_domain_init_attr;
+import io.rdmacm.verbs.internal.AllocatorCalls;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A protection domain over another one (ibv_alloc_parent_domain(3)): objects that are made in it can use the memory
+ * regions of that one, and are used by one thread at a time ({@link ThreadDomain}), or live in memory of the caller's
+ * ({@link ParentDomainAllocator}). It must be closed before both.
+ */
+public final class ParentDomain extends ProtectionDomain {
+    private final ProtectionDomain below;
+    private final ParentDomainAttributes attributes;
+    private final AllocatorCalls calls;
+
+    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, AllocatorCalls calls,
+            Lifetime life, long address) {
+        super(below, life, address);
+        this.below = below;
+        this.attributes = attributes;
+        this.calls = calls;
+    }
+
+    static ParentDomain allocate(ProtectionDomain below, ParentDomainAttributes attributes) throws RdmaException {
+        List<Lifetime> parents = new ArrayList<>(List.of(below.life()));
+        ThreadDomain threadDomain = attributes.threadDomain().orElse(null);
+        if (threadDomain != null) {
+            if (threadDomain.context() != below.context()) {
+                throw new IllegalArgumentException("the thread domain belongs to another context than the protection"
+                        + " domain: " + threadDomain + ", " + below);
+            }
+            parents.add(threadDomain.life());
+        }
+        NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
+        Lifetime life = Lifetime.begin("ParentDomain", parents.toArray(Lifetime[]::new));
+        AllocatorCalls calls = attributes.allocator()
+                .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
+        boolean made = false;
+        try {
+            long address = life.create(() -> allocate(function, below, threadDomain, calls));
+            made = true;
+            return new ParentDomain(below, attributes, calls, life, address);
+        } finally {
+            if (!made && calls != null) {
+                calls.close();
+            }
+        }
+    }
+
+    private static long allocate(NativeFunction function, ProtectionDomain below, ThreadDomain threadDomain,
+            AllocatorCalls calls) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
+            Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
+            if (threadDomain != null) {
+                Memory.putLong(init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address());
+            }
+            if (calls != null) {
+                Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(),
+                        Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS());
+                Memory.putLong(init + ibv_parent_domain_init_attr.alloc$offset(), calls.allocate());
+                Memory.putLong(init + ibv_parent_domain_init_attr.free$offset(), calls.free());
+            }
+            return Check.pointer(function, function.callLong(below.context().address(), init));
+        }
+    }
+
+    /** The domain that it is over. */
+    public ProtectionDomain protectionDomain() {
+        life().ensureOpen();
+        return below;
+    }
+
+    /** What it was made with. */
+    public ParentDomainAttributes attributes() {
+        life().ensureOpen();
+        return attributes;
+    }
+
+    /**
+     * Refused: a parent domain is made over a protection domain itself.
+     *
+     * @throws IllegalArgumentException always
+     */
+    @Override
+    public ParentDomain allocateParentDomain(ParentDomainAttributes other) {
+        life().ensureOpen();
+        throw new IllegalArgumentException("a parent domain is made over a protection domain, not over " + this);
+    }
+
+    @Override
+    @CFunction("ibv_dealloc_pd")
+    protected void destroy() throws RdmaException {
+        super.destroy();
+        if (calls != null) {
+            calls.close();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+import io.rdmacm.bindings.ibv_mr;
+import io.rdmacm.verbs.internal.Memory;
+
+/**
+ * What a memory region is registered for right now; {@link MemoryRegion#reregister} replaces it.
+ *
+ * @param domain the protection domain
+ * @param memory null when the processor cannot reach it by this object
+ * @param access what it may be used for
+ * @param start the address that devices know its first byte by
+ * @param length in bytes
+ * @param localKey the lkey
+ * @param remoteKey the rkey
+ */
+record Registration(ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access, long start, long length,
+        int localKey, int remoteKey) {
+    /** With the keys of the C object. */
+    static Registration of(long region, ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access,
+            long start, long length) {
+        return new Registration(domain, memory, access, start, length,
+                Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()));
+    }
+
+    /** Whether a processor's pointer and the device's address are the same: inline data needs that. */
+    boolean isIdentity() {
+        return memory != null && memory.address() == start;
+    }
+
+    @Override
+    public String toString() {
+        return length + " bytes, lkey 0x" + Integer.toHexString(localKey) + ", rkey 0x"
+                + Integer.toHexString(remoteKey);
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+
+import io.rdmacm.bindings.ibv_td;
+import io.rdmacm.bindings.ibv_td_init_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A promise that objects are used by one thread at a time, so that the driver takes no locks ({@code struct ibv_td},
+ * ibv_alloc_td(3)): they are made in a {@link ParentDomain} that has it, which must be closed before it.
+ */
+public final class ThreadDomain extends NativeObject {
+    private final VerbsContext context;
+
+    private ThreadDomain(VerbsContext context, Lifetime life, long address) {
+        super(life, address, ibv_td.sizeof());
+        this.context = context;
+    }
+
+    static ThreadDomain allocate(VerbsContext context) throws RdmaException {
+        Lifetime life = Lifetime.begin("ThreadDomain", context.life());
+        long address = life.create(() -> {
+            NativeFunction function = ExtendedOps.ALLOC_TD.require(context.address());
+            try (Arena arena = Arena.ofConfined()) {
+                long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
+                return Check.pointer(function, function.callLong(context.address(), attributes));
+            }
+        });
+        return new ThreadDomain(context, life, address);
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    @Override
+    @CFunction("ibv_dealloc_td")
+    protected void destroy() throws RdmaException {
+        NativeFunction function = ExtendedOps.DEALLOC_TD.require(context.address());
+        Check.returned(function, function.callInt(address()));
+    }
+}
