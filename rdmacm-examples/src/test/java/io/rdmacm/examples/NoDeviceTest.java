@@ -39,7 +39,8 @@ class NoDeviceTest {
         List<String> command = new ArrayList<>();
         List<String> present = FOLDERS.stream().filter(NoDeviceTest::hasFiles).toList();
         if (!present.isEmpty()) {
-            Assumptions.assumeTrue(Requirements.isInstalled("unshare") && "root".equals(System.getProperty("user.name")),
+            boolean root = "root".equals(System.getProperty("user.name"));
+            Assumptions.assumeTrue(root && Requirements.isInstalled("unshare"),
                     "only root can hide the RDMA device that this machine has");
             StringBuilder hide = new StringBuilder();
             present.forEach(folder -> hide.append("mount -t tmpfs none ").append(folder).append(" && "));
