@@ -20,12 +20,15 @@ import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.bindings.rdma_route;
 import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -59,7 +62,8 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * <p>Any other call is an IllegalStateException that names the missing step. The state follows the events as they are
  * read, so it may be ahead of the event that a program has in its hands. All methods may be called from any thread.
  *
- * <p>An id can be closed when its queue pair is, and when its events are. Closing a connected id ends the connection.
+ * <p>An id can be closed when its queue pair, shared receive queue and memberships are, and when its events are.
+ * Closing a connected id ends the connection.
  */
 public final class CmId extends NativeObject {
     private static final NativeFunction CREATE_ID = NativeFunction.of("rdma_create_id");
@@ -71,6 +75,7 @@ public final class CmId extends NativeObject {
     private static final NativeFunction CONNECT = NativeFunction.of("rdma_connect");
     private static final NativeFunction ACCEPT = NativeFunction.of("rdma_accept");
     private static final NativeFunction REJECT = NativeFunction.of("rdma_reject");
+    private static final NativeFunction REJECT_ECE = NativeFunction.of("rdma_reject_ece");
     private static final NativeFunction DISCONNECT = NativeFunction.of("rdma_disconnect");
     private static final NativeFunction ESTABLISH = NativeFunction.of("rdma_establish");
     private static final NativeFunction NOTIFY = NativeFunction.of("rdma_notify");
@@ -328,6 +333,20 @@ public final class CmId extends NativeObject {
     }
 
     /**
+     * Makes the shared receive queue of the id, which its queue pair then uses ({@code rdma_create_srq},
+     * {@code rdma_create_srq_ex}). It is to be closed after the queue pair and before the id.
+     *
+     * @param domain of the same {@link #context()}
+     * @param attributes of the type {@code XRC} also without an XRC domain and a completion queue: librdmacm has some
+     * @throws io.rdmacm.verbs.RdmaUnsupportedException when the device has no queues of the type
+     */
+    @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
+    public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain,
+            SharedReceiveQueueInitAttributes attributes) throws RdmaException {
+        return queues.createSharedReceiveQueue(domain, attributes);
+    }
+
+    /**
      * Brings a queue pair that was made outside the id into a state of its connection ({@code rdma_init_qp_attr}, then
      * {@code ibv_modify_qp}); the one of {@link #createQueuePair} follows by itself. INIT lets receives be posted. INIT
      * again, RTR and RTS are due before {@link #accept}, and at the other side after CONNECT_RESPONSE, before
@@ -388,14 +407,29 @@ public final class CmId extends NativeObject {
      */
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
-        run("reject", EnumSet.of(CmIdState.REQUESTED), () -> {
-            PrivateDataLimit.REJECT.check(portSpace, privateData);
-            try (Arena arena = Arena.ofConfined()) {
-                long data = nativeCopy(privateData, arena);
-                CmFailures.check(REJECT, REJECT.callInt(address(), data, privateData.length), label.get());
-            }
-            state = CmIdState.FAILED;
-        });
+        reject(REJECT, privateData);
+    }
+
+    /**
+     * Rejects because of the options of enhanced connection establishment ({@code rdma_reject_ece}).
+     *
+     * @param privateData what the peer is told; at most 148 bytes, 136 for datagrams
+     */
+    @CFunction("rdma_reject_ece")
+    public void rejectEce(byte[] privateData) throws RdmaException {
+        reject(REJECT_ECE, privateData);
+    }
+
+    /**
+     * The options of enhanced connection establishment that the peer asked for ({@code rdma_get_remote_ece}).
+     *
+     * @throws IllegalStateException when it has a queue pair, or the peer has not been heard of yet
+     */
+    @CFunction("rdma_get_remote_ece")
+    public Ece remoteEce() throws RdmaException {
+        Ece[] remote = new Ece[1];
+        run("remoteEce", EnumSet.of(CmIdState.REQUESTED, CmIdState.RESPONDED), () -> remote[0] = queues.remoteEce());
+        return remote[0];
     }
 
     /**
@@ -542,6 +576,10 @@ public final class CmId extends NativeObject {
         return life();
     }
 
+    CmIdState stateUnchecked() {
+        return state;
+    }
+
     EventChannel channelUnchecked() {
         return channel;
     }
@@ -580,6 +618,10 @@ public final class CmId extends NativeObject {
             step.run();
             state = CmIdState.RESOLVING_ROUTE;
         });
+    }
+
+    void setLocalEce(Ece ece) throws RdmaException {
+        run("localEce", ANY_STATE, () -> queues.setLocalEce(ece));
     }
 
     /** Locks the channel that the id is on: another thread may be moving it. */
@@ -650,6 +692,17 @@ public final class CmId extends NativeObject {
         } finally {
             life().leave();
         }
+    }
+
+    private void reject(NativeFunction function, byte[] privateData) throws RdmaException {
+        run("reject", EnumSet.of(CmIdState.REQUESTED), () -> {
+            PrivateDataLimit.REJECT.check(portSpace, privateData);
+            try (Arena arena = Arena.ofConfined()) {
+                long data = nativeCopy(privateData, arena);
+                CmFailures.check(function, function.callInt(address(), data, privateData.length), label.get());
+            }
+            state = CmIdState.FAILED;
+        });
     }
 
     private void call(NativeFunction function, ConnectionParameters parameters) throws RdmaException {

@@ -13,6 +13,8 @@ import io.rdmacm.verbs.internal.NativeFunction;
  */
 final class CmIdMigration {
     private static final NativeFunction MIGRATE_ID = NativeFunction.of("rdma_migrate_id");
+    // Far more than a listener under load needs: each needs a request within some microseconds.
+    private static final int MOST_ATTEMPTS = 1000;
 
     private CmIdMigration() {
     }
@@ -48,14 +50,14 @@ final class CmIdMigration {
     }
 
     private static void move(CmId id, EventChannel source, EventChannel target) throws RdmaException {
-        List<RawEvent> waiting = new ArrayList<>();
-        for (RawEvent event : source.takePending(id)) {
-            waiting.add(event.isDetached() ? event : event.detached());
-            CmEvent.acknowledge(event);
-        }
+        List<RawEvent> waiting = takePending(id, source);
         boolean moved = false;
         try {
-            migrate(id.nativeAddress(), id, target);
+            if (id.stateUnchecked() == CmIdState.LISTENING) {
+                migrateListener(id, source, target, waiting);
+            } else {
+                migrate(id.nativeAddress(), id, target);
+            }
             for (RawEvent event : waiting) {
                 if (event.type() == CmEventType.CONNECT_REQUEST) {
                     migrate(event.id(), id, target);
@@ -68,6 +70,36 @@ final class CmIdMigration {
         } finally {
             (moved ? target : source).addPending(waiting);
         }
+    }
+
+    /**
+     * Moves a listener. A request that comes in between the reading of its channel and the move would be lost: the
+     * kernel moves the event, but leaves the new id on the old channel, and librdmacm then drops what it cannot look
+     * into. Such an event makes the target readable, which was read empty before: then everything goes back, where the
+     * request can be read, and the move is tried again.
+     *
+     * @param waiting takes the requests that came in between
+     */
+    private static void migrateListener(CmId id, EventChannel source, EventChannel target, List<RawEvent> waiting)
+            throws RdmaException {
+        for (int attempt = 1;; attempt++) {
+            target.readPending();
+            migrate(id.nativeAddress(), id, target);
+            if (!target.isReadable() || attempt == MOST_ATTEMPTS) {
+                return;
+            }
+            migrate(id.nativeAddress(), id, source);
+            waiting.addAll(takePending(id, source));
+        }
+    }
+
+    private static List<RawEvent> takePending(CmId id, EventChannel source) throws RdmaException {
+        List<RawEvent> waiting = new ArrayList<>();
+        for (RawEvent event : source.takePending(id)) {
+            waiting.add(event.isDetached() ? event : event.detached());
+            CmEvent.acknowledge(event);
+        }
+        return waiting;
     }
 
     private static void migrate(long address, CmId id, EventChannel target) throws RdmaException {

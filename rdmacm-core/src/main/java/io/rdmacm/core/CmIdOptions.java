@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.internal.NativeFunction;
 
@@ -79,6 +80,21 @@ public final class CmIdOptions {
                     + paths.length + " bytes");
         }
         id.setPaths(() -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), paths));
+        return this;
+    }
+
+    /**
+     * The options of enhanced connection establishment that this side offers ({@code rdma_set_local_ece}); to be set
+     * before the queue pair is made.
+     *
+     * @param ece with a vendor
+     */
+    @CFunction("rdma_set_local_ece")
+    public CmIdOptions localEce(Ece ece) throws RdmaException {
+        if (ece.vendorId() == 0) {
+            throw new IllegalArgumentException("a vendor is needed: " + ece);
+        }
+        id.setLocalEce(ece);
         return this;
     }
 

@@ -8,13 +8,27 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Optional;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_path_data;
+import io.rdmacm.bindings.ibv_srq_attr;
+import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.rdma_conn_param;
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.Ece;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaUnsupportedException;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueAttributes;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.SharedReceiveQueueType;
+import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.testing.Covers;
 import org.junit.jupiter.api.Test;
@@ -124,6 +138,73 @@ class CallBytesTest {
             assertThat(calls).extracting(FakeRdmaCm.Call::data).satisfiesExactly(
                     tos -> assertThat(tos).containsExactly(200), reuse -> assertThat(reuse).containsExactly(1, 0, 0, 0),
                     only -> assertThat(only).containsExactly(0, 0, 0, 0), ack -> assertThat(ack).containsExactly(31));
+        }
+    }
+
+    @Test
+    @Covers({"rdma_set_local_ece", "rdma_get_remote_ece", "rdma_reject_ece"})
+    void enhancedConnectionEstablishment() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP)) {
+            listener.bindAddress(new InetSocketAddress(InetAddress.getByName("192.0.2.7"), 0));
+            listener.listen(1);
+            assertThatThrownBy(() -> listener.options().localEce(new Ece(0, 1)))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("vendor");
+            FakeRdmaCm.call("fake_remote_ece", 0x15b3, 0xf0f0);
+            FakeRdmaCm.event(listener, CmEventType.CONNECT_REQUEST);
+            CmEvent request = channel.getEvent(Loopback.TIMEOUT);
+            try (CmId id = request.id(); request) {
+                assertThat(id.remoteEce()).isEqualTo(new Ece(0x15b3, 0xf0f0));
+                id.options().localEce(new Ece(0x15b3, 0x1234));
+                byte[] sent = FakeRdmaCm.calls("rdma_set_local_ece").getFirst().data();
+                ByteBuffer struct = ByteBuffer.wrap(sent).order(ByteOrder.nativeOrder());
+                assertThat(sent).hasSize((int) ibv_ece.sizeof());
+                assertThat(struct.getInt((int) ibv_ece.vendor_id$offset())).isEqualTo(0x15b3);
+                assertThat(struct.getInt((int) ibv_ece.options$offset())).isEqualTo(0x1234);
+                assertThat(struct.getInt((int) ibv_ece.comp_mask$offset())).isZero();
+                id.rejectEce(new byte[] {5, 6});
+                var call = FakeRdmaCm.calls("rdma_reject_ece").getFirst();
+                assertThat(call.arguments()).startsWith(id.handle().address(), 2L);
+                assertThat(call.data()).containsExactly(5, 6);
+                assertThatThrownBy(() -> id.rejectEce(new byte[0])).isInstanceOf(IllegalStateException.class);
+            }
+        }
+    }
+
+    @Test
+    @Covers({"rdma_create_srq_ex", "rdma_destroy_srq"})
+    void anXrcReceiveQueue() throws Exception {
+        // without an XRC domain and a completion queue: librdmacm has some of its own
+        var attributes = new SharedReceiveQueueInitAttributes(SharedReceiveQueueType.XRC,
+                new SharedReceiveQueueAttributes(32, 2, 0), Optional.empty(), Optional.empty(), 0, 0);
+        try (VerbsContext device = Device.list().getFirst().open()) {
+            FakeRdmaCm.call("fake_context", device.handle().address());
+            try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+                id.bindAddress(new InetSocketAddress(InetAddress.getByName("192.0.2.7"), 0));
+                try (ProtectionDomain domain = id.context().allocateProtectionDomain()) {
+                    FakeRdmaCm.fail("rdma_create_srq_ex", Rdma.EOPNOTSUPP());
+                    assertThatThrownBy(() -> id.createSharedReceiveQueue(domain, attributes))
+                            .isInstanceOf(RdmaUnsupportedException.class).hasMessageContaining("rdma_create_srq_ex");
+                    try (SharedReceiveQueue queue = id.createSharedReceiveQueue(domain, attributes)) {
+                        ByteBuffer struct = ByteBuffer.wrap(FakeRdmaCm.calls("rdma_create_srq_ex").get(1).data())
+                                .order(ByteOrder.nativeOrder());
+                        int sizes = (int) ibv_srq_init_attr_ex.attr$offset();
+                        assertThat(struct.getInt(sizes + (int) ibv_srq_attr.max_wr$offset())).isEqualTo(32);
+                        assertThat(struct.getInt(sizes + (int) ibv_srq_attr.max_sge$offset())).isEqualTo(2);
+                        assertThat(struct.getInt((int) ibv_srq_init_attr_ex.srq_type$offset()))
+                                .isEqualTo(SharedReceiveQueueType.XRC.value());
+                        assertThat(struct.getLong((int) ibv_srq_init_attr_ex.pd$offset()))
+                                .isEqualTo(domain.handle().address());
+                        assertThat(struct.getInt((int) ibv_srq_init_attr_ex.comp_mask$offset()))
+                                .isEqualTo(Rdma.IBV_SRQ_INIT_ATTR_TYPE() | Rdma.IBV_SRQ_INIT_ATTR_PD());
+                        assertThatThrownBy(id::close).isInstanceOf(IllegalStateException.class)
+                                .hasMessageContaining(queue.toString());
+                        assertThatThrownBy(() -> id.createSharedReceiveQueue(domain, attributes))
+                                .isInstanceOf(IllegalStateException.class).hasMessageContaining("already");
+                    }
+                    assertThat(FakeRdmaCm.calls("rdma_destroy_srq")).hasSize(1);
+                }
+            }
+            FakeRdmaCm.call("fake_context", 0);
         }
     }
 

@@ -20,6 +20,7 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -166,7 +167,7 @@ class LifecycleTest {
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
                 .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
                 .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null)
-                .argument(QueuePair.class, null).tests();
+                .argument(QueuePair.class, null).argument(SharedReceiveQueueInitAttributes.class, null).tests();
     }
 
     private static void assertRefused(NativeObject parent, NativeObject child) {

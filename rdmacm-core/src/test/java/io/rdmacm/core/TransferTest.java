@@ -6,14 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
 
+import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.WorkCompletionException;
 import io.rdmacm.verbs.WorkCompletionOpcode;
 import io.rdmacm.verbs.WorkCompletionStatus;
 import io.rdmacm.verbs.WorkRequestException;
+import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -182,6 +188,34 @@ class TransferTest {
             assertThat(completions.next()).isTrue();
             assertThat(completions.workRequestId()).isEqualTo(50);
             assertThat(completions.status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
+    }
+
+    @Test
+    @Covers({"rdma_create_srq", "rdma_destroy_srq"})
+    void theQueuePairOfAnIdUsesItsSharedReceiveQueue() throws Exception {
+        CmId id = loopback.resolved(channel);
+        try (ProtectionDomain domain = id.context().allocateProtectionDomain()) {
+            SharedReceiveQueue shared = id.createSharedReceiveQueue(domain,
+                    SharedReceiveQueueInitAttributes.builder().maxRequests(8).build());
+            MemoryRegion region = domain.allocate(64, AccessFlag.LOCAL_WRITE);
+            try (End end = new End(id, (unused, attributes) -> id.createQueuePair(domain, attributes))) {
+                assertThatThrownBy(shared::close).isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining(end.queuePair.toString());
+                end.id.connect(ConnectionParameters.defaults());
+                try (End peer = new End(loopback.request())) {
+                    peer.id.accept(ConnectionParameters.defaults());
+                    channel.await(id, CmEventType.ESTABLISHED, Loopback.TIMEOUT).close();
+                    shared.postReceive(ReceiveRequests.allocate(1, 1).get(0).id(5).data(region, 0, 64));
+                    peer.write("shared");
+                    peer.queuePair.postSend(peer.send.data(peer.region, 0, 7));
+                    assertThat(end.completion(Loopback.TIMEOUT).workRequestId()).isEqualTo(5);
+                    assertThat(region.memory().getString(0)).isEqualTo("shared");
+                }
+                end.queuePair.close();
+                region.close();
+                shared.close();
+            }
         }
     }
 

@@ -25,6 +25,12 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
     }
 
+    /** The same with a shared receive queue. */
+    public QueuePairInitAttributes withSharedReceiveQueue(SharedReceiveQueue queue) {
+        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, capabilities, signalAll,
+                Optional.of(queue));
+    }
+
     /** Begins with a reliable connection of 16 sends and 16 receives, one scatter/gather entry each, nothing inline. */
     public static Builder builder() {
         return new Builder();

@@ -26,6 +26,7 @@ public final class EventSource<E> {
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
+    private final int fd;
     private final Poller poller;
     private boolean polling;
 
@@ -37,6 +38,7 @@ public final class EventSource<E> {
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
+        this.fd = fd;
         this.poller = new Poller(fd);
         this.reader = reader;
     }
@@ -132,6 +134,11 @@ public final class EventSource<E> {
     /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */
     public void readAll() throws RdmaException {
         readUntil(event -> false);
+    }
+
+    /** Whether the kernel has something to report. */
+    public boolean isReadable() throws RdmaException {
+        return Libc.isReadable(fd);
     }
 
     /** Ends all waits for now: each asks its guard again. */

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.rdmacm.verbs.RdmaException;
@@ -29,6 +30,7 @@ public final class Lifetime {
     private final Set<Lifetime> children = new LinkedHashSet<>();
     private Supplier<String> description = () -> "being created";
     private int users;
+    private boolean closing;
     private boolean closed;
     // read without the lock on fast paths
     private volatile boolean open = true;
@@ -169,26 +171,28 @@ public final class Lifetime {
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
         synchronized (this) {
+            // Whoever closes finds the object closed afterwards, also when another thread was first.
+            awaitUntil(() -> !closing);
             if (closed) {
                 return;
             }
             refuseWhileParent();
-            closed = true;
+            closing = true;
             open = false;
         }
         boolean destroyed = false;
         try {
             wake.run();
-            awaitUsers();
+            awaitUntil(() -> users == 0);
             destroyer.destroy();
             destroyed = true;
         } finally {
-            if (!destroyed) {
-                reopen();
+            if (destroyed) {
+                leaveParents();
+                OPEN.decrementAndGet();
             }
+            finishClose(destroyed);
         }
-        leaveParents();
-        OPEN.decrementAndGet();
     }
 
     /** The open children, described. */
@@ -221,18 +225,20 @@ public final class Lifetime {
         }
     }
 
-    private synchronized void reopen() {
-        closed = false;
-        open = true;
+    private synchronized void finishClose(boolean destroyed) {
+        closing = false;
+        closed = destroyed;
+        open = !destroyed;
+        notifyAll();
     }
 
-    private synchronized void awaitUsers() {
+    private synchronized void awaitUntil(BooleanSupplier condition) {
         boolean interrupted = false;
-        while (users > 0) {
+        while (!condition.getAsBoolean()) {
             try {
                 wait();
             } catch (InterruptedException e) {
-                // the users were told to leave, so this ends soon; the caller sees the interrupt afterwards
+                // what is waited for ends soon: users are woken, and a close is short; the caller sees the interrupt
                 interrupted = true;
             }
         }

@@ -160,7 +160,7 @@ class LifetimeTest {
         AtomicInteger woken = new AtomicInteger();
         try (Background<Void> closer = Background.run(
                 () -> life.close(woken::incrementAndGet, destroyed::incrementAndGet))) {
-            closer.awaitInside(Lifetime.class, "awaitUsers").awaitWaiting();
+            closer.awaitInside(Lifetime.class, "awaitUntil").awaitWaiting();
 
             assertThat(woken).hasValue(1);
             assertThatIllegalStateException().isThrownBy(life::enter);
@@ -181,7 +181,7 @@ class LifetimeTest {
             close(life);
             return Thread.currentThread().isInterrupted();
         })) {
-            closer.awaitInside(Lifetime.class, "awaitUsers").awaitWaiting();
+            closer.awaitInside(Lifetime.class, "awaitUntil").awaitWaiting();
             closer.interrupt();
             life.leave();
 
