@@ -330,32 +330,6 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 	return fake_destroy(FAKE_CQ, cq, fake_users_of_context(cq->context));
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-	int error = CALLED_WITH(attr, sizeof(*attr), FAKE_BITS(pd), FAKE_BITS(attr));
-	if (error)
-		return failed(error);
-	struct ibv_qp_ex *qp = fake_make(FAKE_QP, sizeof(*qp), fake_users_of_pd(pd));
-	qp->qp_base.context = pd->context;
-	qp->qp_base.qp_context = attr->qp_context;
-	qp->qp_base.pd = pd;
-	qp->qp_base.send_cq = attr->send_cq;
-	qp->qp_base.recv_cq = attr->recv_cq;
-	qp->qp_base.qp_type = attr->qp_type;
-	qp->qp_base.qp_num = fake_next_number();
-	qp->qp_base.state = IBV_QPS_RESET;
-	// A device gives more than it is asked for.
-	attr->cap.max_send_wr *= 2;
-	attr->cap.max_recv_wr *= 4;
-	qp->qp_base.srq = attr->srq;
-	fake_add(fake_users_of_cq(attr->send_cq), 1);
-	fake_add(fake_users_of_cq(attr->recv_cq), 1);
-	if (attr->srq)
-		fake_add(fake_users_of_srq(attr->srq), 1);
-	fake_fill_queue_pair(qp);
-	return &qp->qp_base;
-}
-
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
 	return (struct ibv_qp_ex *)qp;
@@ -375,16 +349,4 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (!error && (mask & IBV_QP_STATE))
 		qp->state = attr->qp_state;
 	return error;
-}
-
-int ibv_destroy_qp(struct ibv_qp *qp)
-{
-	int error = CALLED(FAKE_BITS(qp));
-	if (error || qp->events_completed)
-		return error ? error : EBUSY;
-	fake_add(fake_users_of_cq(qp->send_cq), -1);
-	fake_add(fake_users_of_cq(qp->recv_cq), -1);
-	if (qp->srq)
-		fake_add(fake_users_of_srq(qp->srq), -1);
-	return fake_destroy(FAKE_QP, qp, fake_users_of_pd(qp->pd));
 }

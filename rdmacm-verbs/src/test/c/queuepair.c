@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of queue pairs as a C program fills them in.
+// Queue pairs: making and destroying them, also by the functions of the driver for those who ask for them
+// (fake_equip_queue_pairs), and their attributes as a C program fills them in.
 #include "fakeverbs.h"
+
+#include <errno.h>
 
 // The numbers, in the order of the members below.
 void oracle_qp_attr(struct ibv_qp_attr *attr, const uint32_t *n, const struct ibv_ah_attr *path,
@@ -66,4 +69,156 @@ void fake_fill_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, struct ibv_qp_
 		.qp_type = qp->qp_type,
 		.sq_sig_all = 1,
 	};
+}
+
+static struct ibv_qp *make_pair(struct ibv_context *context, struct ibv_pd *pd, const struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp_ex *qp = fake_make(FAKE_QP, sizeof(*qp), pd ? fake_users_of_pd(pd) : NULL);
+	qp->qp_base.context = context;
+	qp->qp_base.qp_context = init->qp_context;
+	qp->qp_base.pd = pd;
+	qp->qp_base.send_cq = init->send_cq;
+	qp->qp_base.recv_cq = init->recv_cq;
+	qp->qp_base.srq = init->srq;
+	qp->qp_base.qp_type = init->qp_type;
+	qp->qp_base.qp_num = fake_next_number();
+	qp->qp_base.state = IBV_QPS_RESET;
+	if (init->send_cq)
+		fake_add(fake_users_of_cq(init->send_cq), 1);
+	if (init->recv_cq)
+		fake_add(fake_users_of_cq(init->recv_cq), 1);
+	if (init->srq)
+		fake_add(fake_users_of_srq(init->srq), 1);
+	fake_fill_queue_pair(qp);
+	return &qp->qp_base;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	int error = CALLED_WITH(init, sizeof(*init), FAKE_BITS(pd), FAKE_BITS(init));
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	// A device gives more than it is asked for.
+	init->cap.max_send_wr *= 2;
+	init->cap.max_recv_wr *= 4;
+	return make_pair(pd->context, pd, init);
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	int error = CALLED(FAKE_BITS(qp));
+	if (error || qp->events_completed)
+		return error ? error : EBUSY;
+	if (qp->send_cq)
+		fake_add(fake_users_of_cq(qp->send_cq), -1);
+	if (qp->recv_cq)
+		fake_add(fake_users_of_cq(qp->recv_cq), -1);
+	if (qp->srq)
+		fake_add(fake_users_of_srq(qp->srq), -1);
+	return fake_destroy(FAKE_QP, qp, qp->pd ? fake_users_of_pd(qp->pd) : NULL);
+}
+
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
+{
+	int error = CALLED_WITH(init, sizeof(*init), FAKE_BITS(context), FAKE_BITS(init));
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	init->cap.max_inline_data += 3;
+	return make_pair(context, init->comp_mask & IBV_QP_INIT_ATTR_PD ? init->pd : NULL,
+			 (struct ibv_qp_init_attr *)init);
+}
+
+static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+{
+	struct ibv_qp_init_attr init = {.qp_type = attr->qp_type};
+	int error = CALLED_WITH(attr, sizeof(*attr), FAKE_BITS(context), FAKE_BITS(attr));
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	struct ibv_qp *qp = make_pair(context, NULL, &init);
+	qp->qp_num = attr->qp_num;
+	return qp;
+}
+
+static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
+{
+	return CALLED_WITH(attr, sizeof(*attr), FAKE_BITS(qp), FAKE_BITS(attr));
+}
+
+void fake_equip_queue_pairs(struct ibv_context *context)
+{
+	struct verbs_context *extended = verbs_get_ctx(context);
+	extended->create_qp_ex = create_qp_ex;
+	extended->open_qp = open_qp;
+	extended->modify_qp_rate_limit = modify_qp_rate_limit;
+}
+
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
+{
+	CALLED(FAKE_BITS(qp), op, flags);
+	return fake_scripted_result();
+}
+
+int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	return CALLED_WITH(ece, sizeof(*ece), FAKE_BITS(qp), FAKE_BITS(ece));
+}
+
+int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	int error = CALLED(FAKE_BITS(qp), FAKE_BITS(ece));
+	if (!error)
+		*ece = (struct ibv_ece){.vendor_id = 0x8015b3, .options = 0x90000001};
+	return error;
+}
+
+// The numbers: type, sq_sig_all, comp_mask, create_flags, max_tso_header, source_qpn, send_ops_flags, then the sizes.
+void oracle_qp_init(struct ibv_qp_init_attr_ex *init, const uint32_t *n, struct ibv_cq *send, struct ibv_cq *receive,
+		    struct ibv_pd *pd, struct ibv_xrcd *xrcd)
+{
+	*init = (struct ibv_qp_init_attr_ex){
+		.send_cq = send,
+		.recv_cq = receive,
+		.cap = {
+			.max_send_wr = n[7],
+			.max_recv_wr = n[8],
+			.max_send_sge = n[9],
+			.max_recv_sge = n[10],
+			.max_inline_data = n[11],
+		},
+		.qp_type = n[0],
+		.sq_sig_all = n[1],
+		.comp_mask = n[2],
+		.pd = pd,
+		.xrcd = xrcd,
+		.create_flags = n[3],
+		.max_tso_header = n[4],
+		.source_qpn = n[5],
+		.send_ops_flags = n[6],
+	};
+}
+
+void oracle_qp_open(struct ibv_qp_open_attr *attr, uint32_t number, struct ibv_xrcd *xrcd)
+{
+	*attr = (struct ibv_qp_open_attr){
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = number,
+		.xrcd = xrcd,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+}
+
+void oracle_rate_limit(struct ibv_qp_rate_limit_attr *attr, uint32_t rate, uint32_t burst, uint16_t packet)
+{
+	*attr = (struct ibv_qp_rate_limit_attr){.rate_limit = rate, .max_burst_sz = burst, .typical_pkt_sz = packet};
+}
+
+void oracle_ece(struct ibv_ece *ece, uint32_t vendor, uint32_t options)
+{
+	*ece = (struct ibv_ece){.vendor_id = vendor, .options = options};
 }

@@ -320,13 +320,13 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Makes the queue pair of the connection, in the state that lets receives be posted ({@code rdma_create_qp}). It is
-     * to be closed before the id.
+     * Makes the queue pair of the connection, in the state that lets receives be posted ({@code rdma_create_qp}, or
+     * {@code rdma_create_qp_ex} where the attributes need it). It is to be closed before the id.
      *
      * @param domain of the same {@link #context()}
      * @param attributes of the type that belongs to the port space
      */
-    @CFunction("rdma_create_qp")
+    @CFunction({"rdma_create_qp", "rdma_create_qp_ex"})
     public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
         return queues.createQueuePair(domain, attributes);

@@ -26,6 +26,7 @@ import io.rdmacm.verbs.internal.VerbsAccess;
 /** The queue pair and the shared receive queue that belong to an id: made and destroyed through it. */
 final class CmIdQueues {
     private static final NativeFunction CREATE_QP = NativeFunction.of("rdma_create_qp");
+    private static final NativeFunction CREATE_QP_EX = NativeFunction.of("rdma_create_qp_ex");
     private static final NativeFunction DESTROY_QP = NativeFunction.of("rdma_destroy_qp");
 
     private static final NativeFunction CREATE_SRQ = NativeFunction.of("rdma_create_srq");
@@ -58,8 +59,12 @@ final class CmIdQueues {
             requireFitting(domain, attributes);
             QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
             made[0] = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, init -> {
-                long pd = VerbsAccess.get().addressOf(domain);
-                Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
+                if (complete.isExtended()) {
+                    Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
+                } else {
+                    long pd = VerbsAccess.get().addressOf(domain);
+                    Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
+                }
                 return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
             }, this::destroyQueuePair);
             queuePair = made[0];

@@ -114,7 +114,7 @@ public abstract class NativeObject implements AutoCloseable {
         @Override
         public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
                 QueuePairCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
-            return QueuePair.create(domain, attributes, creator, destroyer, owner);
+            return QueuePairFactory.create(domain, attributes, creator, destroyer, owner);
         }
 
         @Override

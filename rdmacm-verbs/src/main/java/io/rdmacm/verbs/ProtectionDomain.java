@@ -203,15 +203,17 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new queue pair, in the state RESET ({@code ibv_create_qp}).
+     * A new queue pair, in the state RESET ({@code ibv_create_qp}, or {@code ibv_create_qp_ex} where the attributes
+     * need it).
      *
-     * @param attributes whose completion queues are of the same context
-     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
+     * @param attributes whose queues are of the same context
+     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM; EPERM for raw packets without the right
+     * @throws RdmaUnsupportedException when the device has not what the attributes ask for
      */
-    @CFunction("ibv_create_qp")
+    @CFunction({"ibv_create_qp", "ibv_create_qp_ex"})
     public final QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         life().ensureOpen();
-        return QueuePair.create(this, attributes);
+        return QueuePairFactory.create(this, attributes);
     }
 
     /**
@@ -223,7 +225,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      * @throws RdmaUnsupportedException when the device has none of that type
      */
     @CFunction({"ibv_create_srq", "ibv_create_srq_ex"})
-    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+    public final SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
             throws RdmaException {
         life().ensureOpen();
         return SharedReceiveQueue.create(this, attributes);

@@ -3,24 +3,23 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.util.EnumSet;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
+import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
  * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue, to which work requests are
@@ -32,15 +31,18 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * same): when several post to one, each post takes a lock.
  */
 public final class QueuePair extends NativeObject {
-    private static final NativeFunction CREATE_QP = NativeFunction.of("ibv_create_qp");
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
-    private static final NativeFunction DESTROY_QP = NativeFunction.of("ibv_destroy_qp");
+    private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
+    private static final NativeFunction SET_ECE = NativeFunction.of("ibv_set_ece");
+    private static final NativeFunction QUERY_ECE = NativeFunction.of("ibv_query_ece");
 
     // ibv_query_qp refuses a mask with the rate limit
     private static final Set<QueuePairAttribute> QUERIED = EnumSet.complementOf(
             EnumSet.of(QueuePairAttribute.RATE_LIMIT));
 
+    private final VerbsContext context;
+    // null for the receiving side of an extended reliable connection
     private final ProtectionDomain domain;
     private final QueuePairInitAttributes attributes;
     private final QueuePairCapabilities capabilities;
@@ -50,53 +52,27 @@ public final class QueuePair extends NativeObject {
     private final ReceiveQueue receives;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
-    private QueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes, Lifetime life, long address,
-            QueuePairCapabilities capabilities, Lifetime.Destroyer destroyer) {
+    QueuePair(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes, Lifetime life,
+            long address, QueuePairCapabilities capabilities, Lifetime.Destroyer destroyer) {
         super(life, address, ibv_qp.sizeof());
+        this.context = context;
         this.domain = domain;
         this.attributes = attributes;
         this.capabilities = capabilities;
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
-        boolean userSpace = FastPath.postsInUserSpace(domain.context().deviceName());
+        boolean userSpace = FastPath.postsInUserSpace(context.deviceName());
         this.sends = new SendQueue(address, userSpace, capabilities,
                 attributes.type() == QueuePairType.UD ? domain : null, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
                 capabilities.maxReceiveScatterGather(), life);
-        domain.addSendQueue(sends.guard());
+        if (domain != null) {
+            domain.addSendQueue(sends.guard());
+        }
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
-    }
-
-    /** A queue pair that is made and destroyed in a way of its own, see {@link VerbsAccess}. */
-    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            VerbsAccess.QueuePairCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
-            throws RdmaException {
-        requireSameContext(domain, attributes.sendQueue());
-        requireSameContext(domain, attributes.receiveQueue());
-        attributes.sharedReceiveQueue().ifPresent(queue -> requireSameContext(domain, queue));
-        Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
-        parents.addAll(List.of(domain.life(), attributes.sendQueue().life(), attributes.receiveQueue().life()));
-        attributes.sharedReceiveQueue().ifPresent(queue -> parents.add(queue.life()));
-        Lifetime life = Lifetime.begin("QueuePair", parents.toArray(Lifetime[]::new));
-        try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairStructs.write(attributes, arena);
-            long address = life.create(() -> creator.create(init));
-            QueuePair pair = new QueuePair(domain, attributes, life, address, QueuePairStructs.readCapabilities(
-                    init + ibv_qp_init_attr.cap$offset()), destroyer);
-            domain.context().events().add(pair);
-            return pair;
-        }
-    }
-
-    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
-        long[] address = new long[1];
-        return create(domain, attributes, init -> {
-            address[0] = Check.pointer(CREATE_QP, CREATE_QP.callLong(domain.address(), init),
-                    attributes.capabilities().toString());
-            return address[0];
-        }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
+        context.events().add(this);
     }
 
     /** The number by which peers and completions name it. */
@@ -117,22 +93,45 @@ public final class QueuePair extends NativeObject {
         return capabilities;
     }
 
-    /** The protection domain that it belongs to. */
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /**
+     * The protection domain that it belongs to.
+     *
+     * @throws IllegalStateException when it is of type XRC_RECV, which has none
+     */
     public ProtectionDomain protectionDomain() {
-        life().ensureOpen();
-        return domain;
+        return present(domain, "protection domain");
     }
 
-    /** Where its finished send work requests are reported. */
+    /**
+     * Where its finished send work requests are reported.
+     *
+     * @throws IllegalStateException when it is of type XRC_RECV, which has none
+     */
     public CompletionQueue sendQueue() {
-        life().ensureOpen();
-        return attributes.sendQueue();
+        return present(attributes.sendQueue(), "send completion queue");
     }
 
-    /** Where its finished receive work requests are reported. */
+    /**
+     * Where its finished receive work requests are reported.
+     *
+     * @throws IllegalStateException when it is of type XRC_RECV or XRC_SEND and has none
+     */
     public CompletionQueue receiveQueue() {
+        return present(attributes.receiveQueue(), "receive completion queue");
+    }
+
+    private <T> T present(T part, String name) {
         life().ensureOpen();
-        return attributes.receiveQueue();
+        if (part == null) {
+            throw new IllegalStateException("a queue pair of type " + attributes.type() + " has no " + name);
+        }
+        return part;
     }
 
     /** Where its receives are posted, when it shares them with other queue pairs. */
@@ -212,6 +211,76 @@ public final class QueuePair extends NativeObject {
         }
     }
 
+    /**
+     * Whether the data of one kind of request arrives in the peer's memory in the order of its addresses
+     * ({@code ibv_query_qp_data_in_order}), so that the last byte can be polled for.
+     *
+     * @param operation the kind of request
+     */
+    @CFunction("ibv_query_qp_data_in_order")
+    public boolean queryDataInOrder(SendOpcode operation) throws RdmaException {
+        life().enter();
+        try {
+            return QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(), 0) != 0;
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * How fast it may send, of types whose device can pace packets, in the states RTR and RTS
+     * ({@code ibv_modify_qp_rate_limit}).
+     *
+     * @param limit the rate, and what packets are usual
+     * @throws RdmaException EINVAL when the device cannot do it or the state is wrong
+     * @throws RdmaUnsupportedException when the device does not pace
+     */
+    @CFunction("ibv_modify_qp_rate_limit")
+    public void modifyRateLimit(RateLimit limit) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            NativeFunction modify = ExtendedOps.MODIFY_QP_RATE_LIMIT.require(context.address());
+            Check.returned(modify, modify.callInt(address(), QueuePairStructs.write(limit, arena)));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Sets the options of enhanced connection establishment ({@code ibv_set_ece}), before it leaves INIT.
+     *
+     * @param options what the peer's {@link #queryEce()} gave
+     * @throws RdmaUnsupportedException when the device has none, or the vendor is 0
+     */
+    @CFunction("ibv_set_ece")
+    public void setEce(Ece options) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            Check.returned(SET_ECE, SET_ECE.callInt(address(), QueuePairStructs.write(options, arena)));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * The options of enhanced connection establishment ({@code ibv_query_ece}): those the device offers, and after RTR
+     * those that were agreed upon.
+     *
+     * @throws RdmaUnsupportedException when the device has none
+     */
+    @CFunction("ibv_query_ece")
+    public Ece queryEce() throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_ece.layout()).address();
+            Check.returned(QUERY_ECE, QUERY_ECE.callInt(address(), struct));
+            return new Ece(Memory.getInt(struct + ibv_ece.vendor_id$offset()),
+                    Memory.getInt(struct + ibv_ece.options$offset()));
+        } finally {
+            life().leave();
+        }
+    }
+
     /** Brings it into the error state: all posted work completes with WR_FLUSH_ERR ({@code ibv_modify_qp}). */
     @CFunction("ibv_modify_qp")
     public void modifyToError() throws RdmaException {
@@ -234,7 +303,7 @@ public final class QueuePair extends NativeObject {
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequest request) throws RdmaException {
-        sends.post(request);
+        ownSends().post(request);
     }
 
     /**
@@ -249,7 +318,7 @@ public final class QueuePair extends NativeObject {
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequests block, int first, int count) throws RdmaException {
-        sends.post(block, first, count);
+        ownSends().post(block, first, count);
     }
 
     /**
@@ -305,15 +374,17 @@ public final class QueuePair extends NativeObject {
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
         // C takes its completions out of the queues, and waits for polls to end before.
-        attributes.sendQueue().requireNoCursorOfThisThread();
-        attributes.receiveQueue().requireNoCursorOfThisThread();
+        requireNoCursor(attributes.sendQueue());
+        requireNoCursor(attributes.receiveQueue());
         sends.guard().close();
         receives.close();
         boolean destroyed = false;
         try {
-            domain.context().events().destroy(this, destroyer);
+            context.events().destroy(this, destroyer);
             destroyed = true;
-            domain.removeSendQueue(sends.guard());
+            if (domain != null) {
+                domain.removeSendQueue(sends.guard());
+            }
         } finally {
             if (!destroyed) {
                 sends.guard().reopen();
@@ -322,7 +393,23 @@ public final class QueuePair extends NativeObject {
         }
     }
 
+    private static void requireNoCursor(CompletionQueue queue) {
+        if (queue != null) {
+            queue.requireNoCursorOfThisThread();
+        }
+    }
+
+    private SendQueue ownSends() {
+        if (attributes.type() == QueuePairType.XRC_RECV) {
+            throw notIts("send");
+        }
+        return sends;
+    }
+
     private ReceiveQueue ownReceives() {
+        if (attributes.type() == QueuePairType.XRC_RECV || attributes.type() == QueuePairType.XRC_SEND) {
+            throw notIts("receive");
+        }
         if (attributes.sharedReceiveQueue().isPresent()) {
             life().ensureOpen();
             throw new IllegalStateException("this queue pair has no receive queue of its own: receives are posted to "
@@ -331,17 +418,8 @@ public final class QueuePair extends NativeObject {
         return receives;
     }
 
-    private static void requireSameContext(ProtectionDomain domain, SharedReceiveQueue queue) {
-        if (queue.context() != domain.context()) {
-            throw new IllegalArgumentException("the shared receive queue belongs to another context than the"
-                    + " protection domain: " + queue.context() + ", " + domain.context());
-        }
-    }
-
-    private static void requireSameContext(ProtectionDomain domain, CompletionQueue queue) {
-        if (queue.context() != domain.context()) {
-            throw new IllegalArgumentException("the completion queue belongs to another context than the protection"
-                    + " domain: " + queue.context() + ", " + domain.context());
-        }
+    private IllegalStateException notIts(String queue) {
+        life().ensureOpen();
+        return new IllegalStateException("a queue pair of type " + attributes.type() + " has no " + queue + " queue");
     }
 }

@@ -1,34 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
 
 /**
- * What a queue pair is made with ({@code struct ibv_qp_init_attr}, ibv_create_qp(3)). Immutable.
+ * What a queue pair is made with ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)). Immutable.
  *
  * @param type the transport service
- * @param sendQueue where finished send work requests are reported
- * @param receiveQueue where finished receive work requests are reported; may be the same
+ * @param sendQueue where finished send work requests are reported; null for {@code XRC_RECV}
+ * @param receiveQueue where finished receive work requests are reported; may be the same; null for {@code XRC_RECV},
+ *        and may be for {@code XRC_SEND}
  * @param capabilities its sizes; the device may give more
  * @param signalAll whether every send work request gives a completion, whatever its flag says ({@code sq_sig_all})
  * @param sharedReceiveQueue where its receives are posted instead of to itself
+ * @param createFlags how it is made
+ * @param maxTsoHeader how many bytes of headers a segmented send (TSO) may have; 0 for none
+ * @param sourceQueuePair the number of the queue pair in whose name it sends; 24 bits
+ * @param sendOperations what the extended send interface ({@code ibv_wr_*}) is to offer; empty for none of it
  */
 public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQueue, CompletionQueue receiveQueue,
-        QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue) {
-    /** Refuses null. */
+        QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue,
+        Set<QueuePairCreateFlag> createFlags, int maxTsoHeader, OptionalInt sourceQueuePair,
+        Set<SendOperation> sendOperations) {
+    private static final int NUMBER_BITS = 24;
+
+    /** Refuses null, and numbers that do not fit into their fields. */
     public QueuePairInitAttributes {
         Objects.requireNonNull(type, "type");
-        Objects.requireNonNull(sendQueue, "sendQueue");
-        Objects.requireNonNull(receiveQueue, "receiveQueue");
+        if (type == QueuePairType.XRC_RECV) {
+            if (sendQueue != null || receiveQueue != null || sharedReceiveQueue.isPresent()) {
+                throw new IllegalArgumentException("a queue pair of type XRC_RECV has neither completion queues nor a"
+                        + " shared receive queue: the messages name their queue");
+            }
+        } else {
+            Objects.requireNonNull(sendQueue, "sendQueue");
+        }
+        if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
+            Objects.requireNonNull(receiveQueue, "receiveQueue");
+        }
         Objects.requireNonNull(capabilities, "capabilities");
         Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
+        AddressAttributes.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
+        sourceQueuePair.ifPresent(number -> AddressAttributes.requireBits("source queue pair", number, NUMBER_BITS));
+        Set<QueuePairCreateFlag> flags = ordered(QueuePairCreateFlag.class, createFlags);
+        if (flags.contains(QueuePairCreateFlag.SOURCE_QPN) != sourceQueuePair.isPresent()) {
+            throw new IllegalArgumentException("SOURCE_QPN and the number of the source queue pair come together: "
+                    + flags + ", " + sourceQueuePair);
+        }
+        createFlags = flags;
+        sendOperations = ordered(SendOperation.class, sendOperations);
+    }
+
+    private static <E extends Enum<E>> Set<E> ordered(Class<E> type, Collection<E> values) {
+        Set<E> set = EnumSet.noneOf(type);
+        set.addAll(values);
+        return Collections.unmodifiableSet(set);
     }
 
     /** The same with a shared receive queue. */
     public QueuePairInitAttributes withSharedReceiveQueue(SharedReceiveQueue queue) {
-        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, capabilities, signalAll,
-                Optional.of(queue));
+        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, capabilities, signalAll, Optional.of(queue),
+                createFlags, maxTsoHeader, sourceQueuePair, sendOperations);
     }
 
     /** Begins with a reliable connection of 16 sends and 16 receives, one scatter/gather entry each, nothing inline. */
@@ -36,9 +75,16 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         return new Builder();
     }
 
+    /** Whether there is something in it that only {@code ibv_create_qp_ex} takes. */
+    public boolean isExtended() {
+        return type == QueuePairType.XRC_RECV || !createFlags.isEmpty() || maxTsoHeader > 0
+                || !sendOperations.isEmpty();
+    }
+
     /** The same with what the device tells of it. */
     QueuePairInitAttributes with(QueuePairCapabilities sizes, boolean signalsAll) {
-        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, sizes, signalsAll, sharedReceiveQueue);
+        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, sizes, signalsAll, sharedReceiveQueue,
+                createFlags, maxTsoHeader, sourceQueuePair, sendOperations);
     }
 
     /** Makes {@link QueuePairInitAttributes}; every value but the completion queues has a default. */
@@ -53,6 +99,10 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         private int maxInlineData;
         private boolean signalAll;
         private SharedReceiveQueue sharedReceiveQueue;
+        private final Set<QueuePairCreateFlag> createFlags = EnumSet.noneOf(QueuePairCreateFlag.class);
+        private int maxTsoHeader;
+        private OptionalInt sourceQueuePair = OptionalInt.empty();
+        private final Set<SendOperation> sendOperations = EnumSet.noneOf(SendOperation.class);
 
         private Builder() {
         }
@@ -122,16 +172,42 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
             return this;
         }
 
+        /** How it is made; these, beside those given before. */
+        public Builder createFlags(QueuePairCreateFlag... flags) {
+            createFlags.addAll(Arrays.asList(flags));
+            return this;
+        }
+
+        /** How many bytes of headers a segmented send (TSO) may have. */
+        public Builder maxTsoHeader(int bytes) {
+            maxTsoHeader = bytes;
+            return this;
+        }
+
+        /** The number of the queue pair in whose name it sends; with it comes the flag {@code SOURCE_QPN}. */
+        public Builder sourceQueuePair(int number) {
+            sourceQueuePair = OptionalInt.of(number);
+            return createFlags(QueuePairCreateFlag.SOURCE_QPN);
+        }
+
+        /** What the extended send interface ({@code ibv_wr_*}) is to offer; these, beside those given before. */
+        public Builder sendOperations(Collection<SendOperation> operations) {
+            sendOperations.addAll(operations);
+            return this;
+        }
+
         /**
          * The attributes.
          *
          * @throws NullPointerException when a completion queue is missing
-         * @throws IllegalArgumentException when a size is negative
+         * @throws IllegalArgumentException when a number is negative or too large, or something is given that the type
+         *         does not have
          */
         public QueuePairInitAttributes build() {
             return new QueuePairInitAttributes(type, sendQueue, receiveQueue, new QueuePairCapabilities(
                     maxSendRequests, maxReceiveRequests, maxSendScatterGather, maxReceiveScatterGather, maxInlineData),
-                    signalAll, Optional.ofNullable(sharedReceiveQueue));
+                    signalAll, Optional.ofNullable(sharedReceiveQueue), createFlags, maxTsoHeader, sourceQueuePair,
+                    sendOperations);
         }
     }
 }

@@ -8,9 +8,12 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_cap;
-import io.rdmacm.bindings.ibv_qp_init_attr;
+import io.rdmacm.bindings.ibv_qp_init_attr_ex;
+import io.rdmacm.bindings.ibv_qp_rate_limit_attr;
 import io.rdmacm.verbs.internal.AddressStructs;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Memory;
@@ -23,17 +26,44 @@ final class QueuePairStructs {
     private QueuePairStructs() {
     }
 
-    /** A new {@code struct ibv_qp_init_attr}. */
+    /** A new {@code struct ibv_qp_init_attr_ex}, which begins as {@code struct ibv_qp_init_attr} does. */
     static long write(QueuePairInitAttributes attributes, Arena arena) {
-        long init = arena.allocate(ibv_qp_init_attr.layout()).address();
-        Memory.putLong(init + ibv_qp_init_attr.send_cq$offset(), attributes.sendQueue().address());
-        Memory.putLong(init + ibv_qp_init_attr.recv_cq$offset(), attributes.receiveQueue().address());
+        long init = arena.allocate(ibv_qp_init_attr_ex.layout()).address();
+        if (attributes.sendQueue() != null) {
+            Memory.putLong(init + ibv_qp_init_attr_ex.send_cq$offset(), attributes.sendQueue().address());
+        }
+        if (attributes.receiveQueue() != null) {
+            Memory.putLong(init + ibv_qp_init_attr_ex.recv_cq$offset(), attributes.receiveQueue().address());
+        }
         attributes.sharedReceiveQueue().ifPresent(
-                queue -> Memory.putLong(init + ibv_qp_init_attr.srq$offset(), queue.address()));
-        Memory.putInt(init + ibv_qp_init_attr.qp_type$offset(), attributes.type().value());
-        Memory.putInt(init + ibv_qp_init_attr.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
-        write(attributes.capabilities(), init + ibv_qp_init_attr.cap$offset());
+                queue -> Memory.putLong(init + ibv_qp_init_attr_ex.srq$offset(), queue.address()));
+        Memory.putInt(init + ibv_qp_init_attr_ex.qp_type$offset(), attributes.type().value());
+        Memory.putInt(init + ibv_qp_init_attr_ex.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
+        write(attributes.capabilities(), init + ibv_qp_init_attr_ex.cap$offset());
+        Memory.putInt(init + ibv_qp_init_attr_ex.comp_mask$offset(), writeExtended(attributes, init));
         return init;
+    }
+
+    /** The mask of what was written. */
+    private static int writeExtended(QueuePairInitAttributes attributes, long init) {
+        int mask = 0;
+        if (!attributes.createFlags().isEmpty()) {
+            Memory.putInt(init + ibv_qp_init_attr_ex.create_flags$offset(),
+                    Flags.mask(attributes.createFlags(), QueuePairCreateFlag::bit));
+            attributes.sourceQueuePair().ifPresent(
+                    number -> Memory.putInt(init + ibv_qp_init_attr_ex.source_qpn$offset(), number));
+            mask |= Rdma.IBV_QP_INIT_ATTR_CREATE_FLAGS();
+        }
+        if (attributes.maxTsoHeader() > 0) {
+            Memory.putShort(init + ibv_qp_init_attr_ex.max_tso_header$offset(), (short) attributes.maxTsoHeader());
+            mask |= Rdma.IBV_QP_INIT_ATTR_MAX_TSO_HEADER();
+        }
+        if (!attributes.sendOperations().isEmpty()) {
+            Memory.putLong(init + ibv_qp_init_attr_ex.send_ops_flags$offset(),
+                    Flags.mask(attributes.sendOperations(), SendOperation::bit));
+            mask |= Rdma.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS();
+        }
+        return mask;
     }
 
     /** Reads a {@code struct ibv_qp_cap}. */
@@ -91,6 +121,23 @@ final class QueuePairStructs {
         Memory.putShort(struct + ibv_qp_attr.alt_pkey_index$offset(), (short) path.partitionKeyIndex());
         Memory.putByte(struct + ibv_qp_attr.alt_port_num$offset(), (byte) path.port());
         Memory.putByte(struct + ibv_qp_attr.alt_timeout$offset(), (byte) path.timeout());
+    }
+
+    /** A new {@code struct ibv_qp_rate_limit_attr}. */
+    static long write(RateLimit limit, Arena arena) {
+        long struct = arena.allocate(ibv_qp_rate_limit_attr.layout()).address();
+        Memory.putInt(struct + ibv_qp_rate_limit_attr.rate_limit$offset(), limit.kilobitsPerSecond());
+        Memory.putInt(struct + ibv_qp_rate_limit_attr.max_burst_sz$offset(), limit.maxBurstBytes());
+        Memory.putShort(struct + ibv_qp_rate_limit_attr.typical_pkt_sz$offset(), (short) limit.typicalPacketBytes());
+        return struct;
+    }
+
+    /** A new {@code struct ibv_ece}. */
+    static long write(Ece options, Arena arena) {
+        long struct = arena.allocate(ibv_ece.layout()).address();
+        Memory.putInt(struct + ibv_ece.vendor_id$offset(), options.vendorId());
+        Memory.putInt(struct + ibv_ece.options$offset(), options.options());
+        return struct;
     }
 
     /** Reads a {@code struct ibv_qp_attr}. */

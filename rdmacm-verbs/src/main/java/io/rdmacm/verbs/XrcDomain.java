@@ -64,6 +64,32 @@ public final class XrcDomain extends NativeObject {
         return context;
     }
 
+    /**
+     * A new queue pair of type {@code XRC_RECV}, in the state RESET ({@code ibv_create_qp_ex}).
+     *
+     * @param attributes of that type
+     * @throws RdmaUnsupportedException when the device has no such connections
+     */
+    @CFunction("ibv_create_qp_ex")
+    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        life().ensureOpen();
+        return QueuePairFactory.create(this, attributes);
+    }
+
+    /**
+     * The queue pair of type {@code XRC_RECV} that another process made in the same domain ({@code ibv_open_qp}): it
+     * goes when all that have it open have closed it.
+     *
+     * @param number of the queue pair
+     * @throws RdmaException EINVAL when the domain has none of that number
+     * @throws RdmaUnsupportedException when the device has no such connections
+     */
+    @CFunction("ibv_open_qp")
+    public QueuePair openQueuePair(int number) throws RdmaException {
+        life().ensureOpen();
+        return QueuePairFactory.open(this, number);
+    }
+
     @Override
     @CFunction("ibv_close_xrcd")
     protected void destroy() throws RdmaException {

@@ -74,6 +74,8 @@ class TransitionTableTest {
     @BeforeEach
     void open() throws RdmaException {
         stack = new FakeStack();
+        FakeVerbs.call("fake_equip_queue_pairs", stack.context().handle().address());
+        FakeVerbs.call("fake_equip_receive", stack.context().handle().address());
     }
 
     @AfterEach
@@ -141,6 +143,13 @@ class TransitionTableTest {
         return sum;
     }
 
+    private QueuePair create(XrcDomain xrc, QueuePairType type) throws RdmaException {
+        QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().type(type);
+        return type == QueuePairType.XRC_RECV
+                ? xrc.createQueuePair(attributes.build())
+                : stack.domain().createQueuePair(attributes.completionQueue(stack.queue()).build());
+    }
+
     private void modify(QueuePair pair, Step step, Set<QueuePairAttribute> given) throws RdmaException {
         ibv_qp.state(pair.handle(), step.from().value());
         pair.modify(valuesOf(given, step.from(), step.to()));
@@ -152,8 +161,7 @@ class TransitionTableTest {
     void eachMaskIsTakenOrRefusedBeforeTheNativeCall(Step step) throws RdmaException {
         Set<QueuePairAttribute> least = with(step.required(), QueuePairAttribute.STATE);
         String way = "a queue pair of type " + step.type() + " on its way from " + step.from() + " to " + step.to();
-        try (QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder().type(step.type())
-                .completionQueue(stack.queue()).build())) {
+        try (XrcDomain xrc = stack.context().openXrcDomain(); QueuePair pair = create(xrc, step.type())) {
             FakeVerbs.reset();
             if (!step.possible()) {
                 assertThatIllegalStateException().isThrownBy(() -> modify(pair, step, least))

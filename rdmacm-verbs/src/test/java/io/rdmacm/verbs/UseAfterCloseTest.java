@@ -71,6 +71,7 @@ class UseAfterCloseTest {
                         QueuePairInitAttributes.builder().completionQueue(stack.queue()).build())
                 .closed(shared).closed(xrcDomain)
                 .argument(SharedReceiveQueueInitAttributes.class, sharedAttributes)
+                .argument(RateLimit.class, new RateLimit(0, 0, 0)).argument(Ece.class, new Ece(1, 1))
                 .argument(QueuePairAttributes.class, QueuePairAttributes.toError())
                 .argument(TagOperations.class, TagOperations.allocate(2, 1))
                 .argument(Path.class, Path.of("none"))

@@ -94,7 +94,8 @@ public abstract class VerbsAccess {
         /**
          * Calls C.
          *
-         * @param initAttributes the address of a filled {@code struct ibv_qp_init_attr}, whose capabilities C updates
+         * @param initAttributes the address of a filled {@code struct ibv_qp_init_attr_ex}, which begins as
+         *        {@code struct ibv_qp_init_attr} does, and whose capabilities C updates
          * @return the address of the {@code struct ibv_qp}
          */
         long create(long initAttributes) throws RdmaException;

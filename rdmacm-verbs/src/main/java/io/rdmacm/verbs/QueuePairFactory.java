@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_qp_init_attr_ex;
+import io.rdmacm.bindings.ibv_qp_open_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.VerbsAccess;
+
+/** The ways in which a queue pair comes to be. */
+final class QueuePairFactory {
+    private static final NativeFunction CREATE_QP = NativeFunction.of("ibv_create_qp");
+    private static final NativeFunction DESTROY_QP = NativeFunction.of("ibv_destroy_qp");
+
+    private QueuePairFactory() {
+    }
+
+    /** In a protection domain. */
+    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
+        requireXrcReceive(attributes, false);
+        long[] address = new long[1];
+        return create(domain, attributes, init -> {
+            address[0] = createNative(domain, attributes, init);
+            return address[0];
+        }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
+    }
+
+    /** In a way of its own, see {@link VerbsAccess}. */
+    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            VerbsAccess.QueuePairCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            throws RdmaException {
+        Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
+        parents.add(domain.life());
+        addQueue(parents, attributes.sendQueue(), domain);
+        addQueue(parents, attributes.receiveQueue(), domain);
+        attributes.sharedReceiveQueue().ifPresent(queue -> {
+            requireSame("shared receive queue", queue.context(), domain);
+            parents.add(queue.life());
+        });
+        Lifetime life = Lifetime.begin("QueuePair", parents.toArray(Lifetime[]::new));
+        try (Arena arena = Arena.ofConfined()) {
+            long init = QueuePairStructs.write(attributes, arena);
+            Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
+            addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
+            long address = life.create(() -> creator.create(init));
+            return finish(domain.context(), domain, attributes, life, address, init, destroyer);
+        }
+    }
+
+    /** The receiving side of an extended reliable connection, in a domain of those. */
+    static QueuePair create(XrcDomain xrc, QueuePairInitAttributes attributes) throws RdmaException {
+        requireXrcReceive(attributes, true);
+        VerbsContext context = xrc.context();
+        Lifetime life = Lifetime.begin("QueuePair", xrc.life());
+        try (Arena arena = Arena.ofConfined()) {
+            long init = QueuePairStructs.write(attributes, arena);
+            Memory.putLong(init + ibv_qp_init_attr_ex.xrcd$offset(), xrc.address());
+            addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
+            long address = life.create(() -> createExtended(context, attributes, init));
+            return finish(context, null, attributes, life, address, init,
+                    () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
+        }
+    }
+
+    /** The receiving side that another process made. */
+    static QueuePair open(XrcDomain xrc, int number) throws RdmaException {
+        AddressAttributes.requireBits("queue pair number", number, 24);
+        VerbsContext context = xrc.context();
+        QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().type(QueuePairType.XRC_RECV)
+                .maxSendRequests(0).maxReceiveRequests(0).maxSendScatterGather(0).maxReceiveScatterGather(0).build();
+        Lifetime life = Lifetime.begin("QueuePair", xrc.life());
+        try (Arena arena = Arena.ofConfined()) {
+            long open = arena.allocate(ibv_qp_open_attr.layout()).address();
+            Memory.putInt(open + ibv_qp_open_attr.comp_mask$offset(), Rdma.IBV_QP_OPEN_ATTR_NUM()
+                    | Rdma.IBV_QP_OPEN_ATTR_XRCD() | Rdma.IBV_QP_OPEN_ATTR_TYPE());
+            Memory.putInt(open + ibv_qp_open_attr.qp_num$offset(), number);
+            Memory.putLong(open + ibv_qp_open_attr.xrcd$offset(), xrc.address());
+            Memory.putInt(open + ibv_qp_open_attr.qp_type$offset(), QueuePairType.XRC_RECV.value());
+            long address = life.create(() -> {
+                NativeFunction function = ExtendedOps.OPEN_QP.require(context.address());
+                return Check.pointer(function, function.callLong(context.address(), open), "number " + number);
+            });
+            return new QueuePair(context, null, attributes, life, address, attributes.capabilities(),
+                    () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
+        }
+    }
+
+    private static QueuePair finish(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Lifetime life, long address, long init, Lifetime.Destroyer destroyer) {
+        QueuePairCapabilities given = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
+        return new QueuePair(context, domain, attributes, life, address, given, destroyer);
+    }
+
+    /** As the inline function ibv_create_qp_ex does: without anything extended every driver can do it. */
+    private static long createNative(ProtectionDomain domain, QueuePairInitAttributes attributes, long init)
+            throws RdmaException {
+        if (attributes.isExtended()) {
+            return createExtended(domain.context(), attributes, init);
+        }
+        return Check.pointer(CREATE_QP, CREATE_QP.callLong(domain.address(), init), attributes.type() + ", "
+                + attributes.capabilities());
+    }
+
+    private static long createExtended(VerbsContext context, QueuePairInitAttributes attributes, long init)
+            throws RdmaException {
+        NativeFunction create = ExtendedOps.CREATE_QP_EX.require(context.address());
+        return Check.pointer(create, create.callLong(context.address(), init), attributes.type() + ", "
+                + attributes.capabilities());
+    }
+
+    private static void addToMask(long init, int bit) {
+        long mask = init + ibv_qp_init_attr_ex.comp_mask$offset();
+        Memory.putInt(mask, Memory.getInt(mask) | bit);
+    }
+
+    private static void requireXrcReceive(QueuePairInitAttributes attributes, boolean wanted) {
+        if ((attributes.type() == QueuePairType.XRC_RECV) != wanted) {
+            throw new IllegalArgumentException(wanted
+                    ? "an XRC domain has queue pairs of type XRC_RECV only, not " + attributes.type()
+                    : "a queue pair of type XRC_RECV belongs to an XRC domain, not to a protection domain");
+        }
+    }
+
+    private static void addQueue(Set<Lifetime> parents, CompletionQueue queue, ProtectionDomain domain) {
+        if (queue != null) {
+            requireSame("completion queue", queue.context(), domain);
+            parents.add(queue.life());
+        }
+    }
+
+    private static void requireSame(String what, VerbsContext context, ProtectionDomain domain) {
+        if (context != domain.context()) {
+            throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
+                    + " domain: " + context + ", " + domain.context());
+        }
+    }
+}
