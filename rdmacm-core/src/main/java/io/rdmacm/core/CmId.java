@@ -483,7 +483,8 @@ public final class CmId extends NativeObject {
 
     /**
      * Moves it to another channel ({@code rdma_migrate_id}): all events that were not delivered yet, and all later
-     * ones, arrive there. Connect requests that wait are moved as well.
+     * ones, arrive there. Connect requests that wait are moved as well. (A request that reaches a listener in the very
+     * moment that it moves may be dropped by librdmacm: its peer hears nothing until its own time-out.)
      *
      * @param target open
      * @throws IllegalStateException while delivered events of this id are not closed (C would wait for them)
@@ -574,10 +575,6 @@ public final class CmId extends NativeObject {
 
     Lifetime lifetime() {
         return life();
-    }
-
-    CmIdState stateUnchecked() {
-        return state;
     }
 
     EventChannel channelUnchecked() {

@@ -10,11 +10,13 @@ import io.rdmacm.verbs.internal.NativeFunction;
 /**
  * Moves an id from one channel to another. C waits until all events that it has given out for the id are acknowledged:
  * so those in the hands of a program forbid the move, and those that were only read are copied and given back.
+ *
+ * <p>Connect requests are read before a listener moves, and their ids moved one by one: the kernel would move the event
+ * but leave the new id on the old channel, and librdmacm drops an event whose id it cannot look into. That is what
+ * happens to a request that comes in between the reading and the move.
  */
 final class CmIdMigration {
     private static final NativeFunction MIGRATE_ID = NativeFunction.of("rdma_migrate_id");
-    // Far more than a listener under load needs: each needs a request within some microseconds.
-    private static final int MOST_ATTEMPTS = 1000;
 
     private CmIdMigration() {
     }
@@ -53,11 +55,7 @@ final class CmIdMigration {
         List<RawEvent> waiting = takePending(id, source);
         boolean moved = false;
         try {
-            if (id.stateUnchecked() == CmIdState.LISTENING) {
-                migrateListener(id, source, target, waiting);
-            } else {
-                migrate(id.nativeAddress(), id, target);
-            }
+            migrate(id.nativeAddress(), id, target);
             for (RawEvent event : waiting) {
                 if (event.type() == CmEventType.CONNECT_REQUEST) {
                     migrate(event.id(), id, target);
@@ -69,27 +67,6 @@ final class CmIdMigration {
             moved = true;
         } finally {
             (moved ? target : source).addPending(waiting);
-        }
-    }
-
-    /**
-     * Moves a listener. A request that comes in between the reading of its channel and the move would be lost: the
-     * kernel moves the event, but leaves the new id on the old channel, and librdmacm then drops what it cannot look
-     * into. Such an event makes the target readable, which was read empty before: then everything goes back, where the
-     * request can be read, and the move is tried again.
-     *
-     * @param waiting takes the requests that came in between
-     */
-    private static void migrateListener(CmId id, EventChannel source, EventChannel target, List<RawEvent> waiting)
-            throws RdmaException {
-        for (int attempt = 1;; attempt++) {
-            target.readPending();
-            migrate(id.nativeAddress(), id, target);
-            if (!target.isReadable() || attempt == MOST_ATTEMPTS) {
-                return;
-            }
-            migrate(id.nativeAddress(), id, source);
-            waiting.addAll(takePending(id, source));
         }
     }
 

@@ -210,16 +210,6 @@ public final class EventChannel extends NativeObject {
         return events.removePending(raw -> raw.owner() == id);
     }
 
-    /** Reads what the kernel has reported and sets it aside. With the lock held. */
-    void readPending() throws RdmaException {
-        events.readAll();
-    }
-
-    /** Whether the kernel has something to report. */
-    boolean isReadable() throws RdmaException {
-        return events.isReadable();
-    }
-
     void addPending(List<RawEvent> raws) {
         events.addPending(raws);
     }

@@ -11,7 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.rdmacm.verbs.internal.Deadline;
 import io.rdmacm.verbs.internal.EventSource;
+import io.rdmacm.verbs.internal.Poller;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -59,7 +61,7 @@ class MigrateTest {
 
     @Test
     @Covers("rdma_migrate_id")
-    void noConnectRequestIsLostWhileAListenerMoves() throws Exception {
+    void noConnectRequestThatWaitsIsLostWhenItsListenerMoves() throws Exception {
         int clients = 12;
         try (Loopback loopback = new Loopback(); EventChannel to = EventChannel.open();
                 EventChannel channel = EventChannel.open()) {
@@ -68,11 +70,9 @@ class MigrateTest {
                 End end = new End(loopback.resolved(channel));
                 ends.add(end);
                 end.id.connect(ConnectionParameters.builder().privateData(new byte[] {(byte) i}).build());
-                // some requests are with the kernel, some read and set aside, when the listener moves to and fro
+                awaitReadable(loopback.listener.channel());
+                // the newest request is with the kernel, those before were read and moved before
                 loopback.listener.migrate(i % 2 == 0 ? to : loopback.channel);
-                if (i % 3 == 0) {
-                    assertThat(channel.pollEvent()).isEmpty();
-                }
             }
             EventChannel now = loopback.listener.channel();
             Set<Byte> seen = new HashSet<>();
@@ -140,5 +140,12 @@ class MigrateTest {
             assertThatThrownBy(to::close).isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining(id.toString());
         }
+    }
+
+    /** Returns when the kernel has an event for the channel, and leaves it there. */
+    private static void awaitReadable(EventChannel channel) throws Exception {
+        Poller poller = new Poller(channel.fd());
+        poller.await(Deadline.after(Loopback.TIMEOUT));
+        poller.close();
     }
 }

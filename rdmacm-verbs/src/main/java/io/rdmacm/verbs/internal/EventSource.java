@@ -26,7 +26,6 @@ public final class EventSource<E> {
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
-    private final int fd;
     private final Poller poller;
     private boolean polling;
 
@@ -38,7 +37,6 @@ public final class EventSource<E> {
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
-        this.fd = fd;
         this.poller = new Poller(fd);
         this.reader = reader;
     }
@@ -134,11 +132,6 @@ public final class EventSource<E> {
     /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */
     public void readAll() throws RdmaException {
         readUntil(event -> false);
-    }
-
-    /** Whether the kernel has something to report. */
-    public boolean isReadable() throws RdmaException {
-        return Libc.isReadable(fd);
     }
 
     /** Ends all waits for now: each asks its guard again. */

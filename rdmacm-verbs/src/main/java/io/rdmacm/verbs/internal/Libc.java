@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal;
 
-import java.lang.foreign.Arena;
 import java.util.Map;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.pollfd;
 import io.rdmacm.verbs.RdmaException;
 
 /** The few functions of the C library that waiting and closing need. The constants are those of 64-bit Linux. */
@@ -38,16 +36,6 @@ final class Libc {
             return 0;
         }
         return Check.minusOne(POLL, ready);
-    }
-
-    /** Whether a file is readable now. */
-    static boolean isReadable(int fd) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long entry = arena.allocate(pollfd.layout()).address();
-            Memory.putInt(entry + pollfd.fd$offset(), fd);
-            Memory.putShort(entry + pollfd.events$offset(), (short) POLLIN);
-            return poll(entry, 1, 0) > 0;
-        }
     }
 
     /** A new event counter that never blocks. */
