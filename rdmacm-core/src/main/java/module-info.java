@@ -6,4 +6,5 @@ module io.rdmacm.core {
     requires org.slf4j;
 
     exports io.rdmacm.core;
+    exports io.rdmacm.core.connection;
 }

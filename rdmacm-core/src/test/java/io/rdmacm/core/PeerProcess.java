@@ -13,7 +13,7 @@ import io.rdmacm.core.forked.Peer;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** The program {@link Peer} in a process of its own, to be killed. */
-final class PeerProcess implements AutoCloseable {
+public final class PeerProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
 
@@ -23,7 +23,7 @@ final class PeerProcess implements AutoCloseable {
     }
 
     /** Starts it with the phase to go to, and for a client the server's port. */
-    static PeerProcess start(String phase, Object... port) throws IOException {
+    public static PeerProcess start(String phase, Object... port) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
@@ -35,7 +35,7 @@ final class PeerProcess implements AutoCloseable {
     }
 
     /** The next line that it says. */
-    String line() throws IOException {
+    public String line() throws IOException {
         String line = output.readLine();
         if (line == null) {
             throw new IOException("the peer has ended");
@@ -44,7 +44,7 @@ final class PeerProcess implements AutoCloseable {
     }
 
     /** SIGKILL. */
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 

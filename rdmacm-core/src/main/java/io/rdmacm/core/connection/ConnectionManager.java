@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.verbs.RdmaClosedException;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes connections and listeners. One is enough for a program.
+ *
+ * <p>It has daemon threads: one takes the connection-manager events of all its connections and listeners, answers
+ * peers that disconnect, and closes ids; one for each device takes its completion events. They only wake the threads of
+ * the program, and never run code of it. Everything else is done by the threads that call: they post, poll and copy.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class ConnectionManager implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
+    private static final int BACKLOG = 64;
+    // The kernel's limits are whole milliseconds of an int.
+    private static final Duration LEAST = Duration.ofMillis(1);
+    private static final Duration MOST = Duration.ofMillis(Integer.MAX_VALUE);
+
+    private final EventLoop loop;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // guarded by the lock
+    private final Set<Connection> connections = new LinkedHashSet<>();
+    private final Set<Listener> listeners = new LinkedHashSet<>();
+    private final Map<VerbsContext, DeviceResources> devices = new HashMap<>();
+    private int inside;
+    private boolean closing;
+    private boolean closed;
+
+    private ConnectionManager(EventLoop loop) {
+        this.loop = loop;
+    }
+
+    /** The last steps of a handshake. */
+    @FunctionalInterface
+    interface Handshake {
+        void run(Connection connection) throws RdmaException, InterruptedException;
+    }
+
+    /**
+     * A new manager.
+     *
+     * @throws RdmaException ENODEV when this machine has no RDMA device
+     */
+    public static ConnectionManager open() throws RdmaException {
+        return new ConnectionManager(EventLoop.start());
+    }
+
+    /**
+     * Listens with the default settings, and a backlog of 64.
+     *
+     * @param address with the port 0 for any port; the wildcard address for all devices
+     */
+    public Listener listen(InetSocketAddress address) throws RdmaException {
+        return listen(address, BACKLOG, ConnectionSettings.defaults());
+    }
+
+    /**
+     * Listens.
+     *
+     * @param address with the port 0 for any port; the wildcard address for all devices
+     * @param backlog how many peers may wait to be accepted; more are rejected
+     * @param settings of the connections that are accepted
+     */
+    public Listener listen(InetSocketAddress address, int backlog, ConnectionSettings settings) throws RdmaException {
+        enter();
+        try {
+            Listener listener = new Listener(this, loop, address, backlog, settings);
+            lock.lock();
+            try {
+                listeners.add(listener);
+            } finally {
+                lock.unlock();
+            }
+            return listener;
+        } finally {
+            leave();
+        }
+    }
+
+    /** Connects with the default settings, see {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}. */
+    public Connection connect(InetSocketAddress peer, Duration timeout) throws RdmaException, InterruptedException {
+        return connect(peer, ConnectionSettings.defaults(), timeout);
+    }
+
+    /**
+     * Connects.
+     *
+     * @param peer the peer
+     * @param settings with at most 56 bytes of private data
+     * @param timeout how long at most
+     * @return to be closed
+     * @throws io.rdmacm.core.RejectedException when the peer rejects, with its private data, or nobody listens
+     * @throws io.rdmacm.core.UnreachableException when the peer cannot be reached
+     * @throws io.rdmacm.verbs.RdmaTimeoutException when it was not connected in time
+     * @throws RdmaClosedException when the manager was closed by another thread
+     */
+    public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)
+            throws RdmaException, InterruptedException {
+        Limit limit = Limit.of(timeout);
+        enter();
+        try {
+            Link link = Link.open(loop, peer.toString());
+            boolean resolved = false;
+            try {
+                link.id().resolveAddress(peer, kernelLimit(limit));
+                link.await(CmEventType.ADDR_RESOLVED, limit);
+                link.id().resolveRoute(kernelLimit(limit));
+                link.await(CmEventType.ROUTE_RESOLVED, limit);
+                resolved = true;
+            } finally {
+                if (!resolved) {
+                    link.close();
+                }
+            }
+            return establish(link, settings, connection -> connection.connect(limit));
+        } finally {
+            leave();
+        }
+    }
+
+    /** Makes a connection of an id that is bound to a device; closes it when that fails. */
+    Connection establish(Link link, ConnectionSettings settings, Handshake handshake)
+            throws RdmaException, InterruptedException {
+        boolean made = false;
+        boolean established = false;
+        Connection connection = null;
+        try {
+            enter();
+            try {
+                connection = Connection.create(this, link, settings);
+                made = true;
+                handshake.run(connection);
+                lock.lock();
+                try {
+                    connections.add(connection);
+                } finally {
+                    lock.unlock();
+                }
+                established = true;
+                return connection;
+            } finally {
+                if (made && !established) {
+                    connection.close(Limit.of(Duration.ZERO));
+                }
+                leave();
+            }
+        } finally {
+            if (!made) {
+                link.close();
+            }
+        }
+    }
+
+    /**
+     * Closes all listeners and connections, and ends the threads. Whoever waits in one of them gets a
+     * {@link RdmaClosedException}. Does nothing the second time.
+     *
+     * @throws IllegalStateException when something that a program made of {@link Connection#protectionDomain()} is
+     *         still open; the connections are closed then, and this can be called again
+     */
+    @Override
+    public void close() throws RdmaException {
+        List<Listener> openListeners;
+        lock.lock();
+        try {
+            closing = true;
+            openListeners = List.copyOf(listeners);
+        } finally {
+            lock.unlock();
+        }
+        for (Listener listener : openListeners) {
+            listener.close();
+        }
+        closeConnections();
+        // Those that are being made, or are asked for: nobody will come to a connection any more.
+        loop.failAll(new RdmaClosedException("rdma_connect", "the connection manager"));
+        lock.lock();
+        try {
+            while (inside > 0) {
+                changed.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+        closeConnections();
+        free();
+    }
+
+    /** The resources that connections over the device of an id share. */
+    DeviceResources device(CmId id) throws RdmaException {
+        lock.lock();
+        try {
+            DeviceResources resources = devices.get(id.context());
+            if (resources == null) {
+                resources = DeviceResources.create(loop, id);
+                devices.put(id.context(), resources);
+            }
+            return resources;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void forget(Connection connection) {
+        lock.lock();
+        try {
+            connections.remove(connection);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void forget(Listener listener) {
+        lock.lock();
+        try {
+            listeners.remove(listener);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void remark(String what, Connection connection, Exception reason) {
+        LOG.debug("{}: {}", connection, what, reason);
+    }
+
+    private void closeConnections() throws RdmaException {
+        List<Connection> open;
+        lock.lock();
+        try {
+            open = List.copyOf(connections);
+        } finally {
+            lock.unlock();
+        }
+        // All together linger no longer than the most patient one.
+        Duration linger = open.stream().map(c -> c.settings().linger()).max(Duration::compareTo).orElse(Duration.ZERO);
+        Limit limit = Limit.of(linger);
+        for (Connection connection : open) {
+            connection.close(limit);
+        }
+    }
+
+    private void free() throws RdmaException {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            for (VerbsContext context : List.copyOf(devices.keySet())) {
+                devices.get(context).close();
+                devices.remove(context);
+            }
+            loop.closeAll();
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void enter() throws RdmaException {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("ConnectionManager is closed");
+            }
+            if (closing) {
+                throw new RdmaClosedException("rdma_connect", "the connection manager");
+            }
+            inside++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void leave() {
+        lock.lock();
+        try {
+            inside--;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Duration kernelLimit(Limit limit) {
+        Duration left = limit.left();
+        if (left.compareTo(LEAST) < 0) {
+            return LEAST;
+        }
+        return left.compareTo(MOST) > 0 ? MOST : left;
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmId;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.RdmaClosedException;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the connections over one device share: a protection domain, a completion channel, and the thread that takes the
+ * events of that channel. It only wakes whoever waits on a connection; the completions are polled by those.
+ */
+final class DeviceResources {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceResources.class);
+    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private final EventLoop loop;
+    private final ProtectionDomain domain;
+    private final CompletionChannel channel;
+    // librdmacm keeps a device only as long as an id is bound to it
+    private final CmId anchor;
+    private final Thread thread;
+    private final Map<CompletionQueue, Runnable> wakers = new ConcurrentHashMap<>();
+
+    private DeviceResources(EventLoop loop, CmId anchor, ProtectionDomain domain, CompletionChannel channel) {
+        this.loop = loop;
+        this.anchor = anchor;
+        this.domain = domain;
+        this.channel = channel;
+        this.thread = Thread.ofPlatform().daemon()
+                .name("rdmacm-completions-" + domain.context().deviceName()).unstarted(this::run);
+    }
+
+    /** For the device that an id is bound to. */
+    static DeviceResources create(EventLoop loop, CmId id) throws RdmaException {
+        CmId anchor = loop.open(new Ignored());
+        ProtectionDomain domain = null;
+        CompletionChannel channel = null;
+        try {
+            anchor.bindAddress(new InetSocketAddress(id.localAddress().getAddress(), 0));
+            VerbsContext context = id.context();
+            domain = context.allocateProtectionDomain();
+            channel = context.createCompletionChannel();
+        } finally {
+            if (channel == null) {
+                if (domain != null) {
+                    domain.close();
+                }
+                loop.close(anchor);
+            }
+        }
+        DeviceResources resources = new DeviceResources(loop, anchor, domain, channel);
+        resources.thread.start();
+        return resources;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    /** A completion queue whose events run something short. */
+    CompletionQueue createQueue(int capacity, Runnable waker) throws RdmaException {
+        CompletionQueue queue = domain.context().createCompletionQueue(capacity, channel);
+        wakers.put(queue, waker);
+        return queue;
+    }
+
+    void close(CompletionQueue queue) throws RdmaException {
+        queue.close();
+        wakers.remove(queue);
+    }
+
+    /** When all connections are closed; refused while a program has regions of the domain open. */
+    void close() throws RdmaException {
+        domain.close();
+        channel.close();
+        loop.close(anchor);
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                // it has seen the close of the channel, and waits for nothing else
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        while (channel.isOpen()) {
+            try {
+                Runnable waker = wakers.get(channel.getEvent(FOR_EVER));
+                if (waker != null) {
+                    waker.run();
+                }
+            } catch (RdmaClosedException | IllegalStateException e) {
+                return;
+            } catch (InterruptedException e) {
+                LOG.debug("nobody has a reason to interrupt this thread", e);
+            } catch (RdmaException e) {
+                LOG.error("no more completion events", e);
+                return;
+            }
+        }
+    }
+
+    /** Nothing that happens to the anchor matters. */
+    private static final class Ignored implements EventLoop.Handler {
+        @Override
+        public void handle(CmEvent event) {
+        }
+
+        @Override
+        public void fail(RdmaException reason) {
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.RejectedException;
+import io.rdmacm.core.UnreachableException;
+import io.rdmacm.verbs.RdmaClosedException;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.RdmaTimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where peers connect to. Those that nobody has accepted yet wait; when as many wait as the backlog allows, further
+ * ones are rejected. All methods may be called from any number of threads; those that wait are woken by
+ * {@link #close()}.
+ */
+public final class Listener implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
+
+    private final ConnectionManager manager;
+    private final EventLoop loop;
+    private final ConnectionSettings settings;
+    private final int backlog;
+    private final CmId id;
+    private final InetSocketAddress address;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // guarded by the lock
+    private final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
+    private RdmaException failure;
+    private boolean closed;
+
+    Listener(ConnectionManager manager, EventLoop loop, InetSocketAddress address, int backlog,
+            ConnectionSettings settings) throws RdmaException {
+        if (backlog < 1) {
+            throw new IllegalArgumentException("backlog must be at least 1, not " + backlog);
+        }
+        this.manager = manager;
+        this.loop = loop;
+        this.settings = settings;
+        this.backlog = backlog;
+        this.id = loop.open(new Requests());
+        boolean listening = false;
+        try {
+            id.bindAddress(address);
+            id.listen(backlog);
+            this.address = id.localAddress();
+            listening = true;
+        } finally {
+            if (!listening) {
+                loop.close(id);
+            }
+        }
+    }
+
+    /** Where it listens, with the port that it got. */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /**
+     * Waits for the next peer and accepts it. A peer that goes away during the handshake, or does not complete it in
+     * {@link ConnectionSettings#handshakeTimeout()}, is dropped, and the next one waited for.
+     *
+     * @param timeout how long at most
+     * @return to be closed
+     */
+    public Connection accept(Duration timeout) throws RdmaException, InterruptedException {
+        Limit limit = Limit.of(timeout);
+        while (true) {
+            ConnectionRequest request = nextRequest(limit.left());
+            try {
+                return request.accept(limit.atMost(settings.handshakeTimeout()).left());
+            } catch (RejectedException | UnreachableException | DisconnectedException | RdmaTimeoutException e) {
+                LOG.debug("{} did not come to a connection", request, e);
+                if (limit.leftNanos() == 0) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /**
+     * Waits for the next peer, to be asked who it is before it is accepted or rejected.
+     *
+     * @param timeout how long at most; zero only looks
+     * @return to be accepted, rejected or closed
+     */
+    public ConnectionRequest nextRequest(Duration timeout) throws RdmaException, InterruptedException {
+        Limit limit = Limit.of(timeout);
+        lock.lockInterruptibly();
+        try {
+            while (true) {
+                if (closed) {
+                    throw new RdmaClosedException("rdma_get_request", "the " + this);
+                }
+                if (failure != null) {
+                    throw failure;
+                }
+                ConnectionRequest request = requests.poll();
+                if (request != null) {
+                    return request;
+                }
+                if (limit.leftNanos() == 0) {
+                    throw new RdmaTimeoutException("rdma_get_request", "nobody connected to " + this + " in time");
+                }
+                long ignored = changed.awaitNanos(limit.leftNanos());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends listening; peers that wait to be accepted are rejected. Connections are not touched. */
+    @Override
+    public void close() throws RdmaException {
+        List<ConnectionRequest> waiting;
+        lock.lock();
+        try {
+            closed = true;
+            waiting = new ArrayList<>(requests);
+            requests.clear();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        for (ConnectionRequest request : waiting) {
+            request.close();
+        }
+        loop.close(id);
+        manager.forget(this);
+    }
+
+    @Override
+    public String toString() {
+        return "Listener[" + address + "]";
+    }
+
+    /** By the thread of the loop. */
+    private final class Requests implements EventLoop.Handler {
+        @Override
+        public void handle(CmEvent event) throws RdmaException {
+            if (event.type() == CmEventType.CONNECT_REQUEST) {
+                add(event);
+            } else if (event.type() == CmEventType.DEVICE_REMOVAL) {
+                fail(event.failure("listening on " + address));
+            }
+        }
+
+        /** An event whose id nobody asks for is rejected when it is closed. */
+        private void add(CmEvent event) throws RdmaException {
+            List<ConnectionRequest> dead = new ArrayList<>();
+            lock.lock();
+            try {
+                if (requests.size() >= backlog) {
+                    requests.stream().filter(ConnectionRequest::isDead).forEach(dead::add);
+                    requests.removeAll(dead);
+                }
+                if (!closed && requests.size() < backlog) {
+                    requests.add(new ConnectionRequest(manager, Link.requested(loop, event), settings));
+                    changed.signal();
+                }
+            } finally {
+                lock.unlock();
+            }
+            for (ConnectionRequest request : dead) {
+                request.close();
+            }
+        }
+
+        @Override
+        public void fail(RdmaException reason) {
+            lock.lock();
+            try {
+                failure = reason;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+}

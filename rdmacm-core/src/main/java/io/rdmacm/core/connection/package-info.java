@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Connections that carry messages, for programs that want RDMA without its ceremony: built on the objects of
+ * {@link io.rdmacm.core} and {@link io.rdmacm.verbs}, and on nothing that is not public there. A server:
+ *
+ * <pre>{@code
+ * try (ConnectionManager manager = ConnectionManager.open();
+ *         Listener listener = manager.listen(new InetSocketAddress("192.168.99.1", 7471))) {
+ *     while (true) {
+ *         Connection connection = listener.accept(FOR_EVER);
+ *         Thread.startVirtualThread(() -> echo(connection));
+ *     }
+ * }
+ *
+ * void echo(Connection connection) {
+ *     try (connection) {
+ *         while (true) {
+ *             try (Message message = connection.receive(FOR_EVER)) {
+ *                 connection.send(message.memory(), TIMEOUT);
+ *             }
+ *         }
+ *     } catch (DisconnectedException e) {
+ *         // the client has had enough
+ *     } catch (IOException | InterruptedException e) {
+ *         e.printStackTrace();
+ *     }
+ * }
+ * }</pre>
+ */
+package io.rdmacm.core.connection;
