@@ -36,7 +36,12 @@ final class Loopback implements AutoCloseable {
     }
 
     static CmId resolved(EventChannel channel, InetSocketAddress peer) throws RdmaException, InterruptedException {
-        CmId id = CmId.open(channel, PortSpace.TCP);
+        return resolved(channel, peer, PortSpace.TCP);
+    }
+
+    static CmId resolved(EventChannel channel, InetSocketAddress peer, PortSpace portSpace)
+            throws RdmaException, InterruptedException {
+        CmId id = CmId.open(channel, portSpace);
         id.resolveAddress(peer, TIMEOUT);
         channel.await(id, CmEventType.ADDR_RESOLVED, TIMEOUT).close();
         id.resolveRoute(TIMEOUT);

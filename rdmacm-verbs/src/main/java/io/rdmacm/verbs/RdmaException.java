@@ -45,7 +45,7 @@ public class RdmaException extends IOException {
 
     /**
      * The exception for a failed C function: an {@link RdmaUnsupportedException} when the device or its driver lacks
-     * the function (EOPNOTSUPP, ENOSYS), an {@link RdmaTimeoutException} for ETIMEDOUT.
+     * the function (EOPNOTSUPP, ENOSYS, ENOTSUPP), an {@link RdmaTimeoutException} for ETIMEDOUT.
      *
      * @param function the C function
      * @param errno its error number, positive
@@ -62,7 +62,7 @@ public class RdmaException extends IOException {
      * @param detail what it was called for; may be empty
      */
     public static RdmaException of(String function, int errno, String detail) {
-        if (errno == Rdma.EOPNOTSUPP() || errno == Rdma.ENOSYS()) {
+        if (errno == Rdma.EOPNOTSUPP() || errno == Rdma.ENOSYS() || errno == Errno.KERNEL_ENOTSUPP) {
             return new RdmaUnsupportedException(function, errno, detail);
         }
         if (errno == Rdma.ETIMEDOUT()) {

@@ -9,6 +9,9 @@ import io.rdmacm.verbs.NativeLibraryException;
 
 /** The error numbers of the operating system: captured a thread at a time, and turned into names. */
 public final class Errno {
+    /** ENOTSUPP, the kernel's own: it is not for programs, but its RDMA code lets it out. */
+    public static final int KERNEL_ENOTSUPP = 524;
+
     // One small segment a thread: captured values never mix, and a call allocates nothing.
     private static final ThreadLocal<MemorySegment> CAPTURED = ThreadLocal.withInitial(
             () -> Arena.ofAuto().allocate(Shape.CAPTURED));
@@ -29,6 +32,9 @@ public final class Errno {
 
     /** The symbol of an error number, such as {@code ENOMEM}; {@code errno 12} where the C library cannot tell. */
     public static String name(int errno) {
+        if (errno == KERNEL_ENOTSUPP) {
+            return "ENOTSUPP";
+        }
         String name = null;
         try {
             // glibc has it since 2.32
@@ -41,6 +47,9 @@ public final class Errno {
 
     /** The text of an error number, such as {@code Cannot allocate memory}. */
     public static String text(int errno) {
+        if (errno == KERNEL_ENOTSUPP) {
+            return "Operation is not supported by the kernel";
+        }
         try {
             return Memory.string(TEXT.callLong(errno));
         } catch (NativeLibraryException e) {
