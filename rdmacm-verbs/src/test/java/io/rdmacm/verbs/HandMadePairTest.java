@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Messages between queue pairs that were brought to RTS by hand, over each transport. */
+@RequiresRdma
+class HandMadePairTest {
+    @ParameterizedTest
+    @CsvSource({"RC, false", "UC, false", "UD, false", "RC, true", "UD, true"})
+    @Covers({"ibv_modify_qp", "ibv_post_send", "ibv_post_recv", "ibv_post_srq_recv", "ibv_create_srq"})
+    void messagesGoBothWays(QueuePairType type, boolean shared) throws Exception {
+        HandMadePair.Builder builder = HandMadePair.of(type);
+        try (HandMadePair pair = (shared ? builder.sharedReceiveQueue() : builder).build()) {
+            for (int round = 0; round < 4; round++) {
+                HandMadePair.Side from = round % 2 == 0 ? pair.a() : pair.b();
+                HandMadePair.Side to = round % 2 == 0 ? pair.b() : pair.a();
+                String text = "message " + round;
+                to.post(to.receive(round).data(to.region(), 0, 100));
+                from.write(8192, text);
+                from.queuePair().postSend(from.request(5).sendWithImmediate(round).data(from.region(), 8192,
+                        text.length()));
+
+                WorkCompletion received = to.completion();
+                assertThat(received.status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+                assertThat(received.workRequestId()).isEqualTo(round);
+                assertThat(received.immediate()).isEqualTo(round);
+                assertThat(received.queuePairNumber()).isEqualTo(to.queuePair().number());
+                assertThat(to.read(to.dataOffset(0), text.length())).isEqualTo(text);
+                WorkCompletion sent = from.completion();
+                assertThat(sent.status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+                assertThat(sent.workRequestId()).isEqualTo(5);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Covers("ibv_post_send")
+    void writesReachTheMemoryOfThePeer(boolean reliable) throws Exception {
+        try (HandMadePair pair = HandMadePair.of(reliable ? QueuePairType.RC : QueuePairType.UC).build()) {
+            pair.b().post(pair.b().receive(3).noData());
+            pair.a().write(0, "written");
+            pair.a().queuePair().postSend(pair.a().request(1).data(pair.a().region(), 0, 7)
+                    .rdmaWriteWithImmediate(pair.b().region().remoteAddress() + 4096, pair.b().region().remoteKey(),
+                            77));
+
+            assertThat(pair.b().completion().immediate()).isEqualTo(77);
+            assertThat(pair.a().completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+            assertThat(pair.b().read(4096, 7)).isEqualTo("written");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = QueuePairType.class, names = {"RC", "UC", "UD"})
+    @Covers({"ibv_modify_qp", "ibv_query_qp"})
+    void theWayToRtsCanBeFollowedByQueries(QueuePairType type) throws Exception {
+        try (HandMadePair pair = HandMadePair.of(type).unconnected().build()) {
+            QueuePair queuePair = pair.a().queuePair();
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
+            queuePair.modify(pair.toInit());
+            assertThat(queuePair.query().attributes().port()).isEqualTo(HandMadePair.PORT);
+            queuePair.modify(pair.toRtr(pair.b().queuePair().number()));
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.RTR);
+            queuePair.modify(pair.toRts());
+
+            QueuePairStatus status = queuePair.query();
+            assertThat(status.attributes().state()).isEqualTo(QueuePairState.RTS);
+            assertThat(status.initAttributes().type()).isEqualTo(type);
+            assertThat(status.initAttributes().capabilities().maxSendScatterGather()).isGreaterThanOrEqualTo(2);
+            if (type == QueuePairType.UD) {
+                assertThat(status.attributes().queueKey()).isEqualTo(HandMadePair.QUEUE_KEY);
+            } else {
+                assertThat(status.attributes().destinationQueuePair()).isEqualTo(pair.b().queuePair().number());
+                assertThat(status.attributes().pathMtu()).isEqualTo(1024);
+                assertThat(status.attributes().path().globalRoute().orElseThrow().destination())
+                        .isEqualTo(pair.route().globalRoute().orElseThrow().destination());
+            }
+            queuePair.modify(QueuePairAttributes.toError());
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+            queuePair.modify(QueuePairAttributes.toReset());
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
+        }
+    }
+}
