@@ -34,6 +34,7 @@ public final class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
+    private static final NativeFunction QP_TO_QP_EX = NativeFunction.of("ibv_qp_to_qp_ex");
     private static final NativeFunction SET_ECE = NativeFunction.of("ibv_set_ece");
     private static final NativeFunction QUERY_ECE = NativeFunction.of("ibv_query_ece");
 
@@ -351,6 +352,40 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
+     * Begins a batch of send work requests, which are posted together ({@code ibv_qp_to_qp_ex}, {@code ibv_wr_start}).
+     *
+     * @return the batch of this queue pair; to be completed, and closed
+     * @throws IllegalStateException when the queue pair was made without send operations, or its batch is open
+     * @throws RdmaUnsupportedException when its driver does not know batches
+     */
+    @CFunction({"ibv_qp_to_qp_ex", "ibv_wr_start"})
+    public SendBatch startBatch() throws RdmaException {
+        SendBatch batch = ownSends().batch();
+        if (batch == null) {
+            batch = makeBatch();
+        }
+        batch.start();
+        return batch;
+    }
+
+    /** When the first one is begun: most queue pairs post none. */
+    private SendBatch makeBatch() throws RdmaException {
+        life().enter();
+        try {
+            if (attributes.sendOperations().isEmpty()) {
+                throw new IllegalStateException("the queue pair was made without send operations: it posts no batches");
+            }
+            long extended = QP_TO_QP_EX.callLong(address());
+            if (extended == 0) {
+                throw RdmaException.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
+            }
+            return sends.equip(new SendBatch(sends, extended, attributes, domain, capabilities));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
      * Receives what is sent to a multicast group, until the result is closed ({@code ibv_attach_mcast}). To be told of
      * all of it, the subnet manager or the switch has to know too: joining through the connection manager does both.
      *
@@ -376,7 +411,7 @@ public final class QueuePair extends NativeObject {
         // C takes its completions out of the queues, and waits for polls to end before.
         requireNoCursor(attributes.sendQueue());
         requireNoCursor(attributes.receiveQueue());
-        sends.guard().close();
+        sends.close();
         receives.close();
         boolean destroyed = false;
         try {

@@ -4,43 +4,57 @@ package io.rdmacm.verbs;
 import io.rdmacm.bindings.Rdma;
 
 /**
- * What the extended send interface of a queue pair ({@code ibv_wr_*}) is to offer
- * ({@code enum ibv_qp_create_send_ops_flags}, ibv_create_qp_ex(3)).
+ * What a {@link SendBatch} of a queue pair shall be able to do ({@code enum ibv_qp_create_send_ops_flags},
+ * ibv_wr_post(3)).
  */
 public enum SendOperation {
-    /** {@code ibv_wr_rdma_write}. */
-    RDMA_WRITE(Rdma.IBV_QP_EX_WITH_RDMA_WRITE()),
-    /** {@code ibv_wr_rdma_write_imm}. */
-    RDMA_WRITE_WITH_IMM(Rdma.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM()),
-    /** {@code ibv_wr_send}. */
-    SEND(Rdma.IBV_QP_EX_WITH_SEND()),
-    /** {@code ibv_wr_send_imm}. */
-    SEND_WITH_IMM(Rdma.IBV_QP_EX_WITH_SEND_WITH_IMM()),
-    /** {@code ibv_wr_rdma_read}. */
-    RDMA_READ(Rdma.IBV_QP_EX_WITH_RDMA_READ()),
-    /** {@code ibv_wr_atomic_cmp_swp}. */
-    ATOMIC_CMP_AND_SWP(Rdma.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()),
-    /** {@code ibv_wr_atomic_fetch_add}. */
-    ATOMIC_FETCH_AND_ADD(Rdma.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()),
-    /** {@code ibv_wr_local_inv}. */
-    LOCAL_INV(Rdma.IBV_QP_EX_WITH_LOCAL_INV()),
-    /** {@code ibv_wr_bind_mw}. */
-    BIND_MW(Rdma.IBV_QP_EX_WITH_BIND_MW()),
-    /** {@code ibv_wr_send_inv}. */
-    SEND_WITH_INV(Rdma.IBV_QP_EX_WITH_SEND_WITH_INV()),
-    /** {@code ibv_wr_send_tso}. */
-    TSO(Rdma.IBV_QP_EX_WITH_TSO()),
-    /** {@code ibv_wr_atomic_write}. */
-    ATOMIC_WRITE(Rdma.IBV_QP_EX_WITH_ATOMIC_WRITE());
+    /** {@link SendBatch#rdmaWrite}. */
+    RDMA_WRITE(Rdma.IBV_QP_EX_WITH_RDMA_WRITE(), true, true),
+    /** {@link SendBatch#rdmaWriteWithImmediate}. */
+    RDMA_WRITE_WITH_IMM(Rdma.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM(), true, true),
+    /** {@link SendBatch#send}. */
+    SEND(Rdma.IBV_QP_EX_WITH_SEND(), true, true),
+    /** {@link SendBatch#sendWithImmediate}. */
+    SEND_WITH_IMM(Rdma.IBV_QP_EX_WITH_SEND_WITH_IMM(), true, true),
+    /** {@link SendBatch#rdmaRead}. */
+    RDMA_READ(Rdma.IBV_QP_EX_WITH_RDMA_READ(), true, false),
+    /** {@link SendBatch#compareAndSwap}. */
+    ATOMIC_CMP_AND_SWP(Rdma.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP(), true, false),
+    /** {@link SendBatch#fetchAndAdd}. */
+    ATOMIC_FETCH_AND_ADD(Rdma.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD(), true, false),
+    /** {@link SendBatch#localInvalidate}. */
+    LOCAL_INV(Rdma.IBV_QP_EX_WITH_LOCAL_INV(), false, false),
+    /** The bind of a memory window. */
+    BIND_MW(Rdma.IBV_QP_EX_WITH_BIND_MW(), false, false),
+    /** {@link SendBatch#sendWithInvalidate}. */
+    SEND_WITH_INV(Rdma.IBV_QP_EX_WITH_SEND_WITH_INV(), true, true),
+    /** {@link SendBatch#sendSegmented}. */
+    TSO(Rdma.IBV_QP_EX_WITH_TSO(), true, false),
+    /** {@link SendBatch#atomicWrite}. */
+    ATOMIC_WRITE(Rdma.IBV_QP_EX_WITH_ATOMIC_WRITE(), false, false);
 
     private final int bit;
+    private final boolean data;
+    private final boolean inline;
 
-    SendOperation(int bit) {
+    SendOperation(int bit, boolean data, boolean inline) {
         this.bit = bit;
+        this.data = data;
+        this.inline = inline;
     }
 
     /** The bit of the C constant. */
     public int bit() {
         return bit;
+    }
+
+    /** Whether it moves data of regions. */
+    boolean takesData() {
+        return data;
+    }
+
+    /** Whether it can carry its data itself. */
+    boolean takesInlineData() {
+        return inline;
     }
 }

@@ -26,6 +26,8 @@ final class SendQueue {
     // Where C writes the request that it refused: used inside the guard.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
+    // null when the queue pair has none
+    private volatile SendBatch batch;
 
     /**
      * A queue.
@@ -50,6 +52,45 @@ final class SendQueue {
     /** What keeps a close, and the close of a region, apart from a post. */
     QueueGuard guard() {
         return guard;
+    }
+
+    /** Lets requests be posted in batches too; the first one that comes stays. */
+    SendBatch equip(SendBatch equipment) {
+        QueueGuard.Claim claim = guard.enter();
+        try {
+            if (batch == null) {
+                batch = equipment;
+            }
+            return batch;
+        } finally {
+            guard.leave(claim);
+        }
+    }
+
+    /** Null when there is none yet. */
+    SendBatch batch() {
+        return batch;
+    }
+
+    boolean isInUserSpace() {
+        return userSpace;
+    }
+
+    void requireOpen() {
+        life.ensureOpen();
+    }
+
+    /** Keeps everybody out, and ends a batch that is under way. */
+    void close() {
+        guard.close();
+        if (batch != null) {
+            batch.abortOpen();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return life.toString();
     }
 
     void post(SendRequest request) throws RdmaException {
@@ -92,6 +133,10 @@ final class SendQueue {
     }
 
     private void check(SendRequest request) {
+        SendBatch other = batch;
+        if (other != null) {
+            other.requireClosed();
+        }
         if (request.entries() > maxScatterGather) {
             throw tooMany(request.entries(), "queue pair", maxScatterGather);
         }

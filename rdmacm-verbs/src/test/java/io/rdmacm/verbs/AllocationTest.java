@@ -4,9 +4,12 @@ package io.rdmacm.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.util.EnumSet;
 
 import com.sun.management.ThreadMXBean;
+import io.rdmacm.bindings.ibv_wc;
 import io.rdmacm.verbs.internal.CompletionQueueExOps;
 import io.rdmacm.verbs.internal.QueuePairExOps;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -103,6 +106,38 @@ class AllocationTest {
             polled += stack.queue().poll(completions);
         });
         assertThat(polled).isPositive();
+    }
+
+    @Test
+    void sendBatchesAndCursors() throws RdmaException {
+        FakeVerbs.call("fake_equip_queue_pairs", stack.context().handle().address());
+        FakeVerbs.call("fake_equip_completion", stack.context().handle().address());
+        MemorySegment message = MemorySegment.ofArray(new byte[64]);
+        MemorySegment completed = ibv_wc.allocate(Arena.ofAuto());
+        try (ExtendedCompletionQueue queue = stack.context().createExtendedCompletionQueue(
+                CompletionQueueInitAttributes.builder(16).build());
+                QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
+                        .completionQueue(stack.queue()).maxInlineData(64).maxSendScatterGather(2)
+                        .sendOperations(EnumSet.allOf(SendOperation.class)).build())) {
+            assertAllocatesNothing(() -> {
+                try (SendBatch batch = pair.startBatch()) {
+                    batch.sendWithImmediate(used).id(used).signaled(false).inlineData(message, 0, 64);
+                    batch.rdmaWrite(used, used).data(stack.region(), 0, 8).data(stack.region(), 8, 8);
+                    batch.compareAndSwap(used, used, used, used).fence(true).data(stack.region(), 0, 8);
+                    batch.complete();
+                }
+                try (CompletionCursor completion = queue.startPoll()) {
+                    while (completion.next()) {
+                        sum += completion.workRequestId() + completion.byteLength() + completion.opcode().ordinal();
+                    }
+                }
+                used++;
+            });
+            FakeVerbs.complete(queue.handle(), completed);
+            try (CompletionCursor completion = queue.startPoll()) {
+                assertThat(completion.next()).isTrue();
+            }
+        }
     }
 
     @Test

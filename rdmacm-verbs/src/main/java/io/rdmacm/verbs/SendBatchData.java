@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import io.rdmacm.bindings.ibv_data_buf;
+import io.rdmacm.bindings.ibv_sge;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.QueuePairExOps;
+
+/** The data of the request that a batch is about: parts of regions, or copies of what is sent inline. */
+final class SendBatchData {
+    private static final long BUFFER = ibv_data_buf.sizeof();
+    private static final long ADDR = ibv_sge.addr$offset();
+    private static final long LENGTH = ibv_sge.length$offset();
+    private static final long LKEY = ibv_sge.lkey$offset();
+
+    private final MemorySegment memory;
+    private final MemorySegment inline;
+    private final ScatterList parts;
+    private final long list;
+    private final long value;
+    private final long buffers;
+    private final int maxParts;
+    private final int maxBuffers;
+    private final int maxInline;
+    private int partCount;
+    private int bufferCount;
+    private int inlineBytes;
+
+    SendBatchData(int maxScatterGather, int maxInlineData) {
+        maxParts = maxScatterGather;
+        // more of them than of the parts serve nobody
+        maxBuffers = Math.max(maxScatterGather, 1);
+        maxInline = maxInlineData;
+        long listSize = ScatterList.ENTRY * Math.max(maxParts, 1);
+        long buffersSize = BUFFER * maxBuffers;
+        memory = Arena.ofAuto().allocate(Long.BYTES + listSize + buffersSize + maxInline, Long.BYTES);
+        value = memory.address();
+        list = value + Long.BYTES;
+        buffers = list + listSize;
+        inline = memory.asSlice(memory.byteSize() - maxInline);
+        parts = new ScatterList(list, maxParts);
+    }
+
+    void clear() {
+        partCount = 0;
+        bufferCount = 0;
+        inlineBytes = 0;
+    }
+
+    boolean isInline() {
+        return bufferCount > 0;
+    }
+
+    void add(MemoryRegion region, long offset, int length) {
+        if (isInline()) {
+            throw new IllegalStateException("the request has inline data already");
+        }
+        if (partCount == maxParts) {
+            throw SendQueue.tooMany(partCount + 1, "queue pair", maxParts);
+        }
+        parts.set(partCount, region, offset, length);
+        partCount++;
+    }
+
+    void addInline(MemorySegment source, long offset, int length) {
+        if (partCount > 0) {
+            throw new IllegalStateException("the request has parts of regions already");
+        }
+        if (length < 0 || length > maxInline - inlineBytes) {
+            throw new IllegalArgumentException("inline data of " + (inlineBytes + (long) length)
+                    + " bytes on a queue pair that takes " + maxInline);
+        }
+        if (bufferCount == maxBuffers) {
+            throw new IllegalArgumentException("more than " + maxBuffers + " parts of inline data");
+        }
+        MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, inline, ValueLayout.JAVA_BYTE, inlineBytes, length);
+        long buffer = buffers + bufferCount * BUFFER;
+        Memory.putLong(buffer + ibv_data_buf.addr$offset(), inline.address() + inlineBytes);
+        Memory.putLong(buffer + ibv_data_buf.length$offset(), length);
+        inlineBytes += length;
+        bufferCount++;
+    }
+
+    /** The address of 8 bytes with a value. */
+    long value(long number) {
+        Memory.putLong(value, number);
+        return value;
+    }
+
+    /** Always calls one of the setters: the request is done only then. */
+    void set(QueuePairExOps ops) {
+        if (bufferCount == 1) {
+            ops.setInlineData(inline.address(), inlineBytes);
+        } else if (bufferCount > 1) {
+            ops.setInlineDataList(bufferCount, buffers);
+        } else if (partCount == 1) {
+            ops.setSge(Memory.getInt(list + LKEY), Memory.getLong(list + ADDR), Memory.getInt(list + LENGTH));
+        } else {
+            ops.setSgeList(partCount, list);
+        }
+    }
+}

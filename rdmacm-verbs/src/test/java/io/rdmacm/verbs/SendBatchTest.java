@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_qp_ex;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.FakeStack;
+import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.WithFakeVerbs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Batches of send work requests: the calls of C in their order, and no call at all for what does not fit together. */
+@WithFakeVerbs
+@SuppressWarnings("restricted")
+class SendBatchTest {
+    private static final int KEY = 0x87654321;
+    private static final long ADDRESS = 0x8899aabbccddeeffL;
+    private static final long VALUE = 0xfedcba9876543210L;
+    private static final MemorySegment BYTES = MemorySegment.ofArray(new byte[] {1, -2, 3, -4, 5, -6, 7, -8});
+
+    private FakeStack stack;
+    private QueuePair pair;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        stack = new FakeStack();
+        FakeVerbs.call("fake_equip_queue_pairs", stack.context().handle().address());
+        pair = make(QueuePairType.RC, EnumSet.allOf(SendOperation.class));
+        FakeVerbs.reset();
+    }
+
+    @AfterEach
+    void close() throws RdmaException {
+        pair.close();
+        stack.close();
+    }
+
+    private QueuePair make(QueuePairType type, Set<SendOperation> operations) throws RdmaException {
+        return stack.domain().createQueuePair(QueuePairInitAttributes.builder().type(type)
+                .completionQueue(stack.queue()).maxSendScatterGather(3).maxInlineData(13).maxTsoHeader(8)
+                .sendOperations(operations).build());
+    }
+
+    record Row(String function, SendOperation operation, UnaryOperator<SendBatch> call, List<Long> arguments) {
+        @Override
+        public String toString() {
+            return function;
+        }
+    }
+
+    private static Row row(String function, SendOperation operation, UnaryOperator<SendBatch> call,
+            Number... arguments) {
+        return new Row(function, operation, call, Arrays.stream(arguments).map(Number::longValue).toList());
+    }
+
+    private static long unsigned(int value) {
+        return Integer.toUnsignedLong(value);
+    }
+
+    private static long network(int value) {
+        return unsigned(NetworkOrder.toNetwork(value));
+    }
+
+    static List<Row> operations() {
+        return List.of(
+                row("wr_send", SendOperation.SEND, SendBatch::send),
+                row("wr_send_imm", SendOperation.SEND_WITH_IMM, b -> b.sendWithImmediate(KEY), network(KEY)),
+                row("wr_send_inv", SendOperation.SEND_WITH_INV, b -> b.sendWithInvalidate(KEY), unsigned(KEY)),
+                row("wr_rdma_write", SendOperation.RDMA_WRITE, b -> b.rdmaWrite(ADDRESS, KEY), unsigned(KEY), ADDRESS),
+                row("wr_rdma_write_imm", SendOperation.RDMA_WRITE_WITH_IMM,
+                        b -> b.rdmaWriteWithImmediate(ADDRESS, KEY, 7), unsigned(KEY), ADDRESS, network(7)),
+                row("wr_rdma_read", SendOperation.RDMA_READ, b -> b.rdmaRead(ADDRESS, KEY), unsigned(KEY), ADDRESS),
+                row("wr_atomic_cmp_swp", SendOperation.ATOMIC_CMP_AND_SWP,
+                        b -> b.compareAndSwap(ADDRESS, KEY, VALUE, ~VALUE), unsigned(KEY), ADDRESS, VALUE, ~VALUE),
+                row("wr_atomic_fetch_add", SendOperation.ATOMIC_FETCH_AND_ADD,
+                        b -> b.fetchAndAdd(ADDRESS, KEY, VALUE), unsigned(KEY), ADDRESS, VALUE),
+                row("wr_atomic_write", SendOperation.ATOMIC_WRITE, b -> b.atomicWrite(ADDRESS, KEY, VALUE),
+                        unsigned(KEY), ADDRESS),
+                row("wr_local_inv", SendOperation.LOCAL_INV, b -> b.localInvalidate(KEY), unsigned(KEY)),
+                row("wr_send_tso", SendOperation.TSO, b -> b.sendSegmented(BYTES, 0xfffe)));
+    }
+
+    private FakeVerbs.Call only(String function) {
+        List<FakeVerbs.Call> calls = FakeVerbs.calls(function);
+        assertThat(calls).hasSize(1);
+        return calls.getFirst();
+    }
+
+    @ParameterizedTest
+    @MethodSource("operations")
+    @Covers({"ibv_qp_to_qp_ex", "ibv_wr_start", "ibv_wr_complete", "ibv_wr_send", "ibv_wr_send_imm", "ibv_wr_send_inv",
+            "ibv_wr_rdma_write", "ibv_wr_rdma_write_imm", "ibv_wr_rdma_read", "ibv_wr_atomic_cmp_swp",
+            "ibv_wr_atomic_fetch_add", "ibv_wr_atomic_write", "ibv_wr_local_inv", "ibv_wr_send_tso"})
+    void anOperationReachesItsFunction(Row row) throws RdmaException {
+        try (SendBatch batch = pair.startBatch()) {
+            row.call().apply(batch);
+            assertThat(FakeVerbs.functions()).containsExactly("wr_start");
+            batch.complete();
+        }
+        boolean data = row.operation().takesData();
+        assertThat(FakeVerbs.functions()).containsExactlyElementsOf(data
+                ? List.of("wr_start", row.function(), "wr_set_sge_list", "wr_complete")
+                : List.of("wr_start", row.function(), "wr_complete"));
+        if (row.operation() != SendOperation.SEND && row.operation() != SendOperation.TSO) {
+            List<Long> arguments = only(row.function()).arguments();
+            assertThat(arguments.subList(1, 1 + row.arguments().size())).isEqualTo(row.arguments());
+        }
+        assertThat(only(row.function()).arguments().getFirst()).isEqualTo(pair.handle().address());
+    }
+
+    @Test
+    void aValueAndHeadersAreCopied() throws RdmaException {
+        try (SendBatch batch = pair.startBatch()) {
+            batch.atomicWrite(ADDRESS, KEY, VALUE);
+            batch.sendSegmented(BYTES, 0xfffe).data(stack.region(), 0, 100);
+            batch.complete();
+        }
+        assertThat(ByteBuffer.wrap(only("wr_atomic_write").data()).order(ByteOrder.nativeOrder()).getLong())
+                .isEqualTo(VALUE);
+        assertThat(only("wr_send_tso").data()).isEqualTo(BYTES.toArray(ValueLayout.JAVA_BYTE));
+        assertThat(only("wr_send_tso").arguments().subList(2, 4)).containsExactly(8L, 0xfffeL);
+    }
+
+    @Test
+    void idAndFlagsAreOfTheRequestBegunLast() throws RdmaException {
+        MemorySegment struct = pair.handle().reinterpret(ibv_qp_ex.sizeof());
+        try (SendBatch batch = pair.startBatch()) {
+            batch.send().id(VALUE).signaled(false).fence(true).solicited(true).ipChecksum(true);
+            batch.send();
+            assertThat(only("wr_send").arguments().subList(1, 3)).containsExactly(VALUE,
+                    (long) Rdma.IBV_SEND_FENCE() | Rdma.IBV_SEND_SOLICITED() | Rdma.IBV_SEND_IP_CSUM());
+            batch.complete();
+            assertThat(ibv_qp_ex.wr_id(struct)).isZero();
+            assertThat(ibv_qp_ex.wr_flags(struct)).isEqualTo(Rdma.IBV_SEND_SIGNALED());
+        }
+    }
+
+    @Test
+    @Covers({"ibv_wr_set_sge", "ibv_wr_set_sge_list"})
+    void partsOfRegionsAreSetOnceForEachRequest() throws RdmaException {
+        MemoryRegion region = stack.region();
+        try (SendBatch batch = pair.startBatch()) {
+            batch.send().data(region, 16, 32);
+            batch.send().data(region, 16, 32).data(region, 64, 128);
+            batch.complete();
+        }
+        assertThat(only("wr_set_sge").arguments().subList(1, 4)).containsExactly(unsigned(region.localKey()),
+                region.remoteAddress() + 16, 32L);
+        FakeVerbs.Call list = only("wr_set_sge_list");
+        assertThat(list.arguments().get(1)).isEqualTo(2);
+        ByteBuffer entries = ByteBuffer.wrap(list.data()).order(ByteOrder.nativeOrder());
+        assertThat(entries.getLong(0)).isEqualTo(region.remoteAddress() + 16);
+        assertThat(entries.getInt(8)).isEqualTo(32);
+        assertThat(entries.getLong(16)).isEqualTo(region.remoteAddress() + 64);
+        assertThat(entries.getInt(24)).isEqualTo(128);
+        assertThat(entries.getInt(28)).isEqualTo(region.localKey());
+    }
+
+    @Test
+    @Covers({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list"})
+    void inlineDataIsCopiedWhenItIsGiven() throws RdmaException {
+        byte[] source = {1, 2, 3, 4};
+        try (SendBatch batch = pair.startBatch()) {
+            batch.send().inlineData(MemorySegment.ofArray(source), 1, 3);
+            source[1] = 9;
+            batch.rdmaWrite(ADDRESS, KEY).inlineData(BYTES, 0, 8).inlineData(BYTES, 4, 2);
+            batch.complete();
+        }
+        assertThat(only("wr_send").arguments().get(2))
+                .isEqualTo((long) Rdma.IBV_SEND_SIGNALED() | Rdma.IBV_SEND_INLINE());
+        assertThat(only("wr_set_inline_data").data()).containsExactly(2, 3, 4);
+        assertThat(only("wr_set_inline_data").arguments().get(2)).isEqualTo(3);
+        assertThat(only("wr_set_inline_data_list").arguments().get(1)).isEqualTo(2);
+        assertThat(only("wr_set_inline_data_list").data()).containsExactly(1, -2, 3, -4, 5, -6, 7, -8, 5, -6);
+    }
+
+    @Test
+    void whatTheQueuePairDoesNotTakeIsRefusedAndTheBatchGoesOn() throws RdmaException {
+        int inline = pair.capabilities().maxInlineData();
+        MemorySegment large = MemorySegment.ofArray(new byte[inline + 1]);
+        try (SendBatch batch = pair.startBatch()) {
+            assertThatIllegalStateException().isThrownBy(() -> batch.id(1)).withMessageContaining("no request");
+            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1));
+            batch.send();
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, inline + 1))
+                    .withMessageContaining("takes " + inline);
+            assertThatThrownBy(() -> batch.inlineData(BYTES, 4, 5)).isInstanceOf(IndexOutOfBoundsException.class);
+            batch.inlineData(large, 0, inline);
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, 1));
+            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1))
+                    .withMessageContaining("has inline data");
+            batch.send().data(stack.region(), 0, 1).data(stack.region(), 1, 1).data(stack.region(), 2, 1);
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.data(stack.region(), 3, 1))
+                    .withMessageContaining("takes 3");
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
+                    .withMessageContaining("has parts of regions");
+            batch.rdmaRead(ADDRESS, KEY);
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
+                    .withMessageContaining("takes no inline data");
+            batch.localInvalidate(KEY);
+            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1))
+                    .withMessageContaining("takes no data");
+            assertThatIllegalStateException().isThrownBy(() -> batch.remoteSharedReceiveQueue(1));
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(large.asSlice(0, 9), 1))
+                    .withMessageContaining("headers of 9");
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 1 << 16));
+            batch.complete();
+        }
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_set_inline_data", "wr_send",
+                "wr_set_sge_list", "wr_rdma_read", "wr_set_sge_list", "wr_local_inv", "wr_complete");
+    }
+
+    @Test
+    @Covers("ibv_wr_set_ud_addr")
+    void aDatagramNeedsAnOpenAddressHandleOfTheDomain() throws RdmaException {
+        AddressHandle handle = stack.domain().createAddressHandle(AddressAttributes.builder().build());
+        try (QueuePair datagrams = make(QueuePairType.UD, Set.of(SendOperation.SEND));
+                ProtectionDomain other = stack.context().allocateProtectionDomain();
+                AddressHandle foreign = other.createAddressHandle(AddressAttributes.builder().build());
+                SendBatch batch = datagrams.startBatch()) {
+            FakeVerbs.reset();
+            batch.send();
+            assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("needs datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("needs datagram()");
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(foreign, 1, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(handle, 1 << 24, 1));
+            batch.datagram(handle, 0xabcdef, KEY);
+            batch.send().datagram(handle, 1, 1);
+            assertThat(FakeVerbs.functions()).containsExactly("wr_send", "wr_set_ud_addr", "wr_set_sge_list");
+            assertThat(only("wr_set_ud_addr").arguments().subList(1, 4)).containsExactly(handle.handle().address(),
+                    0xabcdefL, unsigned(KEY));
+            handle.close();
+            assertThatIllegalStateException().isThrownBy(batch::complete)
+                    .withMessageContaining("AddressHandle is closed");
+            assertThat(FakeVerbs.calls("wr_send")).hasSize(1);
+            assertThatCode(batch::close).doesNotThrowAnyException();
+            assertThat(FakeVerbs.calls("wr_abort")).hasSize(1);
+            assertThatIllegalStateException().isThrownBy(() -> pair.startBatch().send().datagram(foreign, 1, 1))
+                    .withMessageContaining("sends no datagrams");
+        }
+    }
+
+    @Test
+    @Covers("ibv_wr_set_xrc_srqn")
+    void anExtendedReliableConnectionNeedsTheQueueOfThePeer() throws RdmaException {
+        try (QueuePair sender = make(QueuePairType.XRC_SEND, Set.of(SendOperation.SEND));
+                SendBatch batch = sender.startBatch()) {
+            batch.send();
+            assertThatIllegalStateException().isThrownBy(batch::complete)
+                    .withMessageContaining("needs remoteSharedReceiveQueue()");
+            batch.remoteSharedReceiveQueue(KEY).complete();
+            assertThat(only("wr_set_xrc_srqn").arguments().get(1)).isEqualTo(unsigned(KEY));
+        }
+    }
+
+    @Test
+    @Covers("ibv_wr_abort")
+    void aBatchIsCompletedOrAbortedAndThenClosed() throws RdmaException {
+        SendBatch batch = pair.startBatch();
+        batch.send();
+        batch.close();
+        batch.close();
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_abort");
+        assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("the batch is closed");
+        assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("the batch is closed");
+        assertThatIllegalStateException().isThrownBy(() -> batch.id(1)).withMessageContaining("the batch is closed");
+        FakeVerbs.reset();
+        try (SendBatch again = pair.startBatch()) {
+            assertThat(again).isSameAs(batch);
+            again.complete();
+        }
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_complete");
+    }
+
+    @Test
+    void aFailedCompletionIsReportedAndClosesTheBatch() throws RdmaException {
+        FakeVerbs.result(Rdma.ENOMEM());
+        SendBatch batch = pair.startBatch();
+        batch.send();
+        assertThatThrownBy(batch::complete).isInstanceOf(RdmaException.class)
+                .hasMessageStartingWith("ibv_wr_complete").hasMessageContaining("ENOMEM");
+        batch.close();
+        assertThat(FakeVerbs.calls("wr_abort")).isEmpty();
+        FakeVerbs.result(0);
+        pair.startBatch().complete();
+    }
+
+    @Test
+    void otherPostsAreRefusedWhileABatchIsOpen() throws Exception {
+        SendRequest request = SendRequests.allocate(1, 1).get(0);
+        try (SendBatch batch = pair.startBatch()) {
+            assertThatIllegalStateException().isThrownBy(() -> pair.postSend(request))
+                    .withMessageContaining("a batch of this queue pair is open");
+            assertThatIllegalStateException().isThrownBy(pair::startBatch).withMessageContaining("is open");
+            try (Background<SendBatch> other = Background.call(pair::startBatch)) {
+                assertThatThrownBy(other::result).isInstanceOf(IllegalStateException.class);
+            }
+            // what closes waits for a call of C, never for a batch
+            try (MemoryRegion region = stack.domain().allocate(8, AccessFlag.LOCAL_WRITE)) {
+                batch.send().data(region, 0, 8);
+            }
+            batch.complete();
+        }
+        pair.postSend(request);
+        assertThat(FakeVerbs.calls("post_send")).hasSize(1);
+    }
+
+    @Test
+    void aCloseOfTheQueuePairEndsTheBatch() throws RdmaException {
+        SendBatch batch = pair.startBatch();
+        batch.send();
+        pair.close();
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_abort", "ibv_destroy_qp");
+        assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("QueuePair is closed");
+        assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("QueuePair is closed");
+        assertThatIllegalStateException().isThrownBy(() -> batch.id(1)).withMessageContaining("QueuePair is closed");
+        batch.close();
+    }
+
+    @Test
+    void aQueuePairWithoutTheOperationRefusesIt() throws RdmaException {
+        assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().startBatch())
+                .withMessageContaining("made without send operations");
+        try (QueuePair little = make(QueuePairType.RC, Set.of(SendOperation.SEND));
+                SendBatch batch = little.startBatch(); Arena arena = Arena.ofConfined()) {
+            assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(1, 1))
+                    .withMessage("the queue pair was made without RDMA_WRITE");
+            batch.send().inlineData(arena.allocate(4), 0, 4).complete();
+        }
+    }
+}
