@@ -181,6 +181,26 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 	return CALLED(NULL, 0, WORD(id), (uint64_t) backlog);
 }
 
+int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	return CALLED(NULL, 0, WORD(id), (uint64_t) timeout_ms);
+}
+
+int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	return CALLED(param, sizeof(*param), WORD(id));
+}
+
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	return CALLED(param, sizeof(*param), WORD(id));
+}
+
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+	return CALLED(NULL, 0, WORD(id));
+}
+
 int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
 {
 	return CALLED(optval, optlen, WORD(id), (uint64_t) level, (uint64_t) optname, optlen);

@@ -46,21 +46,25 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * <tr><td>IDLE</td><td>bindAddress, resolveAddress</td><td>the call</td></tr>
  * <tr><td>BOUND</td><td>listen, resolveAddress</td><td>the call</td></tr>
  * <tr><td>RESOLVING_ADDRESS</td><td></td><td>ADDR_RESOLVED; ADDR_ERROR, back to BOUND</td></tr>
- * <tr><td>ADDRESS_RESOLVED</td><td>createQueuePair, resolveRoute</td><td>the call</td></tr>
+ * <tr><td>ADDRESS_RESOLVED</td><td>createQueuePair, resolveRoute, options().infinibandPaths</td><td>the call</td></tr>
  * <tr><td>RESOLVING_ROUTE</td><td>createQueuePair</td><td>ROUTE_RESOLVED; ROUTE_ERROR, back to
  * ADDRESS_RESOLVED</td></tr>
  * <tr><td>ROUTE_RESOLVED</td><td>createQueuePair, connect</td><td>the call</td></tr>
  * <tr><td>LISTENING</td><td></td><td>close</td></tr>
- * <tr><td>REQUESTED</td><td>createQueuePair, accept, reject</td><td>the call</td></tr>
- * <tr><td>RESPONDED (without a queue pair of its own)</td><td>establish, disconnect</td><td>the call</td></tr>
- * <tr><td>CONNECTING, ACCEPTED</td><td>disconnect</td><td>ESTABLISHED; REJECTED, UNREACHABLE, CONNECT_ERROR</td></tr>
- * <tr><td>CONNECTED</td><td>disconnect</td><td>DISCONNECTED, or the call</td></tr>
+ * <tr><td>REQUESTED</td><td>createQueuePair, accept, reject, rejectEce, remoteEce</td><td>the call</td></tr>
+ * <tr><td>RESPONDED (without a queue pair of its own)</td><td>establish, disconnect, remoteEce</td><td>the
+ * call</td></tr>
+ * <tr><td>CONNECTING, ACCEPTED</td><td>disconnect, notifyEstablished, notifyMigrated</td><td>ESTABLISHED; REJECTED,
+ * UNREACHABLE, CONNECT_ERROR</td></tr>
+ * <tr><td>CONNECTED</td><td>disconnect, notifyEstablished, notifyMigrated</td><td>DISCONNECTED, or the call</td></tr>
  * <tr><td>DISCONNECTING</td><td>disconnect</td><td>DISCONNECTED</td></tr>
  * <tr><td>DISCONNECTED, FAILED</td><td>disconnect (no effect on a failed one)</td><td>close</td></tr>
  * </table>
  *
- * <p>Any other call is an IllegalStateException that names the missing step. The state follows the events as they are
- * read, so it may be ahead of the event that a program has in its hands. All methods may be called from any thread.
+ * <p>Where createQueuePair is legal, and in BOUND, createSharedReceiveQueue and joinMulticast are too; options, migrate
+ * and the questions for addresses and ports are always legal. Any other call is an IllegalStateException that names the
+ * missing step. The state follows the events as they are read, so it may be ahead of the event that a program has in
+ * its hands. All methods may be called from any thread.
  *
  * <p>An id can be closed when its queue pair, shared receive queue and memberships are, and when its events are.
  * Closing a connected id ends the connection.
