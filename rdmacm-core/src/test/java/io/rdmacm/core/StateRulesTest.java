@@ -14,11 +14,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.rdmacm.verbs.RdmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
-
-import io.rdmacm.verbs.RdmaException;
 
 /**
  * The table of states and legal calls in the Javadoc of {@link CmId}: in every state every call that is not in it is

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.SendOperation;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
@@ -215,6 +218,22 @@ class TransferTest {
                 end.queuePair.close();
                 region.close();
                 shared.close();
+            }
+        }
+    }
+
+    @Test
+    @Covers("rdma_create_qp_ex")
+    void anExtendedQueuePairOfAnId() throws Exception {
+        CmId id = loopback.resolved(channel);
+        try (End end = new End(id, (domain, attributes) -> id.createQueuePair(domain,
+                QueuePairInitAttributes.builder().completionQueue(attributes.sendQueue())
+                        .sendOperations(List.of(SendOperation.SEND, SendOperation.RDMA_WRITE)).build()))) {
+            end.id.connect(ConnectionParameters.defaults());
+            try (End peer = new End(loopback.request())) {
+                peer.id.accept(ConnectionParameters.defaults());
+                channel.await(id, CmEventType.ESTABLISHED, Loopback.TIMEOUT).close();
+                CmPeerCasesTest.traffic(end, peer);
             }
         }
     }
