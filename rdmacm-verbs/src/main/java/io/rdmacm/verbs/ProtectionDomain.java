@@ -190,6 +190,18 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
+     * A new memory window ({@code ibv_alloc_mw}, ibv_alloc_mw(3)).
+     *
+     * @param type how it will be bound
+     * @throws RdmaUnsupportedException when the device has none of that type
+     */
+    @CFunction("ibv_alloc_mw")
+    public final MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
+        life().ensureOpen();
+        return MemoryWindow.allocate(this, type);
+    }
+
+    /**
      * A protection domain over this one, whose objects are used by one thread only or live in memory of the caller's
      * ({@code ibv_alloc_parent_domain}, ibv_alloc_parent_domain(3)).
      *

@@ -63,8 +63,8 @@ public final class QueuePair extends NativeObject {
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = FastPath.postsInUserSpace(context.deviceName());
-        this.sends = new SendQueue(address, userSpace, capabilities,
-                attributes.type() == QueuePairType.UD ? domain : null, life);
+        this.sends = new SendQueue(address, userSpace, capabilities, domain, attributes.type() == QueuePairType.UD,
+                life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
                 capabilities.maxReceiveScatterGather(), life);
@@ -74,6 +74,11 @@ public final class QueuePair extends NativeObject {
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
         context.events().add(this);
+    }
+
+    /** Where send work requests are posted. */
+    SendQueue sends() {
+        return sends;
     }
 
     /** The number by which peers and completions name it. */

@@ -19,6 +19,8 @@ public enum SendOpcode {
     ATOMIC_CMP_AND_SWP(Rdma.IBV_WR_ATOMIC_CMP_AND_SWP()),
     /** Adds to 8 bytes of the peer's memory. */
     ATOMIC_FETCH_AND_ADD(Rdma.IBV_WR_ATOMIC_FETCH_AND_ADD()),
+    /** Binds a memory window of type 2. */
+    BIND_MW(Rdma.IBV_WR_BIND_MW()),
     /** Invalidates a key of this side. */
     LOCAL_INV(Rdma.IBV_WR_LOCAL_INV()),
     /** Sends a message and invalidates a key of the peer. */

@@ -19,8 +19,8 @@ final class SendQueue {
     private final boolean userSpace;
     private final int maxScatterGather;
     private final int maxInlineData;
-    // null but for datagrams, whose address handles have to be of it
-    private final ProtectionDomain datagrams;
+    private final ProtectionDomain domain;
+    private final boolean datagrams;
     private final Lifetime life;
     private final QueueGuard guard = new QueueGuard("QueuePair");
     // Where C writes the request that it refused: used inside the guard.
@@ -35,16 +35,18 @@ final class SendQueue {
      * @param object the address of the queue pair
      * @param userSpace whether a post never goes into the kernel
      * @param capabilities of the queue pair
-     * @param datagrams the protection domain of a queue pair for datagrams; null for the others
+     * @param domain the protection domain of the queue pair
+     * @param datagrams whether each request needs an address handle
      * @param life of the queue pair, for messages
      */
     SendQueue(long object, boolean userSpace, QueuePairCapabilities capabilities,
-            ProtectionDomain datagrams, Lifetime life) {
+            ProtectionDomain domain, boolean datagrams, Lifetime life) {
         this.pointer = ContextOps.POST_SEND.of(ContextOps.contextOf(object));
         this.object = object;
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
         this.maxInlineData = capabilities.maxInlineData();
+        this.domain = domain;
         this.datagrams = datagrams;
         this.life = life;
     }
@@ -99,7 +101,9 @@ final class SendQueue {
         try {
             check(request);
             request.next(0);
+            request.beginBind();
             error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
+            request.endBind(error == 0);
         } finally {
             guard.leave(claim);
             Reference.reachabilityFence(request);
@@ -115,13 +119,22 @@ final class SendQueue {
         int failed = first;
         try {
             requireRange(first, count, block.capacity());
+            boolean binds = false;
             for (int i = first; i < first + count; i++) {
-                check(block.get(i));
+                SendRequest request = block.get(i);
+                check(request);
+                binds |= request.bindsWindow();
             }
             block.chain(first, count);
+            if (binds) {
+                beginBinds(block, first, first + count);
+            }
             error = FastPath.post(userSpace, pointer, object, block.get(first).address(), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
+            }
+            if (binds) {
+                endBinds(block, first, first + count, error == 0 ? first + count : failed);
             }
         } finally {
             guard.leave(claim);
@@ -129,6 +142,27 @@ final class SendQueue {
         }
         if (error != 0) {
             throw refused(ContextOps.POST_SEND.name(), error, failed, life);
+        }
+    }
+
+    private static void beginBinds(SendRequests block, int first, int end) {
+        int begun = first;
+        try {
+            while (begun < end) {
+                block.get(begun).beginBind();
+                begun++;
+            }
+        } finally {
+            if (begun < end) {
+                endBinds(block, first, begun, first);
+            }
+        }
+    }
+
+    /** Backwards, so that what was not posted leaves what was there before it. */
+    private static void endBinds(SendRequests block, int first, int end, int failed) {
+        for (int i = end - 1; i >= first; i--) {
+            block.get(i).endBind(i < failed);
         }
     }
 
@@ -141,9 +175,10 @@ final class SendQueue {
             throw tooMany(request.entries(), "queue pair", maxScatterGather);
         }
         request.checkInline(maxInlineData);
-        if (datagrams != null) {
-            request.checkDestination(datagrams);
+        if (datagrams) {
+            request.checkDestination(domain);
         }
+        request.checkBind(domain);
     }
 
     static IllegalArgumentException tooMany(int entries, String kind, int limit) {

@@ -47,6 +47,8 @@ public final class SendRequest {
     private final ScatterList list;
     // whom wr.ud names; null when other members of the union were set since
     private AddressHandle destination;
+    // what bind_mw names; null for all other opcodes
+    private WindowBind windowBind;
 
     SendRequest(MemorySegment memory, long address, long list, int maxScatterGather) {
         this.memory = memory;
@@ -152,6 +154,24 @@ public final class SendRequest {
     public SendRequest localInvalidate(int key) {
         Memory.putInt(address + INVALIDATE_RKEY, key);
         return opcode(SendOpcode.LOCAL_INV);
+    }
+
+    /**
+     * Binds a memory window of type 2 to a part of a region ({@code IBV_WR_BIND_MW}, ibv_post_send(3)). When the post
+     * has succeeded, the key is the window's; the peer may use it after the completion.
+     *
+     * @param window of the protection domain of the queue pair; must be open when it is posted
+     * @param remoteKey the key that it gets: {@link MemoryWindow#incrementKey} of the one that it has
+     * @param binding to a region of the same protection domain, which must be open when it is posted
+     */
+    public SendRequest bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
+        WindowBind bind = new WindowBind(address, window, remoteKey, binding);
+        // drivers refuse a bind with data or an immediate value
+        noData();
+        Memory.putInt(address + IMM_DATA, 0);
+        opcode(SendOpcode.BIND_MW);
+        windowBind = bind;
+        return this;
     }
 
     /**
@@ -276,7 +296,32 @@ public final class SendRequest {
         destination.requireUsable(domain);
     }
 
+    /** Whether it binds a memory window: then the post is between {@link #beginBind} and {@link #endBind}. */
+    boolean bindsWindow() {
+        return windowBind != null;
+    }
+
+    /** What a driver would not survive in a bind. Asked inside the guard of the send queue. */
+    void checkBind(ProtectionDomain sender) {
+        if (windowBind != null) {
+            windowBind.check(sender);
+        }
+    }
+
+    void beginBind() {
+        if (windowBind != null) {
+            windowBind.begin();
+        }
+    }
+
+    void endBind(boolean posted) {
+        if (windowBind != null) {
+            windowBind.end(posted);
+        }
+    }
+
     private SendRequest opcode(SendOpcode opcode) {
+        windowBind = null;
         Memory.putInt(address + OPCODE, opcode.value());
         return this;
     }

@@ -11,6 +11,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -116,7 +117,9 @@ class SendRequestTest {
 
     @Test
     void theTableHasEveryOpcode() {
-        assertThat(opcodes()).extracting(Row::opcode).containsExactlyInAnyOrder(SendOpcode.values());
+        // MemoryWindowTest compares the struct of BIND_MW, which needs a window
+        assertThat(opcodes()).extracting(Row::opcode).containsExactlyInAnyOrderElementsOf(
+                EnumSet.complementOf(EnumSet.of(SendOpcode.BIND_MW)));
     }
 
     @ParameterizedTest

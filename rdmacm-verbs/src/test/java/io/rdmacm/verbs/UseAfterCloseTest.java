@@ -54,13 +54,20 @@ class UseAfterCloseTest {
         parentDomain.close();
         DeviceMemory deviceMemory = stack.context().allocateDeviceMemory(8, 0);
         deviceMemory.close();
+        MemoryWindow window = stack.domain().allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        window.close();
+        MemoryWindowBinding binding;
+        try (MemoryRegion bindable = stack.domain().allocate(8, AccessFlag.MW_BIND)) {
+            binding = MemoryWindowBinding.of(bindable, 0, 8);
+        }
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
                 .closed(address).closed(attachment).closed(extended)
                 .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())
-                .closed(threadDomain).closed(parentDomain).closed(deviceMemory)
+                .closed(threadDomain).closed(parentDomain).closed(deviceMemory).closed(window)
+                .argument(MemoryWindowBinding.class, binding).argument(QueuePair.class, stack.queuePair())
                 .argument(ParentDomainAttributes.class, ParentDomainAttributes.create())
                 .argument(DeviceMemory.class, deviceMemory)
                 .argument(Reregistration.class, Reregistration.change())
