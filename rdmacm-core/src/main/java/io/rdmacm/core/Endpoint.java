@@ -11,7 +11,6 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaClosedException;
@@ -99,22 +98,7 @@ public final class Endpoint extends EndpointTransfers {
     @CFunction("rdma_create_ep")
     public static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace,
             EndpointAttributes attributes, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = Deadline.after(timeout);
-        Endpoint endpoint = open(portSpace);
-        boolean made = false;
-        try {
-            endpoint.resolveAddress(local, peer, deadline.remaining());
-            endpoint.resolveRoute(deadline.remaining());
-            if (attributes != null) {
-                endpoint.createQueuePair(attributes);
-            }
-            made = true;
-            return endpoint;
-        } finally {
-            if (!made) {
-                endpoint.close();
-            }
-        }
+        return createActive(local, peer, portSpace, new byte[0], attributes, timeout);
     }
 
     /**
@@ -131,6 +115,52 @@ public final class Endpoint extends EndpointTransfers {
         boolean made = false;
         try {
             endpoint.bindAddress(local);
+            made = true;
+            return endpoint;
+        } finally {
+            if (!made) {
+                endpoint.close();
+            }
+        }
+    }
+
+    /**
+     * As the other two, by what {@link AddressInfo#resolve} found: ready to listen when it has the flag PASSIVE, else
+     * ready to connect. Where it names routes, these are taken.
+     *
+     * @param info without data that must go along with the connect: such services are connected step by step
+     * @param attributes of the queue pair, or of those that {@link #getRequest} gives; null to make them later
+     * @param timeout how long all of that may take
+     */
+    @CFunction("rdma_create_ep")
+    public static Endpoint create(AddressInfo info, EndpointAttributes attributes, Duration timeout)
+            throws RdmaException, InterruptedException {
+        if (info.connectData().length > 0) {
+            throw new IllegalArgumentException("this service wants data with the connect: " + info);
+        }
+        if (info.flags().contains(AddressInfo.Flag.PASSIVE)) {
+            return createPassive(info.source().orElseThrow(), info.portSpace(), attributes);
+        }
+        return createActive(info.source().orElse(null), info.destination().orElseThrow(), info.portSpace(),
+                info.route(), attributes, timeout);
+    }
+
+    private static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace, byte[] paths,
+            EndpointAttributes attributes, Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        Endpoint endpoint = open(portSpace);
+        boolean made = false;
+        try {
+            endpoint.resolveAddress(local, peer, deadline.remaining());
+            if (paths.length == 0) {
+                endpoint.resolveRoute(deadline.remaining());
+            } else {
+                endpoint.step(CmEventType.ROUTE_RESOLVED, deadline.remaining(),
+                        limit -> endpoint.id.options().infinibandPaths(paths));
+            }
+            if (attributes != null) {
+                endpoint.createQueuePair(attributes);
+            }
             made = true;
             return endpoint;
         } finally {
@@ -222,16 +252,6 @@ public final class Endpoint extends EndpointTransfers {
     public Optional<DatagramParameters> datagramParameters() {
         life().ensureOpen();
         return Optional.ofNullable(datagramParameters);
-    }
-
-    /** The protection domain of the attributes, else one of its own, which is made by the first call. */
-    public ProtectionDomain protectionDomain() throws RdmaException {
-        life().enter();
-        try {
-            return resources.domain();
-        } finally {
-            life().leave();
-        }
     }
 
     /** Binds it to an address of this machine, see {@link CmId#bindAddress}. */

@@ -3,6 +3,8 @@ package io.rdmacm.core;
 
 import java.util.Set;
 
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -15,12 +17,15 @@ import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendFlag;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** The queue pair of an endpoint, the completion queues that were made for it, and the work requests to post. */
 final class EndpointQueues {
     private final QueuePair queuePair;
+    // null when receives are posted to the queue pair itself
+    private final SharedReceiveQueue shared;
     // null where the completion queue is the caller's
     private final EndpointCompletions sendCompletions;
     private final EndpointCompletions receiveCompletions;
@@ -34,14 +39,18 @@ final class EndpointQueues {
     private final ReceiveRequest receive;
 
     private EndpointQueues(QueuePair queuePair, EndpointCompletions sendCompletions,
-            EndpointCompletions receiveCompletions, boolean signalAll) {
+            EndpointCompletions receiveCompletions, EndpointAttributes attributes) {
         this.queuePair = queuePair;
+        this.shared = queuePair.sharedReceiveQueue().orElse(null);
         this.sendCompletions = sendCompletions;
         this.receiveCompletions = receiveCompletions;
-        this.signalAll = signalAll;
+        this.signalAll = attributes.signalAll();
         QueuePairCapabilities sizes = queuePair.capabilities();
         this.maxSendEntries = sizes.maxSendScatterGather();
-        this.maxReceiveEntries = sizes.maxReceiveScatterGather();
+        // what a device tells of the receives of a queue pair that has none of its own says nothing
+        this.maxReceiveEntries = shared == null
+                ? sizes.maxReceiveScatterGather()
+                : attributes.capabilities().maxReceiveScatterGather();
         this.send = SendRequests.allocate(1, Math.max(1, maxSendEntries)).get(0);
         this.receive = ReceiveRequests.allocate(1, Math.max(1, maxReceiveEntries)).get(0);
     }
@@ -73,7 +82,7 @@ final class EndpointQueues {
                 close(receives);
             }
         }
-        return new EndpointQueues(pair, sends, receives, attributes.signalAll());
+        return new EndpointQueues(pair, sends, receives, attributes);
     }
 
     QueuePair queuePair() {
@@ -173,6 +182,17 @@ final class EndpointQueues {
         }
     }
 
+    void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
+        QueueGuard.Claim claim = sends.enter();
+        try {
+            post(send.id(context).send().datagram(peer, peerQueuePairNumber, Rdma.RDMA_UDP_QKEY())
+                    .data(region, offset, length), flags);
+        } finally {
+            sends.leave(claim);
+        }
+    }
+
     /** Whoever waits for completions looks again. */
     void wake() {
         if (sendCompletions != null) {
@@ -190,6 +210,11 @@ final class EndpointQueues {
     }
 
     private void post(ReceiveRequest request) throws RdmaException {
+        if (shared != null) {
+            // it may complete on any queue pair that shares
+            shared.postReceive(request);
+            return;
+        }
         queuePair.postReceive(request);
         if (receiveCompletions != null) {
             receiveCompletions.posted();

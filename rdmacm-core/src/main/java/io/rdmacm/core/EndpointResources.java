@@ -10,6 +10,8 @@ import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.VerbsAccess;
 
@@ -21,6 +23,7 @@ final class EndpointResources {
     private final Set<MemoryRegion> regions = new LinkedHashSet<>();
     private ProtectionDomain own;
     private ProtectionDomain given;
+    private SharedReceiveQueue shared;
     // read without the lock by the data path
     private volatile EndpointQueues queues;
 
@@ -57,6 +60,12 @@ final class EndpointResources {
         }
     }
 
+    synchronized SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+            throws RdmaException {
+        shared = id.createSharedReceiveQueue(domain(), attributes);
+        return shared;
+    }
+
     synchronized MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
         regions.removeIf(region -> !region.isOpen());
         MemoryRegion region = domain().register(memory, access);
@@ -89,6 +98,9 @@ final class EndpointResources {
         if (queues != null) {
             children.remove(VerbsAccess.get().lifeOf(queues.queuePair()).toString());
         }
+        if (shared != null) {
+            children.remove(VerbsAccess.get().lifeOf(shared).toString());
+        }
         if (!children.isEmpty()) {
             throw new IllegalStateException(owner + " cannot be closed while its protection domain has open children,"
                     + " close them first: " + String.join(", ", children));
@@ -99,6 +111,9 @@ final class EndpointResources {
     synchronized void close() throws RdmaException {
         if (queues != null) {
             queues.close();
+        }
+        if (shared != null) {
+            shared.close();
         }
         for (MemoryRegion region : List.copyOf(regions)) {
             region.close();

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Set;
 
 import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
@@ -15,6 +16,8 @@ import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.internal.Lifetime;
 
@@ -39,6 +42,31 @@ public abstract sealed class EndpointTransfers extends NativeObject permits Endp
 
     /** What was made for the endpoint. */
     abstract EndpointResources resources();
+
+    /** The protection domain of the attributes, else one of its own, which is made by the first call. */
+    public ProtectionDomain protectionDomain() throws RdmaException {
+        life().enter();
+        try {
+            return resources().domain();
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Makes a shared receive queue ({@code rdma_create_srq}, {@code rdma_create_srq_ex}) in its protection domain;
+     * to be done before the queue pair, which takes it. It ends with this endpoint. Other queue pairs may share it.
+     */
+    @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+            throws RdmaException {
+        life().enter();
+        try {
+            return resources().createSharedReceiveQueue(attributes);
+        } finally {
+            life().leave();
+        }
+    }
 
     /**
      * Registers memory for messages ({@code rdma_reg_msgs}), in its protection domain. The region ends with this
@@ -78,7 +106,10 @@ public abstract sealed class EndpointTransfers extends NativeObject permits Endp
         region.close();
     }
 
-    /** Posts a receive ({@code rdma_post_recv}). */
+    /**
+     * Posts a receive ({@code rdma_post_recv}): to the shared receive queue, if there is one. For datagrams the first
+     * 40 bytes are for the route header.
+     */
     @CFunction("rdma_post_recv")
     public void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
         queues().postReceive(context, region, offset, length);
@@ -129,6 +160,24 @@ public abstract sealed class EndpointTransfers extends NativeObject permits Endp
     public void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
         queues().postWrite(context, list, flags, remoteAddress, remoteKey);
+    }
+
+    /**
+     * Posts a datagram ({@code rdma_post_ud_send}), with the queue key of the port space UDP.
+     *
+     * @param context comes back with the completion
+     * @param region open
+     * @param offset in bytes
+     * @param length in bytes
+     * @param flags how it is sent
+     * @param peer of {@link Endpoint#protectionDomain()}; for a peer that was connected to, of the address of
+     *        {@link Endpoint#datagramParameters()}
+     * @param peerQueuePairNumber the peer's queue pair
+     */
+    @CFunction("rdma_post_ud_send")
+    public void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
+        queues().postDatagram(context, region, offset, length, flags, peer, peerQueuePairNumber);
     }
 
     /**

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -14,14 +15,18 @@ import java.util.Set;
 import java.util.concurrent.CyclicBarrier;
 
 import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.WorkCompletionOpcode;
 import io.rdmacm.verbs.WorkCompletionStatus;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.DisplayName;
@@ -274,6 +279,93 @@ class EndpointTest {
             assertThat(client.queuePair().orElseThrow().sendQueue()).isSameAs(queue);
             assertThatThrownBy(() -> client.getSendCompletion(Loopback.TIMEOUT))
                     .isInstanceOf(IllegalStateException.class).hasMessageContaining("CompletionQueue.await");
+        }
+    }
+
+    @Test
+    @Covers({"rdma_post_ud_send", "rdma_create_ep"})
+    void datagramsGoBothWays() throws Exception {
+        EndpointAttributes attributes = EndpointAttributes.builder().signalAll(true).build();
+        try (Endpoint listener = Endpoint.createPassive(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0),
+                PortSpace.UDP, attributes)) {
+            listener.listen(1);
+            try (Endpoint client = Endpoint.createActive(listener.localAddress(), PortSpace.UDP, attributes,
+                    Loopback.TIMEOUT); Background<Void> connecting = Background.run(
+                            () -> client.connect(ConnectionParameters.defaults(), Loopback.TIMEOUT));
+                    Endpoint server = listener.getRequest(Loopback.TIMEOUT)) {
+                MemoryRegion serverMemory = server.registerMessages(EndpointPair.memory());
+                MemoryRegion clientMemory = client.registerMessages(EndpointPair.memory());
+                server.postReceive(1, serverMemory, 0, 140);
+                server.accept(ConnectionParameters.defaults(), Loopback.TIMEOUT);
+                connecting.result();
+                DatagramParameters peer = client.datagramParameters().orElseThrow();
+                assertThat(peer.queuePairNumber()).isEqualTo(server.queuePair().orElseThrow().number());
+                clientMemory.memory().setString(0, "ping");
+                try (AddressHandle there = client.protectionDomain().createAddressHandle(
+                        peer.address().orElseThrow())) {
+                    client.postDatagram(2, clientMemory, 0, 5, Set.of(), there, peer.queuePairNumber());
+                    assertThat(client.getSendCompletion(Loopback.TIMEOUT).status())
+                            .isEqualTo(WorkCompletionStatus.SUCCESS);
+                }
+                Completions received = Completions.allocate(1);
+                server.getReceiveCompletions(received, Loopback.TIMEOUT);
+                assertThat(received.at(0).byteLength()).isEqualTo(45);
+                assertThat(serverMemory.memory().getString(40)).isEqualTo("ping");
+                client.postReceive(3, clientMemory, 1000, 140);
+                try (AddressHandle back = server.protectionDomain().createAddressHandle(received,
+                        serverMemory.memory().asSlice(0, 40), 1)) {
+                    server.postDatagram(4, serverMemory, 40, 5, Set.of(), back, received.sourceQueuePair());
+                    server.getSendCompletion(Loopback.TIMEOUT);
+                }
+                assertThat(client.getReceiveCompletion(Loopback.TIMEOUT).byteLength()).isEqualTo(45);
+                assertThat(clientMemory.memory().getString(1040)).isEqualTo("ping");
+            }
+        }
+    }
+
+    @Test
+    @Covers({"rdma_create_srq", "rdma_post_recv", "rdma_destroy_srq"})
+    void receivesGoToTheSharedReceiveQueue() throws Exception {
+        SharedReceiveQueue made;
+        try (Endpoint listener = EndpointPair.listen(null);
+                Endpoint client = Endpoint.createActive(listener.localAddress(), PortSpace.TCP,
+                        EndpointAttributes.defaults(), Loopback.TIMEOUT);
+                Background<Void> connecting = Background.run(
+                        () -> client.connect(ConnectionParameters.defaults(), Loopback.TIMEOUT));
+                Endpoint server = listener.getRequest(Loopback.TIMEOUT)) {
+            SharedReceiveQueue shared = server.createSharedReceiveQueue(
+                    SharedReceiveQueueInitAttributes.builder().maxRequests(4).build());
+            made = shared;
+            server.createQueuePair(EndpointAttributes.defaults());
+            assertThat(server.queuePair().orElseThrow().sharedReceiveQueue()).contains(shared);
+            MemoryRegion serverMemory = server.registerMessages(EndpointPair.memory());
+            server.postReceive(5, serverMemory, 0, 100);
+            server.accept(ConnectionParameters.defaults(), Loopback.TIMEOUT);
+            connecting.result();
+            client.postSend(6, client.registerMessages(EndpointPair.memory()), 0, 33, Set.of());
+            assertThat(server.getReceiveCompletion(Loopback.TIMEOUT)).extracting(WorkCompletion::workRequestId,
+                    WorkCompletion::byteLength).containsExactly(5L, 33);
+        }
+        assertThat(made.isOpen()).isFalse();
+    }
+
+    @Test
+    @Covers({"rdma_create_ep", "rdma_getaddrinfo"})
+    void endpointsAreMadeOfAddressInfo() throws Exception {
+        String host = RdmaTestDevice.get().ipv4().getHostAddress();
+        AddressInfo passive = AddressInfo.resolve(host, "0", AddressInfo.Hints.passive(PortSpace.TCP)).getFirst();
+        try (Endpoint listener = Endpoint.create(passive, EndpointAttributes.defaults(), Loopback.TIMEOUT)) {
+            listener.listen(1);
+            AddressInfo active = AddressInfo.resolve(host, "" + listener.localAddress().getPort(),
+                    AddressInfo.Hints.active(PortSpace.TCP)).getFirst();
+            try (Endpoint client = Endpoint.create(active, EndpointAttributes.defaults(), Loopback.TIMEOUT);
+                    Background<Void> connecting = Background.run(
+                            () -> client.connect(ConnectionParameters.defaults(), Loopback.TIMEOUT));
+                    Endpoint server = listener.getRequest(Loopback.TIMEOUT)) {
+                server.accept(ConnectionParameters.defaults(), Loopback.TIMEOUT);
+                connecting.result();
+                assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
+            }
         }
     }
 

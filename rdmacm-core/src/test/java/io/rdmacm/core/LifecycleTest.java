@@ -10,6 +10,7 @@ import java.net.SocketAddress;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
@@ -163,7 +164,7 @@ class LifecycleTest {
                 .closed(endpoint).argument(InetSocketAddress.class, new InetSocketAddress(0))
                 .argument(EndpointAttributes.class, null).argument(ScatterGatherList.class, null)
                 .argument(MemoryRegion.class, null).argument(MemorySegment.class, null).argument(Set.class, Set.of())
-                .argument(Completions.class, null).argument(String.class, "")
+                .argument(Completions.class, null).argument(String.class, "").argument(AddressHandle.class, null)
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
                 .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
                 .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null)
