@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
  * Runs one of the programs by its name. The exit status is 0 when it did what was asked, 130 when it was interrupted,
  * and else 1, with one line on standard error that says why.
  */
-@Command(name = "rdmacm", synopsisSubcommandLabel = "NAME", subcommands = Rping.class,
+@Command(name = "rdmacm", synopsisSubcommandLabel = "NAME", subcommands = {Rping.class, Echo.class},
         header = "The programs of librdmacm, in Java.", footer = "%nrdmacm NAME --help tells the options of a program.",
         commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Arrays;
+
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.core.connection.Message;
+
+/** Sends messages to an {@link EchoServer}, each when the one before has come back. */
+record EchoClient(InetSocketAddress server, int count, int size, Console console) {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Returns when all messages have come back as they were sent. */
+    void run() throws IOException, InterruptedException {
+        ConnectionSettings settings = ConnectionSettings.builder().messageSize(size).build();
+        try (ConnectionManager manager = ConnectionManager.open();
+                Connection connection = manager.connect(server, settings, PATIENCE)) {
+            long start = System.nanoTime();
+            byte[] data = new byte[size];
+            for (int i = 0; i < count; i++) {
+                Arrays.fill(data, (byte) i);
+                connection.send(data, PATIENCE);
+                try (Message echo = connection.receive(PATIENCE)) {
+                    if (!Arrays.equals(data, echo.toArray())) {
+                        throw new IOException("message " + i + " came back different");
+                    }
+                }
+            }
+            console.print(count + " messages of " + size + " bytes came back, one in "
+                    + (System.nanoTime() - start) / 1000 / count + " microseconds");
+        }
+    }
+}
