@@ -336,6 +336,9 @@ class SharedReceiveQueueTest {
                     .isThrownBy(() -> queue.postOperations(block, 1, 2))
                     .withMessageStartingWith("ibv_post_srq_ops (request 2 on " + queue + "): ENOMEM")
                     .satisfies(e -> assertThat(e.failedIndex()).isEqualTo(2));
+            FakeVerbs.fail("post_srq_ops", Rdma.EOPNOTSUPP());
+            assertThatExceptionOfType(RdmaUnsupportedException.class)
+                    .isThrownBy(() -> queue.postOperations(block, 0, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> queue.postOperations(block, 0, 0));
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
                     .isThrownBy(() -> queue.postOperations(block, 2, 2));
