@@ -384,7 +384,8 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw RdmaException.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            return sends.equip(new SendBatch(sends, extended, attributes, domain, capabilities));
+            return sends.equip(new SendBatch(sends, extended, attributes, domain, capabilities,
+                    context.deviceName()));
         } finally {
             life().leave();
         }

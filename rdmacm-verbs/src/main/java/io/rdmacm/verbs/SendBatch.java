@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.QueueGuard;
 import io.rdmacm.verbs.internal.QueuePairExOps;
@@ -61,7 +62,7 @@ public final class SendBatch implements AutoCloseable {
     private MemorySegment header = MemorySegment.NULL;
 
     SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
-            QueuePairCapabilities capabilities) {
+            QueuePairCapabilities capabilities, String device) {
         this.queue = queue;
         this.guard = queue.guard();
         this.ops = new QueuePairExOps(extended);
@@ -70,7 +71,8 @@ public final class SendBatch implements AutoCloseable {
         this.domain = domain;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
-        this.data = new SendBatchData(capabilities.maxSendScatterGather(), capabilities.maxInlineData());
+        this.data = new SendBatchData(capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
+                FastPath.miscountsLists(device));
     }
 
     void start() {
@@ -273,12 +275,13 @@ public final class SendBatch implements AutoCloseable {
 
     /**
      * One part of a region: called again, the parts follow each other ({@code ibv_wr_set_sge},
-     * {@code ibv_wr_set_sge_list}). The driver of SoftRoCE takes the parts of a list to be as long as the first.
+     * {@code ibv_wr_set_sge_list}).
      *
      * @param region open
      * @param offset in bytes
      * @param length in bytes
-     * @throws IllegalArgumentException when there are more parts than the queue pair takes
+     * @throws IllegalArgumentException when there are more parts than the queue pair takes; on SoftRoCE, whose driver
+     *         takes all parts to be as long as the first, when they are not
      * @throws IllegalStateException when the request takes no data, or has inline data
      */
     @CFunction({"ibv_wr_set_sge", "ibv_wr_set_sge_list"})

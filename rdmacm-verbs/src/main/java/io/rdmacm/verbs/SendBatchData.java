@@ -26,11 +26,13 @@ final class SendBatchData {
     private final int maxParts;
     private final int maxBuffers;
     private final int maxInline;
+    private final boolean miscountsLists;
     private int partCount;
     private int bufferCount;
     private int inlineBytes;
 
-    SendBatchData(int maxScatterGather, int maxInlineData) {
+    SendBatchData(int maxScatterGather, int maxInlineData, boolean miscountsLists) {
+        this.miscountsLists = miscountsLists;
         maxParts = maxScatterGather;
         // more of them than of the parts serve nobody
         maxBuffers = Math.max(maxScatterGather, 1);
@@ -61,6 +63,10 @@ final class SendBatchData {
         }
         if (partCount == maxParts) {
             throw SendQueue.tooMany(partCount + 1, "queue pair", maxParts);
+        }
+        if (miscountsLists && partCount > 0 && length != Memory.getInt(list + LENGTH)) {
+            throw new IllegalArgumentException("the driver of SoftRoCE takes all parts to be as long as the first: "
+                    + length + " bytes after " + Memory.getInt(list + LENGTH));
         }
         parts.set(partCount, region, offset, length);
         partCount++;
@@ -93,7 +99,8 @@ final class SendBatchData {
 
     /** Always calls one of the setters: the request is done only then. */
     void set(QueuePairExOps ops) {
-        if (bufferCount == 1) {
+        if (bufferCount == 1 || bufferCount > 1 && miscountsLists) {
+            // the copies follow each other without gaps
             ops.setInlineData(inline.address(), inlineBytes);
         } else if (bufferCount > 1) {
             ops.setInlineDataList(bufferCount, buffers);

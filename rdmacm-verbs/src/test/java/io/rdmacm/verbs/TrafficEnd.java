@@ -33,6 +33,7 @@ final class TrafficEnd implements AutoCloseable {
     final ReceiveRequest receive;
     final int gidIndex;
     final Gid gid;
+    private final boolean batching;
     private final Completions completions = Completions.allocate(1);
     private TrafficEnd peer;
     private AddressHandle toPeer;
@@ -57,8 +58,8 @@ final class TrafficEnd implements AutoCloseable {
         }
 
         /** A queue pair that posts in batches. */
-        Builder operations(SendOperation... values) {
-            operations = Set.of(values);
+        Builder operations(Set<SendOperation> values) {
+            operations = values;
             return this;
         }
 
@@ -87,7 +88,9 @@ final class TrafficEnd implements AutoCloseable {
                 : context.createCompletionQueue(2 * DEPTH, channel);
         pair = domain.createQueuePair(QueuePairInitAttributes.builder().type(builder.type).completionQueue(queue)
                 .maxSendRequests(DEPTH).maxReceiveRequests(DEPTH).maxSendScatterGather(2).maxReceiveScatterGather(2)
-                .maxInlineData(64).build());
+                .maxInlineData(64)
+                .sendOperations(builder.operations).build());
+        batching = !builder.operations.isEmpty();
         send = SendRequests.allocate(1, 2).get(0);
         receive = ReceiveRequests.allocate(1, 2).get(0);
     }
@@ -136,8 +139,29 @@ final class TrafficEnd implements AutoCloseable {
         return isDatagram() ? send.datagram(toPeer, peer.pair.number(), QUEUE_KEY) : send;
     }
 
-    AddressHandle toPeer() {
-        return toPeer;
+    /** The request begun last in a batch, with the peer as its destination where it needs one. */
+    SendBatch addressed(SendBatch request) {
+        return isDatagram() ? request.datagram(toPeer, peer.pair.number(), QUEUE_KEY) : request;
+    }
+
+    /** Whether this end posts in batches. */
+    boolean isBatching() {
+        return batching;
+    }
+
+    /** Sends a part of the region, from its beginning, in the way of this end. */
+    void postSend(long id, int length, boolean withImmediate, int immediate) throws RdmaException {
+        if (!batching) {
+            SendRequest request = withImmediate ? send.sendWithImmediate(immediate) : send.send();
+            addressed();
+            pair.postSend(request.id(id).data(region, 0, length));
+            return;
+        }
+        try (SendBatch batch = pair.startBatch()) {
+            addressed(withImmediate ? batch.sendWithImmediate(immediate) : batch.send()).id(id)
+                    .data(region, 0, length);
+            batch.complete();
+        }
     }
 
     TrafficEnd peer() {

@@ -49,11 +49,25 @@ public final class FastPath {
 
     /**
      * Whether the driver of a device ends a poll by itself when next_poll finds no further completion: that of SoftRoCE
-     * does, and would lose count if end_poll were called then as it should be. It is known by a file of its own.
+     * does, and would lose count if end_poll were called then as it should be.
      *
      * @param device its name
      */
     public static boolean nextPollEnds(String device) {
+        return isSoftRoce(device);
+    }
+
+    /**
+     * Whether the driver of a device adds up the lengths of a list wrongly when it is given to a batch: that of SoftRoCE
+     * does, as if the parts of regions were all as long as the first, and inline data all empty.
+     *
+     * @param device its name
+     */
+    public static boolean miscountsLists(String device) {
+        return isSoftRoce(device);
+    }
+
+    private static boolean isSoftRoce(String device) {
         return Files.exists(DEVICES.resolve(device).resolve("parent"));
     }
 
