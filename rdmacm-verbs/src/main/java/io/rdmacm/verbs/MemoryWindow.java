@@ -143,6 +143,7 @@ public final class MemoryWindow extends NativeObject {
         // Inside the guard none of the three can be destroyed: a close of them waits for posts.
         try (Arena arena = Arena.ofConfined()) {
             life().ensureOpen();
+            pair.sends().requireNoBatch();
             long bind = arena.allocate(ibv_mw_bind.layout()).address();
             Memory.putLong(bind + ibv_mw_bind.wr_id$offset(), id);
             Memory.putInt(bind + ibv_mw_bind.send_flags$offset(), flags);

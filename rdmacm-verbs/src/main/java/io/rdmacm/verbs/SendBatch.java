@@ -3,6 +3,8 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.Rdma;
@@ -60,6 +62,9 @@ public final class SendBatch implements AutoCloseable {
     private boolean sharedQueueKnown;
     private int sharedQueue;
     private MemorySegment header = MemorySegment.NULL;
+    private BatchedBind bind;
+    // those that C has been told of
+    private final List<BatchedBind> binds = new ArrayList<>();
 
     SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
             QueuePairCapabilities capabilities, String device) {
@@ -99,6 +104,7 @@ public final class SendBatch implements AutoCloseable {
         if (open) {
             ops.abort();
             open = false;
+            endBinds(false);
         }
     }
 
@@ -246,6 +252,23 @@ public final class SendBatch implements AutoCloseable {
         return this;
     }
 
+    /**
+     * Binds a memory window of type 2 to a part of a region ({@code ibv_wr_bind_mw}). When the batch was completed, the
+     * key is the window's; the peer may use it after the completion. Takes no data.
+     *
+     * @param window of the protection domain of the queue pair; open until the batch is completed
+     * @param remoteKey the key that it gets: {@link MemoryWindow#incrementKey} of the one that it has
+     * @param binding to a region of the same protection domain
+     */
+    @CFunction("ibv_wr_bind_mw")
+    public SendBatch bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
+        BatchedBind next = new BatchedBind(window, remoteKey, binding);
+        next.check(domain);
+        begin(SendOperation.BIND_MW);
+        bind = next;
+        return this;
+    }
+
     /** The id that comes back with the completion. */
     public SendBatch id(long workRequestId) {
         requireBegun();
@@ -365,6 +388,7 @@ public final class SendBatch implements AutoCloseable {
             emit();
             open = false;
             error = ops.complete(userSpace);
+            endBinds(error == 0);
         } finally {
             guard.leave(claim);
         }
@@ -431,8 +455,12 @@ public final class SendBatch implements AutoCloseable {
                 throw new IllegalStateException(current + " on a queue pair for datagrams needs datagram()");
             }
             handle.requireUsable(domain);
-        } else if (type == QueuePairType.XRC_SEND && current != SendOperation.LOCAL_INV && !sharedQueueKnown) {
+        } else if (type == QueuePairType.XRC_SEND && !sharedQueueKnown && current != SendOperation.LOCAL_INV
+                && current != SendOperation.BIND_MW) {
             throw new IllegalStateException(current + " on an XRC send queue pair needs remoteSharedReceiveQueue()");
+        }
+        if (current == SendOperation.BIND_MW) {
+            bind.check(domain);
         }
         ops.id(id);
         ops.flags(flags | (data.isInline() ? Rdma.IBV_SEND_INLINE() : 0));
@@ -461,7 +489,17 @@ public final class SendBatch implements AutoCloseable {
             case ATOMIC_FETCH_AND_ADD -> ops.atomicFetchAdd(key, remoteAddress, operand);
             case ATOMIC_WRITE -> ops.atomicWrite(key, remoteAddress, data.value(operand));
             case LOCAL_INV -> ops.localInv(key);
-            default -> throw new AssertionError(current);
+            case BIND_MW -> {
+                bind.build(ops);
+                binds.add(bind);
+            }
+        }
+    }
+
+    /** The last one first: each goes back to what was before it. */
+    private void endBinds(boolean posted) {
+        while (!binds.isEmpty()) {
+            (posted ? binds.removeFirst() : binds.removeLast()).end(posted);
         }
     }
 

@@ -24,7 +24,7 @@ public enum SendOperation {
     ATOMIC_FETCH_AND_ADD(Rdma.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD(), true, false),
     /** {@link SendBatch#localInvalidate}. */
     LOCAL_INV(Rdma.IBV_QP_EX_WITH_LOCAL_INV(), false, false),
-    /** The bind of a memory window. */
+    /** {@link SendBatch#bindMemoryWindow}. */
     BIND_MW(Rdma.IBV_QP_EX_WITH_BIND_MW(), false, false),
     /** {@link SendBatch#sendWithInvalidate}. */
     SEND_WITH_INV(Rdma.IBV_QP_EX_WITH_SEND_WITH_INV(), true, true),

@@ -78,6 +78,14 @@ final class SendQueue {
         return userSpace;
     }
 
+    /** Refuses what would wait for a batch that is under way; inside the guard. */
+    void requireNoBatch() {
+        SendBatch other = batch;
+        if (other != null) {
+            other.requireClosed();
+        }
+    }
+
     void requireOpen() {
         life.ensureOpen();
     }
@@ -167,10 +175,7 @@ final class SendQueue {
     }
 
     private void check(SendRequest request) {
-        SendBatch other = batch;
-        if (other != null) {
-            other.requireClosed();
-        }
+        requireNoBatch();
         if (request.entries() > maxScatterGather) {
             throw tooMany(request.entries(), "queue pair", maxScatterGather);
         }

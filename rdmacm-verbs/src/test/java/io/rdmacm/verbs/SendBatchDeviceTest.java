@@ -200,6 +200,30 @@ class SendBatchDeviceTest {
     }
 
     @Test
+    @DisplayName("QpExTestCase.test_qp_ex_rc_bind_mw")
+    @Covers("ibv_wr_bind_mw")
+    void aWindowThatIsNotWrittenRefusesAWrite() throws Exception {
+        TrafficTest.connected(reliable(SendOperation.BIND_MW, SendOperation.RDMA_WRITE), (one, other) -> {
+            try (MemoryWindow window = other.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
+                int key = MemoryWindow.incrementKey(window.remoteKey());
+                try (SendBatch batch = other.pair.startBatch()) {
+                    batch.bindMemoryWindow(window, key, MemoryWindowBinding.of(other.region, 0, TrafficEnd.SIZE)).id(5);
+                    batch.complete();
+                }
+                WorkCompletion bound = other.success();
+                assertThat(bound.workRequestId()).isEqualTo(5);
+                assertThat(bound.opcode()).isEqualTo(WorkCompletionOpcode.BIND_MW);
+                assertThat(window.remoteKey()).isEqualTo(key);
+                try (SendBatch batch = one.pair.startBatch()) {
+                    batch.rdmaWrite(other.address(0), key).data(one.region, 0, LENGTH);
+                    batch.complete();
+                }
+                assertThat(one.completion().status()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+            }
+        });
+    }
+
+    @Test
     @Covers({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list", "ibv_wr_set_sge_list"})
     void dataIsGivenInAllWaysInOneBatch() throws Exception {
         TrafficTest.connected(reliable(SendOperation.SEND), (one, other) -> {

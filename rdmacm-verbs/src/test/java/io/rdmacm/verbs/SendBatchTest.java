@@ -233,6 +233,38 @@ class SendBatchTest {
     }
 
     @Test
+    @Covers("ibv_wr_bind_mw")
+    void aWindowIsBoundWhenTheBatchIsCompletedOnly() throws RdmaException {
+        FakeVerbs.call("fake_serve_memory", stack.context().handle().address());
+        try (MemoryRegion region = stack.domain().allocate(64, AccessFlag.LOCAL_WRITE, AccessFlag.MW_BIND);
+                MemoryWindow window = stack.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
+            int before = window.remoteKey();
+            MemoryWindowBinding binding = MemoryWindowBinding.of(region, 8, 16, AccessFlag.REMOTE_READ);
+            FakeVerbs.reset();
+            try (SendBatch batch = pair.startBatch()) {
+                batch.bindMemoryWindow(window, KEY, binding);
+                batch.localInvalidate(1);
+                assertThatIllegalStateException().isThrownBy(region::close).withMessageContaining(window.toString());
+            }
+            assertThat(window.remoteKey()).isEqualTo(before);
+            assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_bind_mw", "wr_abort");
+            FakeVerbs.reset();
+            try (SendBatch batch = pair.startBatch()) {
+                batch.bindMemoryWindow(window, KEY, binding);
+                batch.complete();
+            }
+            assertThat(window.remoteKey()).isEqualTo(KEY);
+            FakeVerbs.Call call = only("wr_bind_mw");
+            assertThat(call.arguments().subList(1, 3)).containsExactly(window.handle().address(), unsigned(KEY));
+            ByteBuffer info = ByteBuffer.wrap(call.data()).order(ByteOrder.nativeOrder());
+            assertThat(info.getLong(0)).isEqualTo(region.handle().address());
+            assertThat(info.getLong(8)).isEqualTo(region.remoteAddress() + 8);
+            assertThat(info.getLong(16)).isEqualTo(16);
+            assertThat(info.getInt(24)).isEqualTo(Rdma.IBV_ACCESS_REMOTE_READ());
+        }
+    }
+
+    @Test
     @Covers("ibv_wr_set_ud_addr")
     void aDatagramNeedsAnOpenAddressHandleOfTheDomain() throws RdmaException {
         AddressHandle handle = stack.domain().createAddressHandle(AddressAttributes.builder().build());
