@@ -7,6 +7,7 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -55,7 +56,17 @@ public record RdmaTestDevice(String name, NetworkInterface networkInterface) {
 
     /** An IPv6 address of it, a link-local one (with its scope) only when there is no other. */
     public Optional<Inet6Address> ipv6() {
-        return addresses(Inet6Address.class).min(Comparator.comparing(Inet6Address::isLinkLocalAddress));
+        return addresses(Inet6Address.class).min(Comparator.comparing(Inet6Address::isLinkLocalAddress))
+                .map(address -> address.isLinkLocalAddress() ? address : withoutScope(address));
+    }
+
+    /** Java names the interface in all addresses of interfaces, which C programs do not take. */
+    private static Inet6Address withoutScope(Inet6Address address) {
+        try {
+            return Inet6Address.getByAddress(null, address.getAddress(), -1);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("16 bytes are an address", e);
+        }
     }
 
     private <T extends InetAddress> Stream<T> addresses(Class<T> type) {

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -40,9 +41,20 @@ public record ResourceCounts(int files, long objects, Map<String, Integer> kerne
      * @return equal to the wanted ones, or what they are after that time
      */
     public static ResourceCounts await(ResourceCounts wanted, Duration limit) throws InterruptedException {
+        return await(wanted::equals, limit);
+    }
+
+    /**
+     * The counts, once they are as wanted.
+     *
+     * @param wanted whether they are
+     * @param limit how long to wait for that at most
+     * @return the wanted ones, or what they are after that time
+     */
+    public static ResourceCounts await(Predicate<ResourceCounts> wanted, Duration limit) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
         ResourceCounts counts = now();
-        while (!counts.equals(wanted) && System.nanoTime() < end) {
+        while (!wanted.test(counts) && System.nanoTime() < end) {
             Thread.sleep(PAUSE);
             counts = now();
         }

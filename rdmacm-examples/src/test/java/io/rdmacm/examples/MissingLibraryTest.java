@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A machine without one of the libraries: an empty file comes before it, which the dynamic linker refuses. */
+class MissingLibraryTest {
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @CsvSource({"librdmacm.so.1, librdmacm1", "libibverbs.so.1, libibverbs1"})
+    void isToldInOneLine(String library, String debianPackage) throws Exception {
+        String message = "cannot load " + library + ", which rdma_create_event_channel needs: install the Debian or"
+                + " Ubuntu package " + debianPackage + ", elsewhere rdma-core";
+        Files.createFile(folder.resolve(library));
+        Program.Result rping = run(Main.class, "rping", "-s");
+        assertThat(rping.status()).isEqualTo(1);
+        assertThat(rping.out()).isEmpty();
+        assertThat(rping.errLines()).containsExactly("rping: " + message);
+
+        Program.Result api = run(OpenChannel.class);
+        assertThat(api.outLines()).containsExactly("NativeLibraryException of " + library + ": " + message);
+    }
+
+    private Program.Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(Program.javaCommand(main));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("LD_LIBRARY_PATH", folder.toString());
+        try (Program program = Program.process(builder)) {
+            return program.result();
+        }
+    }
+}

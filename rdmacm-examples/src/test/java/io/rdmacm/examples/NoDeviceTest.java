@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.bindings.NativeLibrary;
+import io.rdmacm.verbs.testing.Requirements;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** A machine without an RDMA device: this one, or where it has one, a mount namespace that does not show it. */
+class NoDeviceTest {
+    private static final List<String> FOLDERS = List.of("/sys/class/infiniband", "/dev/infiniband");
+    private static final String MESSAGE = "rdma_create_event_channel: ENODEV, No such device - this machine has no RDMA"
+            + " device: see `rdma link`; a software device is made by `modprobe rdma_rxe && rdma link add rxe0 type rxe"
+            + " netdev INTERFACE`";
+
+    @Test
+    void isToldInOneLine() throws Exception {
+        assumeLibrary();
+        Program.Result rping = run(Main.class, "rping", "-s");
+        assertThat(rping.status()).isEqualTo(1);
+        assertThat(rping.out()).isEmpty();
+        assertThat(rping.errLines()).containsExactly("rping: " + MESSAGE);
+    }
+
+    @Test
+    void isToldByTheException() throws Exception {
+        assumeLibrary();
+        assertThat(run(OpenChannel.class).outLines()).containsExactly("RdmaException: " + MESSAGE);
+    }
+
+    private static Program.Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        List<String> present = FOLDERS.stream().filter(NoDeviceTest::hasFiles).toList();
+        if (!present.isEmpty()) {
+            boolean root = "root".equals(System.getProperty("user.name"));
+            Assumptions.assumeTrue(root && Requirements.isInstalled("unshare"),
+                    "only root can hide the RDMA device that this machine has");
+            StringBuilder hide = new StringBuilder();
+            present.forEach(folder -> hide.append("mount -t tmpfs none ").append(folder).append(" && "));
+            command.addAll(List.of("unshare", "-m", "sh", "-c", hide + "exec \"$@\"", "sh"));
+        }
+        command.addAll(Program.javaCommand(main));
+        command.addAll(List.of(arguments));
+        try (Program program = Program.process(new ProcessBuilder(command))) {
+            return program.result();
+        }
+    }
+
+    private static boolean hasFiles(String folder) {
+        String[] files = new File(folder).list();
+        return files != null && files.length > 0;
+    }
+
+    private static void assumeLibrary() {
+        boolean installed;
+        try {
+            installed = NativeLibrary.LIBRDMACM.find("rdma_create_event_channel").isPresent();
+        } catch (UnsatisfiedLinkError e) {
+            installed = false;
+        }
+        Assumptions.assumeTrue(installed, "librdmacm is not installed (package librdmacm1)");
+    }
+}
