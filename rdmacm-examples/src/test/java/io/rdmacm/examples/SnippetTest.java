@@ -39,8 +39,8 @@ class SnippetTest {
         Path source = Files.writeString(folder.resolve("Hello.java"), program);
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
         PrintStream errors = new PrintStream(messages, true, StandardCharsets.UTF_8);
-        int status = ToolProvider.findFirst("javac").orElseThrow().run(errors, errors, "-cp", System.getProperty("java.class.path"), "-d",
-                folder.toString(), source.toString());
+        int status = ToolProvider.findFirst("javac").orElseThrow().run(errors, errors, "-cp",
+                System.getProperty("java.class.path"), "-d", folder.toString(), source.toString());
         assertThat(status).describedAs(messages.toString(StandardCharsets.UTF_8)).isZero();
         PrintStream console = System.out;
         ByteArrayOutputStream output = new ByteArrayOutputStream();
