@@ -58,8 +58,8 @@ public final class FastPath {
     }
 
     /**
-     * Whether the driver of a device adds up the lengths of a list wrongly when it is given to a batch: that of SoftRoCE
-     * does, as if the parts of regions were all as long as the first, and inline data all empty.
+     * Whether the driver of a device adds up the lengths of a list wrongly when it is given to a batch: that of
+     * SoftRoCE does, as if the parts of regions were all as long as the first, and inline data all empty.
      *
      * @param device its name
      */
