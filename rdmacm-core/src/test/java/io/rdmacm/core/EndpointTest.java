@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -14,6 +15,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CyclicBarrier;
 
+import com.sun.management.ThreadMXBean;
 import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.Completions;
@@ -247,6 +249,33 @@ class EndpointTest {
                     assertThat(completions.workRequestId()).isEqualTo(received++);
                 }
             }
+        }
+    }
+
+    @Test
+    void postsAllocateNothing() throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Set<SendFlag> none = EnumSet.noneOf(SendFlag.class);
+        try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
+            MemoryRegion remote = pair.server.registerWrite(EndpointPair.memory());
+            long address = remote.remoteAddress();
+            ScatterGatherList list = ScatterGatherList.allocate(1).add(pair.clientMemory, 0, 8);
+            long allocated = -1;
+            // the first rounds load classes and run in the interpreter
+            for (int round = 0; round < 300 && allocated != 0; round++) {
+                allocated = 0;
+                for (int batch = 0; batch < 10; batch++) {
+                    long before = threads.getCurrentThreadAllocatedBytes();
+                    for (int i = 0; i < 4; i++) {
+                        pair.client.postWrite(i, list, none, address, remote.remoteKey());
+                        pair.client.postWrite(i, pair.clientMemory, 0, 8, i == 3 ? SIGNALED : none, address,
+                                remote.remoteKey());
+                    }
+                    allocated += threads.getCurrentThreadAllocatedBytes() - before;
+                    pair.client.getSendCompletion(Loopback.TIMEOUT);
+                }
+            }
+            assertThat(allocated).describedAs("bytes allocated by 80 posts").isZero();
         }
     }
 
