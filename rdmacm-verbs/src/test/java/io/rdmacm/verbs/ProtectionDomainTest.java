@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Protection domains of a real device, plain, parent and imported ones. */
+@RequiresRdma
+class ProtectionDomainTest {
+    private static final int MANY = 100;
+
+    private TrafficEnd[] ends;
+    private VerbsContext context;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        ends = TrafficEnd.connected(new TrafficEnd.Builder());
+        context = ends[0].context;
+    }
+
+    @AfterEach
+    void close() throws RdmaException {
+        for (TrafficEnd end : ends) {
+            end.close();
+        }
+    }
+
+    @Test
+    @DisplayName("PDTest.test_alloc_pd")
+    @Covers("ibv_alloc_pd")
+    void allocate() throws Exception {
+        try (ProtectionDomain domain = context.allocateProtectionDomain()) {
+            assertThat(domain.context()).isSameAs(context);
+            assertThat(domain.kernelHandle()).isNotEqualTo(ends[0].domain.kernelHandle());
+        }
+    }
+
+    @Test
+    @DisplayName("PDTest.test_dealloc_pd")
+    @Covers("ibv_dealloc_pd")
+    void deallocate() throws Exception {
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        domain.close();
+        assertThat(domain.isOpen()).isFalse();
+        assertThatIllegalStateException().isThrownBy(() -> domain.allocate(8));
+    }
+
+    @Test
+    @DisplayName("PDTest.test_multiple_pd_creation")
+    @Covers({"ibv_alloc_pd", "ibv_dealloc_pd"})
+    void allocateMany() throws Exception {
+        for (int i = 0; i < MANY; i++) {
+            context.allocateProtectionDomain().close();
+        }
+    }
+
+    @Test
+    @DisplayName("PDTest.test_destroy_pd_twice")
+    @Covers("ibv_dealloc_pd")
+    void deallocateTwice() throws Exception {
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        domain.close();
+        domain.close();
+    }
+
+    @Test
+    @Covers({"ibv_alloc_td", "ibv_alloc_parent_domain", "ibv_import_pd", "ibv_import_mr"})
+    void whatTheDeviceLacksIsUnsupported() throws Exception {
+        try (ThreadDomain thread = context.allocateThreadDomain()) {
+            assertThat(thread.context()).isSameAs(context);
+        } catch (RdmaUnsupportedException e) {
+            assertThat(e.function()).isEqualTo("ibv_alloc_td");
+        }
+        try (ParentDomain parent = ends[0].domain.allocateParentDomain(ParentDomainAttributes.create())) {
+            assertThat(parent.protectionDomain()).isSameAs(ends[0].domain);
+        } catch (RdmaUnsupportedException e) {
+            assertThat(e.function()).isEqualTo("ibv_alloc_parent_domain");
+        }
+        if (isImportUnsupported()) {
+            assertThatExceptionOfType(RdmaUnsupportedException.class)
+                    .isThrownBy(() -> context.importProtectionDomain(ends[0].domain.kernelHandle()))
+                    .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_import_pd"));
+            assertThatExceptionOfType(RdmaUnsupportedException.class)
+                    .isThrownBy(() -> ends[0].domain.importRegion(ends[0].region.kernelHandle()))
+                    .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_import_mr"));
+        }
+    }
+
+    private boolean isImportUnsupported() throws RdmaException {
+        try {
+            Device.importDevice(context.commandFd()).close();
+            return false;
+        } catch (RdmaUnsupportedException e) {
+            return true;
+        }
+    }
+
+    /** Messages between two queue pairs in parent domains; the regions are of the domains below. */
+    private void assertTraffic(ParentDomainAttributes attributes) throws Exception {
+        try (ParentDomain one = parent(ends[0], attributes);
+                ParentDomain other = parent(ends[1], attributes);
+                QueuePair sender = pair(ends[0], one);
+                QueuePair receiver = pair(ends[1], other)) {
+            ends[0].connect(sender, receiver, ends[1].gid, AccessFlag.LOCAL_WRITE);
+            ends[1].connect(receiver, sender, ends[0].gid, AccessFlag.LOCAL_WRITE);
+            ends[0].fill(0, TrafficEnd.SIZE, 8);
+            receiver.postReceive(ends[1].receive.data(ends[1].region, 0, TrafficEnd.SIZE));
+            sender.postSend(ends[0].send.send().data(ends[0].region, 0, TrafficEnd.SIZE));
+            ends[0].success();
+            ends[1].success();
+            assertThat(ends[1].bytes(0, TrafficEnd.SIZE)).containsOnly(8);
+        }
+    }
+
+    private static ParentDomain parent(TrafficEnd end, ParentDomainAttributes attributes) throws RdmaException {
+        try {
+            return end.domain.allocateParentDomain(attributes);
+        } catch (RdmaUnsupportedException e) {
+            Assumptions.abort("the device has no parent domains: " + e.getMessage());
+            throw e;
+        }
+    }
+
+    private static QueuePair pair(TrafficEnd end, ProtectionDomain domain) throws RdmaException {
+        return domain.createQueuePair(QueuePairInitAttributes.builder().completionQueue(end.queue).build());
+    }
+
+    @Test
+    @DisplayName("ParentDomainTrafficTest.test_without_allocators_rc_traffic")
+    @Covers("ibv_alloc_parent_domain")
+    void parentWithoutAllocators() throws Exception {
+        assertTraffic(ParentDomainAttributes.create());
+    }
+
+    @Test
+    @DisplayName("ParentDomainTrafficTest.test_default_allocators_rc_traffic")
+    @Covers("ibv_alloc_parent_domain")
+    void parentWithTheDefaultAllocators() throws Exception {
+        assertTraffic(ParentDomainAttributes.create().allocator(new Allocator(null)));
+    }
+
+    @Test
+    @DisplayName("ParentDomainTrafficTest.test_mem_align_rc_traffic")
+    @Covers("ibv_alloc_parent_domain")
+    void parentWithAnAllocator() throws Exception {
+        try (Arena arena = Arena.ofShared()) {
+            Allocator allocator = new Allocator(arena);
+            assertTraffic(ParentDomainAttributes.create().allocator(allocator));
+            assertThat(allocator.freed).containsExactlyInAnyOrderElementsOf(allocator.given);
+        }
+    }
+
+    private static final class Allocator implements ParentDomainAllocator {
+        private final List<MemorySegment> given = new ArrayList<>();
+        private final List<MemorySegment> freed = new ArrayList<>();
+        private final Arena arena;
+
+        Allocator(Arena arena) {
+            this.arena = arena;
+        }
+
+        @Override
+        public Optional<MemorySegment> allocate(long bytes, long alignment, long resourceType) {
+            if (arena == null) {
+                return Optional.empty();
+            }
+            given.add(arena.allocate(bytes, Math.max(1, alignment)));
+            return Optional.of(given.getLast());
+        }
+
+        @Override
+        public void free(MemorySegment memory, long resourceType) {
+            freed.add(memory);
+        }
+    }
+
+    @Test
+    @DisplayName("SharedPDTestCase.test_imported_rc_ex_rdma_write")
+    @Covers({"ibv_import_device", "ibv_import_pd", "ibv_import_mr", "ibv_unimport_pd", "ibv_unimport_mr"})
+    void imported() throws Exception {
+        Assumptions.assumeFalse(isImportUnsupported(), "the driver cannot import a device");
+        try (VerbsContext other = Device.importDevice(context.commandFd());
+                ProtectionDomain domain = other.importProtectionDomain(ends[0].domain.kernelHandle());
+                MemoryRegion region = domain.importRegion(ends[0].region.kernelHandle())) {
+            assertThat(region.remoteKey()).isEqualTo(ends[0].region.remoteKey());
+            ends[1].fill(0, TrafficEnd.SIZE, 9);
+            ends[1].pair.postSend(ends[1].send.rdmaWrite(ends[0].address(0), region.remoteKey())
+                    .data(ends[1].region, 0, TrafficEnd.SIZE));
+            ends[1].success();
+            assertThat(ends[0].bytes(0, TrafficEnd.SIZE)).containsOnly(9);
+        }
+    }
+}
