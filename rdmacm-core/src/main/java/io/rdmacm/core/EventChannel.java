@@ -192,7 +192,7 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Forgets an id and drops its events that nobody asked for. With the lock held. */
-    void unregister(CmId id, long address) throws RdmaException {
+    void unregister(CmIdCore id, long address) throws RdmaException {
         ids.remove(address);
         dropPending(raw -> raw.owner() == id);
     }
