@@ -13,7 +13,7 @@ public class RejectedException extends RdmaException {
 
     RejectedException(String waitedFor, int status, byte[] privateData) {
         super("rdma_get_cm_event", waitedFor + ": rejected by the peer, reason " + describe(status)
-                + (privateData.length == 0 ? "" : ", with " + privateData.length + " bytes of private data"));
+                + (isEmpty(privateData) ? "" : ", with private data"));
         this.status = status;
         this.reason = RejectReason.of(status);
         this.privateData = privateData;
@@ -32,6 +32,16 @@ public class RejectedException extends RdmaException {
     /** What the peer sent with it; a copy. It may be longer than what the peer gave, filled with zeros. */
     public byte[] privateData() {
         return privateData.clone();
+    }
+
+    /** The kernel fills up what the peer gave with zeros, also when that was nothing. */
+    private static boolean isEmpty(byte[] data) {
+        for (byte b : data) {
+            if (b != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String describe(int status) {

@@ -34,7 +34,9 @@ public final class Hints {
         if (!Files.exists(DEVICE_FILES.resolve("rdma_cm")) && function.startsWith("rdma_")) {
             return DEVICE_FILES + "/rdma_cm is missing: `modprobe rdma_ucm`, or pass the file into the container";
         }
-        return function.startsWith("rdma_") ? "no RDMA device serves this address: see `rdma link`" : "";
+        return function.startsWith("rdma_")
+                ? "no RDMA device serves this address (see `rdma link`), or the package ibverbs-providers is missing"
+                : "";
     }
 
     private static boolean isEmpty(Path folder) {
