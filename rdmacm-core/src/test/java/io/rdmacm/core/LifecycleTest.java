@@ -22,6 +22,7 @@ import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -71,6 +72,8 @@ class LifecycleTest {
     }
 
     @Test
+    @Covers({"ibv_alloc_pd", "ibv_dealloc_pd", "ibv_reg_mr", "ibv_dereg_mr", "ibv_create_comp_channel",
+        "ibv_destroy_comp_channel", "ibv_create_cq", "ibv_destroy_cq"})
     void whatBelongsToAConnectionClosesOnlyInOrder() throws Exception {
         try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
                 Loopback.Pair pair = loopback.connect(channel)) {
