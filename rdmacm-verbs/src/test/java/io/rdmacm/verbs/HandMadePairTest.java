@@ -3,8 +3,11 @@ package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -87,6 +90,37 @@ class HandMadePairTest {
             assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
             queuePair.modify(QueuePairAttributes.toReset());
             assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
+        }
+    }
+
+    @Test
+    @Covers({"ibv_modify_qp", "ibv_get_async_event"})
+    void sendsWaitWhileTheQueueIsDrained() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {
+            QueuePair queuePair = pair.a().queuePair();
+            pair.b().post(pair.b().receive(1).data(pair.b().region(), 0, 64));
+            pair.b().post(pair.b().receive(2).data(pair.b().region(), 0, 64));
+            queuePair.modify(QueuePairAttributes.rtsToSqd(true));
+            AsyncEventType type;
+            do {
+                try (AsyncEvent event = pair.context().getAsyncEvent(Duration.ofMinutes(4))) {
+                    type = event.type();
+                }
+            } while (type != AsyncEventType.SQ_DRAINED);
+            assertThat(queuePair.query().sendQueueDraining()).isFalse();
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.SQD);
+
+            queuePair.postSend(pair.a().request(2).send().data(pair.a().region(), 0, 8));
+            assertThat(pair.a().completionQueue().poll(Completions.allocate(1))).isZero();
+            queuePair.modify(QueuePairAttributes.sqdToRts());
+            // SoftRoCE looks at its queue again when something is posted
+            queuePair.postSend(pair.a().request(3).send().data(pair.a().region(), 0, 8));
+
+            for (int i = 2; i < 4; i++) {
+                WorkCompletion sent = pair.a().completion();
+                assertThat(sent.status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+                assertThat(sent.workRequestId()).isEqualTo(i);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -41,7 +42,10 @@ class KernelTransitionsTest {
 
     private static void bring(HandMadePair pair, QueuePairState state) throws RdmaException {
         QueuePair queuePair = pair.a().queuePair();
-        queuePair.modify(QueuePairAttributes.toReset());
+        if (queuePair.state() != QueuePairState.RESET) {
+            queuePair.modify(QueuePairAttributes.toError());
+            queuePair.modify(QueuePairAttributes.toReset());
+        }
         if (state == QueuePairState.RESET) {
             return;
         }
@@ -59,6 +63,12 @@ class KernelTransitionsTest {
         }
         if (state == QueuePairState.SQD) {
             queuePair.modify(QueuePairAttributes.rtsToSqd(false));
+            // until then the kernel takes no way out of it but the one to ERROR
+            long start = System.nanoTime();
+            while (queuePair.query().sendQueueDraining()) {
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(4));
+                Thread.yield();
+            }
         }
     }
 

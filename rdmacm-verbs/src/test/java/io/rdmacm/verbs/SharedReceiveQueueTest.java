@@ -28,6 +28,7 @@ import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.ibv_xrcd_init_attr;
+import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -392,5 +393,24 @@ class SharedReceiveQueueTest {
         queue.close();
         queue.close();
         assertThat(FakeVerbs.calls("ibv_destroy_srq")).hasSize(2);
+    }
+
+    @Test
+    void aCloseWaitsForAPostOfAnotherThread() throws Exception {
+        SharedReceiveQueue queue = stack.domain().createSharedReceiveQueue(BASIC);
+        ReceiveRequest request = ReceiveRequests.allocate(1, 1).get(0);
+        FakeVerbs.hold("post_srq_recv");
+        try (Background<Void> poster = Background.run(() -> queue.postReceive(request))) {
+            FakeVerbs.awaitHeld();
+            try (Background<Void> closer = Background.run(queue::close)) {
+                closer.awaitInside(SharedReceiveQueue.class, "destroy");
+                assertThat(FakeVerbs.calls("ibv_destroy_srq")).isEmpty();
+                FakeVerbs.release();
+                closer.result();
+                poster.result();
+            }
+        }
+        assertThatIllegalStateException().isThrownBy(() -> queue.postReceive(request))
+                .withMessage("SharedReceiveQueue is closed");
     }
 }
