@@ -89,6 +89,15 @@ public final class AsyncEvent extends NativeObject {
     }
 
     /**
+     * The work queue that it happened to.
+     *
+     * @throws IllegalStateException when it names none
+     */
+    public WorkQueue workQueue() {
+        return named(WorkQueue.class);
+    }
+
+    /**
      * The port that it happened to, from 1 on.
      *
      * @throws IllegalStateException when it names none

@@ -58,7 +58,7 @@ public enum AsyncEventType {
         QUEUE_PAIR,
         /** A {@link SharedReceiveQueue}. */
         SHARED_RECEIVE_QUEUE,
-        /** A work queue. */
+        /** A {@link WorkQueue}. */
         WORK_QUEUE,
         /** A port of the device. */
         PORT,

@@ -244,6 +244,23 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
+     * A new work queue, in the state RESET ({@code ibv_create_wq}).
+     *
+     * @param queue where its finished receives are reported; of the same context
+     * @param maxRequests how many receives can be outstanding, at least 1; the device may give more
+     * @param maxScatterGather how many scatter/gather entries a receive may have, at least 1
+     * @param flags what it does with packets
+     * @throws RdmaUnsupportedException when the device has no work queues
+     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
+     */
+    @CFunction("ibv_create_wq")
+    public final WorkQueue createWorkQueue(CompletionQueue queue, int maxRequests, int maxScatterGather,
+            WorkQueueFlag... flags) throws RdmaException {
+        life().ensureOpen();
+        return WorkQueue.create(this, queue, maxRequests, maxScatterGather, flags);
+    }
+
+    /**
      * A new address handle ({@code ibv_create_ah}).
      *
      * @param attributes the way; on RoCE with a global route

@@ -206,6 +206,29 @@ public final class VerbsContext extends NativeObject {
         return ExtendedCompletionQueue.create(this, attributes);
     }
 
+    /**
+     * A new table of work queues ({@code ibv_create_rwq_ind_table}).
+     *
+     * @param queues of this context, a power of two of them; one may be there more than once
+     * @throws RdmaUnsupportedException when the device has no work queues
+     */
+    @CFunction("ibv_create_rwq_ind_table")
+    public IndirectionTable createIndirectionTable(List<WorkQueue> queues) throws RdmaException {
+        life().ensureOpen();
+        return IndirectionTable.create(this, queues);
+    }
+
+    /**
+     * New counters ({@code ibv_create_counters}).
+     *
+     * @throws RdmaUnsupportedException when the device has none
+     */
+    @CFunction("ibv_create_counters")
+    public Counters createCounters() throws RdmaException {
+        life().ensureOpen();
+        return Counters.create(this);
+    }
+
     /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
     public int completionVectors() {
         life().ensureOpen();

@@ -195,6 +195,24 @@ class CompletionQueueDeviceTest {
     }
 
     @Test
+    @Covers({"ibv_create_wq", "ibv_create_counters"})
+    void workQueuesAndCountersAreRefusedWhereTheDeviceHasNone() throws RdmaException {
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(8)) {
+            try {
+                domain.createWorkQueue(queue, 8, 1).close();
+            } catch (RdmaUnsupportedException e) {
+                assertThat(e).hasMessageStartingWith("ibv_create_wq");
+            }
+            try {
+                context.createCounters().close();
+            } catch (RdmaUnsupportedException e) {
+                assertThat(e).hasMessageStartingWith("ibv_create_counters");
+            }
+        }
+    }
+
+    @Test
     void aCloseWithACursorOpenEndsThePoll() throws Exception {
         TrafficEnd[] ends = TrafficEnd.connected(new TrafficEnd.Builder().extendedQueue(true));
         try (TrafficEnd one = ends[0]; TrafficEnd other = ends[1]) {

@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.rdmacm.verbs.testing.FakeStack;
@@ -60,11 +61,21 @@ class UseAfterCloseTest {
         try (MemoryRegion bindable = stack.domain().allocate(8, AccessFlag.MW_BIND)) {
             binding = MemoryWindowBinding.of(bindable, 0, 8);
         }
+        FakeVerbs.call("fake_equip_work_queues", stack.context().handle().address());
+        WorkQueue workQueue = stack.domain().createWorkQueue(stack.queue(), 1, 1);
+        IndirectionTable table = stack.context().createIndirectionTable(List.of(workQueue));
+        table.close();
+        workQueue.close();
+        Counters counters = stack.context().createCounters();
+        counters.close();
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
                 .closed(address).closed(attachment).closed(extended)
+                .closed(workQueue).closed(table).closed(counters)
+                .argument(CompletionQueue.class, stack.queue())
+                .argument(List.class, List.of(workQueue)).argument(Set.class, Set.of())
                 .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())
                 .closed(threadDomain).closed(parentDomain).closed(deviceMemory).closed(window)
                 .argument(MemoryWindowBinding.class, binding).argument(QueuePair.class, stack.queuePair())

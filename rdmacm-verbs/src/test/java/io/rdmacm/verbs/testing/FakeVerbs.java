@@ -66,7 +66,13 @@ public final class FakeVerbs {
         /** An ibv_td. */
         THREAD_DOMAIN,
         /** An ibv_mw. */
-        MEMORY_WINDOW
+        MEMORY_WINDOW,
+        /** An ibv_wq. */
+        WORK_QUEUE,
+        /** An ibv_rwq_ind_table. */
+        INDIRECTION_TABLE,
+        /** An ibv_counters. */
+        COUNTERS
     }
 
     /**

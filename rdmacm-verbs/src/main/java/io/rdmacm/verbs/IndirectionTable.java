@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+import io.rdmacm.bindings.ibv_rwq_ind_table;
+import io.rdmacm.bindings.ibv_rwq_ind_table_init_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * Which of several work queues a packet goes to, by a hash of its headers ({@code struct ibv_rwq_ind_table},
+ * ibv_create_rwq_ind_table(3)).
+ */
+public final class IndirectionTable extends NativeObject {
+    private final VerbsContext context;
+    private final List<WorkQueue> queues;
+    private final int number;
+
+    private IndirectionTable(VerbsContext context, List<WorkQueue> queues, Lifetime life, long address) {
+        super(life, address, ibv_rwq_ind_table.sizeof());
+        this.context = context;
+        this.queues = queues;
+        this.number = Memory.getInt(address + ibv_rwq_ind_table.ind_tbl_num$offset());
+        String text = queues.size() + " entries, 0x" + Integer.toHexString(number);
+        life.describe(() -> text);
+    }
+
+    static IndirectionTable create(VerbsContext context, List<WorkQueue> queues) throws RdmaException {
+        List<WorkQueue> entries = List.copyOf(queues);
+        if (Integer.bitCount(entries.size()) != 1) {
+            throw new IllegalArgumentException("an indirection table has a power of two of entries, not "
+                    + entries.size());
+        }
+        Set<Lifetime> parents = new LinkedHashSet<>(List.of(context.life()));
+        for (WorkQueue queue : entries) {
+            if (queue.protectionDomain().context() != context) {
+                throw new IllegalArgumentException("the work queue belongs to another context: " + queue);
+            }
+            parents.add(queue.life());
+        }
+        Lifetime life = Lifetime.begin("IndirectionTable", parents.toArray(Lifetime[]::new));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment table = arena.allocate(ValueLayout.JAVA_LONG, entries.size());
+            for (int i = 0; i < entries.size(); i++) {
+                table.setAtIndex(ValueLayout.JAVA_LONG, i, entries.get(i).address());
+            }
+            long init = arena.allocate(ibv_rwq_ind_table_init_attr.layout()).address();
+            Memory.putInt(init + ibv_rwq_ind_table_init_attr.log_ind_tbl_size$offset(),
+                    Integer.numberOfTrailingZeros(entries.size()));
+            Memory.putLong(init + ibv_rwq_ind_table_init_attr.ind_tbl$offset(), table.address());
+            long address = life.create(() -> {
+                NativeFunction create = ExtendedOps.CREATE_RWQ_IND_TABLE.require(context.address());
+                return Check.pointer(create, create.callLong(context.address(), init), entries.size() + " entries");
+            });
+            return new IndirectionTable(context, entries, life, address);
+        }
+    }
+
+    /** The number of the table. */
+    public int number() {
+        life().ensureOpen();
+        return number;
+    }
+
+    /** The work queues, in the order of the entries. */
+    public List<WorkQueue> queues() {
+        life().ensureOpen();
+        return queues;
+    }
+
+    @Override
+    @CFunction("ibv_destroy_rwq_ind_table")
+    protected void destroy() throws RdmaException {
+        NativeFunction destroy = ExtendedOps.DESTROY_RWQ_IND_TABLE.require(context.address());
+        Check.returned(destroy, destroy.callInt(address()));
+    }
+}

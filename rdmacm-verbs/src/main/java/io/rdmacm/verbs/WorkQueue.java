@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_wq;
+import io.rdmacm.bindings.ibv_wq_attr;
+import io.rdmacm.bindings.ibv_wq_init_attr;
+import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.ExtendedOps;
+import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.NativeFunction;
+
+/**
+ * A receive queue of its own ({@code struct ibv_wq}, ibv_create_wq(3)): several, in an
+ * {@link IndirectionTable}, share what comes in by one queue pair. It begins in the state RESET.
+ *
+ * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called from any thread,
+ * and {@link #close()} at any time.
+ */
+public final class WorkQueue extends NativeObject {
+    private final ProtectionDomain domain;
+    private final CompletionQueue queue;
+    private final int number;
+    private final ReceiveQueue receives;
+
+    private WorkQueue(ProtectionDomain domain, CompletionQueue queue, Lifetime life, long address,
+            int maxScatterGather) {
+        super(life, address, ibv_wq.sizeof());
+        this.domain = domain;
+        this.queue = queue;
+        this.number = Memory.getInt(address + ibv_wq.wq_num$offset());
+        NativeFunction post = NativeFunction.at("ibv_post_wq_recv",
+                Memory.getLong(address + ibv_wq.post_recv$offset()));
+        this.receives = new ReceiveQueue("WorkQueue", "work queue", post.name(), post.pointer(), address,
+                FastPath.postsInUserSpace(domain.context().deviceName()), maxScatterGather, life);
+        String text = "0x" + Integer.toHexString(number);
+        life.describe(() -> text);
+        domain.context().events().add(this);
+    }
+
+    static WorkQueue create(ProtectionDomain domain, CompletionQueue queue, int maxRequests, int maxScatterGather,
+            WorkQueueFlag... flags) throws RdmaException {
+        Objects.requireNonNull(queue, "queue");
+        VerbsContext context = domain.context();
+        if (queue.context() != context) {
+            throw new IllegalArgumentException("the completion queue belongs to another context than the protection"
+                    + " domain: " + queue.context() + ", " + context);
+        }
+        if (maxRequests < 1 || maxScatterGather < 1) {
+            throw new IllegalArgumentException("a work queue needs at least one request with one scatter/gather entry,"
+                    + " not " + maxRequests + " with " + maxScatterGather);
+        }
+        Lifetime life = Lifetime.begin("WorkQueue", domain.life(), queue.life());
+        try (Arena arena = Arena.ofConfined()) {
+            long init = arena.allocate(ibv_wq_init_attr.layout()).address();
+            Memory.putInt(init + ibv_wq_init_attr.wq_type$offset(), Rdma.IBV_WQT_RQ());
+            Memory.putInt(init + ibv_wq_init_attr.max_wr$offset(), maxRequests);
+            Memory.putInt(init + ibv_wq_init_attr.max_sge$offset(), maxScatterGather);
+            Memory.putLong(init + ibv_wq_init_attr.pd$offset(), domain.address());
+            Memory.putLong(init + ibv_wq_init_attr.cq$offset(), queue.address());
+            if (flags.length > 0) {
+                Memory.putInt(init + ibv_wq_init_attr.comp_mask$offset(), Rdma.IBV_WQ_INIT_ATTR_FLAGS());
+                Memory.putInt(init + ibv_wq_init_attr.create_flags$offset(), mask(flags));
+            }
+            long address = life.create(() -> {
+                NativeFunction create = ExtendedOps.CREATE_WQ.require(context.address());
+                return prepare(Check.pointer(create, create.callLong(context.address(), init)));
+            });
+            return new WorkQueue(domain, queue, life, address,
+                    Memory.getInt(init + ibv_wq_init_attr.max_sge$offset()));
+        }
+    }
+
+    /** What the inline function does to the new object: a mutex and a condition of glibc begin as zeros. */
+    private static long prepare(long address) {
+        Memory.putLong(address + ibv_wq.wq_context$offset(), 0);
+        Memory.putInt(address + ibv_wq.events_completed$offset(), 0);
+        Memory.view(address, ibv_wq.sizeof()).asSlice(ibv_wq.mutex$offset(), ibv_wq.mutex$layout().byteSize())
+                .fill((byte) 0);
+        Memory.view(address, ibv_wq.sizeof()).asSlice(ibv_wq.cond$offset(), ibv_wq.cond$layout().byteSize())
+                .fill((byte) 0);
+        return address;
+    }
+
+    private static int mask(WorkQueueFlag... flags) {
+        return Flags.mask(Arrays.asList(flags), WorkQueueFlag::bit);
+    }
+
+    /** The number by which completions name it. */
+    public int number() {
+        life().ensureOpen();
+        return number;
+    }
+
+    /** The protection domain that it belongs to. */
+    public ProtectionDomain protectionDomain() {
+        life().ensureOpen();
+        return domain;
+    }
+
+    /** Where its finished receives are reported. */
+    public CompletionQueue completionQueue() {
+        life().ensureOpen();
+        return queue;
+    }
+
+    /** The state that it was brought into last ({@code ibv_wq.state}). */
+    public WorkQueueState state() {
+        life().enter();
+        try {
+            return WorkQueueState.of(Memory.getInt(address() + ibv_wq.state$offset()));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Brings it into another state ({@code ibv_modify_wq}).
+     *
+     * @param wanted the new state
+     * @throws RdmaException EINVAL when there is no way to it
+     */
+    @CFunction("ibv_modify_wq")
+    public void modify(WorkQueueState wanted) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_wq_attr.layout()).address();
+            Memory.putInt(struct + ibv_wq_attr.attr_mask$offset(), Rdma.IBV_WQ_ATTR_STATE());
+            Memory.putInt(struct + ibv_wq_attr.wq_state$offset(), wanted.value());
+            modify(struct);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Switches flags ({@code ibv_modify_wq}); those not named stay as they are.
+     *
+     * @param on which are switched on
+     * @param off which are switched off
+     * @throws IllegalArgumentException when one is in both
+     */
+    @CFunction("ibv_modify_wq")
+    public void modifyFlags(Set<WorkQueueFlag> on, Set<WorkQueueFlag> off) throws RdmaException {
+        life().enter();
+        try (Arena arena = Arena.ofConfined()) {
+            Set<WorkQueueFlag> all = new LinkedHashSet<>(on);
+            all.addAll(off);
+            if (all.size() < on.size() + off.size()) {
+                throw new IllegalArgumentException("a flag cannot be switched on and off: " + on + ", " + off);
+            }
+            long struct = arena.allocate(ibv_wq_attr.layout()).address();
+            Memory.putInt(struct + ibv_wq_attr.attr_mask$offset(), Rdma.IBV_WQ_ATTR_FLAGS());
+            Memory.putInt(struct + ibv_wq_attr.flags$offset(), Flags.mask(on, WorkQueueFlag::bit));
+            Memory.putInt(struct + ibv_wq_attr.flags_mask$offset(), Flags.mask(List.copyOf(all), WorkQueueFlag::bit));
+            modify(struct);
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void modify(long struct) throws RdmaException {
+        NativeFunction modify = ExtendedOps.MODIFY_WQ.require(domain.context().address());
+        Check.returned(modify, modify.callInt(address(), struct));
+    }
+
+    /**
+     * Posts one receive work request ({@code ibv_post_wq_recv}).
+     *
+     * @param request may be changed when this returns
+     * @throws IllegalArgumentException when it has more scatter/gather entries than the queue takes
+     * @throws WorkRequestException ENOMEM when the queue is full; EINVAL when the request or the state is wrong
+     */
+    @CFunction("ibv_post_wq_recv")
+    public void postReceive(ReceiveRequest request) throws RdmaException {
+        receives.post(request);
+    }
+
+    /**
+     * Posts a part of a block with one native call ({@code ibv_post_wq_recv}).
+     *
+     * @param block whose requests may be changed when this returns
+     * @param first the index of the first request
+     * @param count how many, at least 1
+     * @throws WorkRequestException for the first request that was refused: those before it were posted
+     */
+    @CFunction("ibv_post_wq_recv")
+    public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
+        receives.post(block, first, count);
+    }
+
+    @Override
+    @CFunction("ibv_destroy_wq")
+    protected void destroy() throws RdmaException {
+        receives.close();
+        boolean destroyed = false;
+        try {
+            NativeFunction destroy = ExtendedOps.DESTROY_WQ.require(domain.context().address());
+            domain.context().events().destroy(this, () -> Check.returned(destroy, destroy.callInt(address())));
+            destroyed = true;
+        } finally {
+            if (!destroyed) {
+                receives.reopen();
+            }
+        }
+    }
+}
