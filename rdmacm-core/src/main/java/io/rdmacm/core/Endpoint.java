@@ -299,6 +299,7 @@ public final class Endpoint extends EndpointTransfers {
      * @param timeout how long at most
      * @return an endpoint to accept or reject, and to close; with a queue pair when this one was given attributes for
      *         it. It lives on when this one is closed.
+     * @throws RdmaException EINVAL of rdma_create_qp when the peer has given up; the next call gives the next request
      */
     @CFunction("rdma_get_request")
     public Endpoint getRequest(Duration timeout) throws RdmaException, InterruptedException {

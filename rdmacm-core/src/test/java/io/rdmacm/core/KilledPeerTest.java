@@ -81,6 +81,22 @@ class KilledPeerTest {
     }
 
     @Test
+    void aClientThatIsKilledBeforeItsRequestIsTaken() throws Exception {
+        try (Endpoint listener = EndpointPair.listen(EndpointAttributes.defaults());
+                PeerProcess peer = PeerProcess.start("connecting", listener.localAddress().getPort())) {
+            assertThat(peer.line()).isEqualTo("connecting");
+            peer.kill();
+            assertThatThrownBy(() -> {
+                // a device may make the queue pair although nobody is there; then the accept fails
+                try (Endpoint server = listener.getRequest(Loopback.TIMEOUT)) {
+                    server.accept(ConnectionParameters.defaults(), LONG);
+                }
+            }).isInstanceOf(RdmaException.class).isNotInstanceOf(RdmaTimeoutException.class);
+            EndpointPair.connect(listener, EndpointAttributes.defaults()).close();
+        }
+    }
+
+    @Test
     void aClientThatIsKilledWhenConnected() throws Exception {
         try (Endpoint listener = EndpointPair.listen(EndpointAttributes.defaults());
                 PeerProcess peer = PeerProcess.start("connected", listener.localAddress().getPort());

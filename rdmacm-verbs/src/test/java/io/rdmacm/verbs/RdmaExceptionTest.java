@@ -13,12 +13,14 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.testing.Covers;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** Error numbers become types, names, texts and hints. */
 class RdmaExceptionTest {
     @Test
+    @Covers("rdma_seterrno")
     void saysTheFunctionTheNumberAndWhatItWasCalledFor() {
         RdmaException exception = RdmaException.of("ibv_alloc_pd", Rdma.EINVAL(), "fake0");
 
