@@ -222,3 +222,8 @@ void oracle_ece(struct ibv_ece *ece, uint32_t vendor, uint32_t options)
 {
 	*ece = (struct ibv_ece){.vendor_id = vendor, .options = options};
 }
+
+uint32_t oracle_remote_srqn(const struct ibv_send_wr *wr)
+{
+	return wr->qp_type.xrc.remote_srqn;
+}

@@ -39,6 +39,8 @@ public final class SendRequest {
     private static final long UD_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
     private static final long UD_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
+    private static final long REMOTE_SRQN = ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc$offset()
+            + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
     // the block's; a request that is held alone keeps it alive
@@ -188,6 +190,16 @@ public final class SendRequest {
         Memory.putLong(address + UD_AH, handle.address());
         Memory.putInt(address + UD_QPN, remoteQueuePairNumber);
         Memory.putInt(address + UD_QKEY, remoteQueueKey);
+        return this;
+    }
+
+    /**
+     * Which shared receive queue of the peer gets the message, on an extended reliable connection.
+     *
+     * @param number of the peer's queue, see {@link SharedReceiveQueue#number()}
+     */
+    public SendRequest remoteSharedReceiveQueue(int number) {
+        Memory.putInt(address + REMOTE_SRQN, number);
         return this;
     }
 

@@ -166,7 +166,9 @@ class QueuePairCreationTest {
             assertThat(FakeVerbs.calls("ibv_create_qp").getFirst().data()).isEqualTo(Arrays.copyOf(init(queue, 0, 0,
                     0, Rdma.IBV_QPT_XRC_SEND(), 0, Rdma.IBV_QP_INIT_ATTR_PD(), 0, 0, 0, 0, 16, 16, 1, 1, 0),
                     (int) ibv_qp_init_attr.sizeof()));
-            pair.postSend(SendRequests.allocate(1, 1).get(0));
+            SendRequest request = SendRequests.allocate(1, 1).get(0).remoteSharedReceiveQueue(0xfedcba);
+            assertThat((int) FakeVerbs.call("oracle_remote_srqn", request.address())).isEqualTo(0xfedcba);
+            pair.postSend(request);
             assertThatIllegalStateException().isThrownBy(() -> pair.postReceive(ReceiveRequests.allocate(1, 1).get(0)))
                     .withMessage("a queue pair of type XRC_SEND has no receive queue");
             assertThatIllegalStateException().isThrownBy(pair::receiveQueue);
