@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.NativeFunction;
 
@@ -23,7 +24,11 @@ public final class ForkSupport {
      */
     @CFunction("ibv_fork_init")
     public static void initialize() throws RdmaException {
-        Check.returned(FORK_INIT, FORK_INIT.callInt());
+        int error = FORK_INIT.callInt();
+        // C says that it is too late also where it need not be done at all
+        if (error != Rdma.EINVAL() || status() != ForkStatus.UNNEEDED) {
+            Check.returned(FORK_INIT, error);
+        }
     }
 
     /** Whether it was done, or is not needed ({@code ibv_is_fork_initialized}, ibv_is_fork_initialized(3)). */

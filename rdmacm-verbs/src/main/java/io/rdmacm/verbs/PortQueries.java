@@ -25,6 +25,8 @@ final class PortQueries {
     private static final NativeFunction GET_PKEY_INDEX = NativeFunction.of("ibv_get_pkey_index");
     private static final int MAX_PORT = 255;
     private static final int MAX_PKEY = 0xffff;
+    // more than any device has: who asks for more gets room for these
+    private static final int MOST_GIDS = 1 << 16;
 
     private PortQueries() {
     }
@@ -80,8 +82,9 @@ final class PortQueries {
         }
         try (Arena arena = Arena.ofConfined()) {
             long size = ibv_gid_entry.sizeof();
-            long entries = arena.allocate(Math.max(1, maxEntries) * size, Long.BYTES).address();
-            long count = QUERY_GID_TABLE.callLong(context, entries, maxEntries, 0, size);
+            int room = Math.min(maxEntries, MOST_GIDS);
+            long entries = arena.allocate(Math.max(1, room) * size, Long.BYTES).address();
+            long count = QUERY_GID_TABLE.callLong(context, entries, room, 0, size);
             if (count < 0) {
                 throw RdmaException.of("ibv_query_gid_table", (int) -count, "at most " + maxEntries + " entries");
             }

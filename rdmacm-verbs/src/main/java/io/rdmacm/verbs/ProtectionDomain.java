@@ -306,6 +306,11 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         sendQueues.remove(queue);
     }
 
+    /** Whether {@link #awaitPosts} of this domain waits for posts in another one: the same, or a parent domain. */
+    boolean sharesPosts(ProtectionDomain other) {
+        return other != null && sendQueues == other.sendQueues;
+    }
+
     /** Returns when no thread is any longer inside a post that began before. */
     void awaitPosts() {
         sendQueues.forEach(QueueGuard::awaitQuiet);

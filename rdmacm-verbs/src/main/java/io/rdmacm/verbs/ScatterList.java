@@ -44,9 +44,16 @@ final class ScatterList {
         return sum;
     }
 
-    /** Refuses entries whose memory the processor could not read now. */
-    void requireReadable(int entries) {
+    /**
+     * Refuses entries whose memory the processor could not read now, or could be gone before the post is over: only the
+     * close of a region of the sender's domain waits for it.
+     */
+    void requireReadable(int entries, ProtectionDomain sender) {
         for (int i = 0; i < entries; i++) {
+            if (!regions[i].now().domain().sharesPosts(sender)) {
+                throw new IllegalArgumentException("entry " + i + " of the scatter list is inline data of a region of"
+                        + " another protection domain than the queue pair: " + regions[i]);
+            }
             if (!regions[i].isReadable()) {
                 throw new IllegalStateException("entry " + i + " of the scatter list names a "
                         + (regions[i].isOpen() ? "memory region that the processor cannot read inline data from: "

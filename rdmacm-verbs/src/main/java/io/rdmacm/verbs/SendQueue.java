@@ -179,7 +179,7 @@ final class SendQueue {
         if (request.entries() > maxScatterGather) {
             throw tooMany(request.entries(), "queue pair", maxScatterGather);
         }
-        request.checkInline(maxInlineData);
+        request.checkInline(maxInlineData, domain);
         if (datagrams) {
             request.checkDestination(domain);
         }

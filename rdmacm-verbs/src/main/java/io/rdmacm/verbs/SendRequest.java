@@ -285,7 +285,7 @@ public final class SendRequest {
      * What a driver would not survive or not name: inline data that is too long, or whose memory is gone. Asked inside
      * the guard of the send queue, so that a region that is open now cannot go before the post is over.
      */
-    void checkInline(int maxInline) {
+    void checkInline(int maxInline, ProtectionDomain sender) {
         if ((Memory.getInt(address + SEND_FLAGS) & INLINE) == 0) {
             return;
         }
@@ -294,7 +294,7 @@ public final class SendRequest {
             throw new IllegalArgumentException("inline data of " + bytes + " bytes on a queue pair that takes "
                     + maxInline);
         }
-        list.requireReadable(entries());
+        list.requireReadable(entries(), sender);
     }
 
     /**

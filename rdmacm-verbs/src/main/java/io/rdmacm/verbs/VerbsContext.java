@@ -296,7 +296,7 @@ public final class VerbsContext extends NativeObject {
      * @param index its place in the table, beginning with 0
      * @throws RdmaException ENODATA when that place is empty; EINVAL when the table is not so long
      */
-    @CFunction("ibv_query_gid_ex")
+    @CFunction({"ibv_query_gid_ex", "_ibv_query_gid_ex"})
     public GidEntry queryGidEx(int port, int index) throws RdmaException {
         return inside(() -> PortQueries.queryGidEx(address(), port, index));
     }
@@ -307,7 +307,7 @@ public final class VerbsContext extends NativeObject {
      * @param maxEntries how many at most
      * @throws RdmaException EINVAL when there are more
      */
-    @CFunction("ibv_query_gid_table")
+    @CFunction({"ibv_query_gid_table", "_ibv_query_gid_table"})
     public List<GidEntry> queryGidTable(int maxEntries) throws RdmaException {
         return inside(() -> PortQueries.queryGidTable(address(), maxEntries));
     }

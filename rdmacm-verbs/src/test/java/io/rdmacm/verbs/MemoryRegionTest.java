@@ -191,6 +191,18 @@ class MemoryRegionTest {
     }
 
     @Test
+    void inlineDataOfAnotherDomainIsRefused() throws Exception {
+        // its close would not wait for the post, and the memory could go while a driver reads it
+        try (ProtectionDomain other = stack.context().allocateProtectionDomain();
+                MemoryRegion region = other.allocate(8)) {
+            SendRequest request = SendRequests.allocate(1, 1).get(0).inline(true).data(region, 0, 8);
+            assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(request))
+                    .withMessageContaining("another protection domain than the queue pair");
+            stack.queuePair().postSend(request.inline(false));
+        }
+    }
+
+    @Test
     void aCloseWaitsForAPostThatReadsInlineData() throws Exception {
         MemoryRegion region = domain.allocate(8);
         MemorySegment memory = region.memory();

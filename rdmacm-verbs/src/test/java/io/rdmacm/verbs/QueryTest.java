@@ -236,7 +236,7 @@ class QueryTest {
     }
 
     @Test
-    @Covers("ibv_query_gid_ex")
+    @Covers({"ibv_query_gid_ex", "_ibv_query_gid_ex"})
     void anEntryOfTheTableOfGids() throws RdmaException {
         GidEntry entry = context.queryGidEx(1, 4);
 
@@ -253,13 +253,14 @@ class QueryTest {
     }
 
     @Test
-    @Covers("ibv_query_gid_table")
+    @Covers({"ibv_query_gid_table", "_ibv_query_gid_table"})
     void theTableOfGids() throws RdmaException {
         assertThat(context.queryGidTable(300)).extracting(GidEntry::port).containsExactly(1, 2);
         assertThat(context.queryGidTable(2)).extracting(GidEntry::index).containsExactly(0, 5);
 
         assertThat(FakeVerbs.calls("_ibv_query_gid_table").getFirst().arguments())
                 .startsWith(handle.address()).endsWith(300L, 0L, ibv_gid_entry.sizeof(), 0L);
+        assertThat(context.queryGidTable(Integer.MAX_VALUE)).hasSize(2);
         assertThatThrownBy(() -> context.queryGidTable(0)).isInstanceOf(RdmaException.class)
                 .hasMessageStartingWith("ibv_query_gid_table (at most 0 entries): EINVAL");
         FakeVerbs.fail("_ibv_query_gid_table", Rdma.EOPNOTSUPP());
@@ -384,6 +385,12 @@ class QueryTest {
             FakeVerbs.result(status.value());
             assertThat(ForkSupport.status()).isEqualTo(status);
         }
+        FakeVerbs.result(ForkStatus.UNNEEDED.value());
+        FakeVerbs.fail("ibv_fork_init", Rdma.EINVAL());
+        ForkSupport.initialize();
+        FakeVerbs.fail("ibv_fork_init", Rdma.ENOSYS());
+        assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(ForkSupport::initialize);
+        FakeVerbs.result(ForkStatus.DISABLED.value());
         FakeVerbs.fail("ibv_fork_init", Rdma.EINVAL());
         assertThatThrownBy(ForkSupport::initialize).hasMessageStartingWith("ibv_fork_init: EINVAL");
     }
