@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.coverage;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.rdmacm.core.CmId;
+import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RequiresRdma;
+
+/** Which C function is which Java method, tested where: read from the annotations of the classes and of their tests. */
+final class Coverage {
+    // Parts of the headers that are not for programs, and the function that stands for them.
+    private static final Map<String, String> INTERNAL = Map.of("__ibv_get_device_list", "ibv_get_device_list",
+            "__ibv_reg_mr", "ibv_reg_mr", "__ibv_reg_mr_iova",
+            "ibv_reg_mr_iova", "___ibv_query_port", "ibv_query_port", "_ibv_query_gid_ex", "ibv_query_gid_ex",
+            "_ibv_query_gid_table", "ibv_query_gid_table", "verbs_get_ctx", "ibv_query_device_ex");
+
+    private final Map<String, SortedSet<String>> methods = new TreeMap<>();
+    private final Map<String, SortedSet<String>> tests = new TreeMap<>();
+    private final SortedSet<String> onDevice = new TreeSet<>();
+
+    /**
+     * One function of the headers.
+     *
+     * @param header the file that it is declared in
+     * @param kind exported, inline or macro
+     * @param name the C name
+     */
+    record Function(String header, String kind, String name) {
+        private String publicName() {
+            return INTERNAL.getOrDefault(name, name);
+        }
+    }
+
+    Coverage() throws IOException {
+        for (Class<?> type : both(ClassFiles.besides(VerbsContext.class), ClassFiles.besides(CmId.class))) {
+            members(type).forEach(this::addMethod);
+        }
+        for (Class<?> type : both(ClassFiles.besides(Covers.class), ClassFiles.besides(Coverage.class))) {
+            for (Method method : type.getDeclaredMethods()) {
+                addTest(type, method);
+            }
+        }
+    }
+
+    /** All functions and macros of the three headers. */
+    static List<Function> functions() throws IOException {
+        try (var resource = Objects.requireNonNull(Coverage.class.getResourceAsStream("/c-functions.tsv"));
+                var reader = new BufferedReader(new InputStreamReader(resource, StandardCharsets.UTF_8))) {
+            return reader.lines().skip(1).map(line -> line.split("\t"))
+                    .map(part -> new Function(part[0], part[1], part[2])).toList();
+        }
+    }
+
+    SortedSet<String> methodsOf(Function function) {
+        return methods.getOrDefault(function.publicName(), new TreeSet<>());
+    }
+
+    SortedSet<String> testsOf(Function function) {
+        return tests.getOrDefault(function.publicName(), new TreeSet<>());
+    }
+
+    /** Names in the annotations that no header knows. */
+    SortedSet<String> unknownNames() throws IOException {
+        SortedSet<String> names = new TreeSet<>(methods.keySet());
+        names.addAll(tests.keySet());
+        functions().forEach(function -> names.remove(function.name()));
+        return names;
+    }
+
+    /** The table. */
+    String toMarkdown() throws IOException {
+        StringBuilder text = new StringBuilder("""
+                # Coverage of the C API
+
+                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 44): the Java method
+                that offers it, the test that exercises it, and where that test runs: on an RDMA device (`rxe` here,
+                as well as real ones), or against a stand-in for the C library that checks the bytes it is passed.
+                Made of the annotations in the sources by CoverageTest; not to be edited.
+                """);
+        for (String header : functions().stream().map(Function::header).distinct().toList()) {
+            List<Function> rows = functions().stream().filter(f -> f.header().equals(header)).toList();
+            long covered = rows.stream().filter(f -> !methodsOf(f).isEmpty() && !testsOf(f).isEmpty()).count();
+            text.append("\n## ").append(header).append("\n\n").append(covered).append(" of ").append(rows.size())
+                    .append(" with a method and a test.\n\n| C function | kind | Java | test | run on |\n")
+                    .append("|---|---|---|---|---|\n");
+            rows.forEach(row -> text.append(toMarkdown(row)));
+        }
+        return text.toString();
+    }
+
+    private String toMarkdown(Function row) {
+        List<String> cells = List.of("`" + row.name() + "`", row.kind(), code(methodsOf(row)), firstOf(testsOf(row)),
+                runOn(row));
+        return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+
+    private String runOn(Function row) {
+        if (testsOf(row).isEmpty()) {
+            return "";
+        }
+        return testsOf(row).stream().anyMatch(onDevice::contains) ? "rxe" : "fake provider";
+    }
+
+    /** A device test rather than another. */
+    private String firstOf(SortedSet<String> names) {
+        return names.stream().filter(onDevice::contains).findFirst().or(() -> names.stream().findFirst())
+                .map(name -> "`" + name + "`").orElse("");
+    }
+
+    private static String code(SortedSet<String> names) {
+        return names.stream().map(name -> "`" + name + "`").collect(Collectors.joining(", "));
+    }
+
+    private void addMethod(Executable member) {
+        CFunction annotation = member.getAnnotation(CFunction.class);
+        if (annotation != null) {
+            String type = simpleName(member.getDeclaringClass());
+            // what destroy() does is done by close()
+            String name = member instanceof Constructor ? "new" : member.getName().equals("destroy")
+                    ? "close"
+                    : member.getName();
+            for (String function : annotation.value()) {
+                methods.computeIfAbsent(function, f -> new TreeSet<>()).add(type + "." + name);
+            }
+        }
+    }
+
+    private void addTest(Class<?> type, Method method) {
+        Covers annotation = method.getAnnotation(Covers.class);
+        if (annotation != null) {
+            String name = simpleName(type) + "." + method.getName();
+            for (String function : annotation.value()) {
+                tests.computeIfAbsent(function, f -> new TreeSet<>()).add(name);
+            }
+            if (needsDevice(type) || needsDevice(method)) {
+                onDevice.add(name);
+            }
+        }
+    }
+
+    private static boolean needsDevice(AnnotatedElement element) {
+        return element.isAnnotationPresent(RequiresRdma.class)
+                || element instanceof Class<?> type && type.getEnclosingClass() != null
+                        && needsDevice(type.getEnclosingClass());
+    }
+
+    private static Stream<Executable> members(Class<?> type) {
+        return Stream.concat(Stream.of(type.getDeclaredMethods()), Stream.of(type.getDeclaredConstructors()));
+    }
+
+    private static String simpleName(Class<?> type) {
+        return type.getEnclosingClass() == null
+                ? type.getSimpleName()
+                : simpleName(type.getEnclosingClass()) + "." + type.getSimpleName();
+    }
+
+    private static List<Class<?>> both(List<Class<?>> first, List<Class<?>> second) {
+        List<Class<?>> all = new ArrayList<>(first);
+        all.addAll(second);
+        return all;
+    }
+}
