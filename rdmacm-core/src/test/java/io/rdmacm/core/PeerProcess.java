@@ -5,11 +5,10 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.core.forked.Peer;
+import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** The program {@link Peer} in a process of its own, to be killed. */
@@ -24,9 +23,8 @@ public final class PeerProcess implements AutoCloseable {
 
     /** Starts it with the phase to go to, and for a client the server's port. */
     public static PeerProcess start(String phase, Object... port) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+        List<String> command = ForkedJvm.command();
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 Peer.class.getName(), phase, RdmaTestDevice.get().ipv4().getHostAddress()));
         for (Object argument : port) {
             command.add(argument.toString());

@@ -8,7 +8,6 @@ import java.io.Reader;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+
+import io.rdmacm.verbs.testing.ForkedJvm;
 
 /** A program that runs, in a thread of this JVM or in a process of its own, and what it prints. */
 final class Program implements AutoCloseable {
@@ -92,9 +93,10 @@ final class Program implements AutoCloseable {
 
     /** What starts a main class of this class path. */
     static List<String> javaCommand(Class<?> main) {
-        return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), main.getName());
+        List<String> command = ForkedJvm.command();
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), main.getName()));
+        return command;
     }
 
     long pid() {

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 public final class ForkedJvm {
     private static final long MINUTES = 10;
 
-    private final List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC"));
+    private final List<String> options = new ArrayList<>();
     private final Class<?> main;
     private List<String> path = List.of("-cp", System.getProperty("java.class.path"));
 
@@ -35,6 +35,15 @@ public final class ForkedJvm {
      * @param errors what it wrote to standard error
      */
     public record Result(int status, String output, String errors) {
+    }
+
+    /** The java of this JVM, with the options that a JVM should have on this machine: an emulated one sets some. */
+    public static List<String> command() {
+        String light = System.getenv().getOrDefault("RDMACM_JAVA_OPTS", "-XX:+UseSerialGC");
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of(light.strip().split("\\s+")));
+        return command;
     }
 
     /** A JVM on the class path of this one, without leave to call native code. */
@@ -74,7 +83,7 @@ public final class ForkedJvm {
     /** Runs it to its end. */
     public Result run(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(command());
         command.addAll(options);
         command.addAll(path);
         command.add(main.getName());
