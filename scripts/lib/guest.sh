@@ -18,7 +18,9 @@ qemu_options() { # ACCEL RUN
     if [[ $accel == kvm ]]; then
         printf '%s\n' -accel kvm -cpu host
     else
-        printf '%s\n' -accel tcg,thread=multi -cpu qemu64
+        # One thread for all CPUs: with one each, code that a JVM had just compiled was not always seen by the other
+        # CPU, and the JVM crashed (once in some hundred starts). It costs little: the guest is seldom busy twice.
+        printf '%s\n' -accel tcg,thread=single -cpu qemu64
     fi
     printf '%s\n' -M pc,hpet=off -nodefaults -no-user-config -no-reboot -display none \
         -smp "${RDMA_GUEST_CPUS:-2}" -m "${RDMA_GUEST_MEMORY:-2G}" \
