@@ -43,6 +43,9 @@ class ConnectionTest {
             assertThat(asked.queuePairNumber()).isEqualTo(client.queuePair.number());
             try (End server = new End(request.id())) {
                 request.close();
+                assertThatThrownBy(() -> server.id.accept(ConnectionParameters.builder().privateData(new byte[197])
+                        .build())).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("accept")
+                        .hasMessageContaining("196");
                 server.id.accept(ConnectionParameters.builder().privateData(welcome).build());
                 try (CmEvent established = channel.await(client.id, CmEventType.ESTABLISHED, Loopback.TIMEOUT)) {
                     assertThat(established.privateData()).isEqualTo(welcome);

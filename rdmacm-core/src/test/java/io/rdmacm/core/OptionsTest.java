@@ -12,7 +12,13 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.bindings.sockaddr_ib;
+import io.rdmacm.verbs.Ece;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.RdmaUnsupportedException;
+import io.rdmacm.verbs.SharedReceiveQueueAttributes;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.SharedReceiveQueueType;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
@@ -148,6 +154,46 @@ class OptionsTest {
                     .hasMessageContaining("rdma_bind_addr");
             id.bindAddress(any);
             assertThat(id.state()).isEqualTo(CmIdState.BOUND);
+        }
+    }
+
+    @Test
+    @Covers({"rdma_create_srq_ex", "rdma_set_local_ece", "rdma_get_remote_ece", "rdma_reject_ece"})
+    void whatTheDeviceLacksIsUnsupported() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                CmId id = loopback.resolved(channel);
+                ProtectionDomain domain = id.context().allocateProtectionDomain()) {
+            var xrc = new SharedReceiveQueueInitAttributes(SharedReceiveQueueType.XRC,
+                    new SharedReceiveQueueAttributes(8, 1, 0), Optional.empty(), Optional.empty(), 0, 0);
+            try {
+                id.createSharedReceiveQueue(domain, xrc).close();
+            } catch (RdmaUnsupportedException e) {
+                assertThat(e).hasMessageContaining("rdma_create_srq_ex").hasMessageContaining("EOPNOTSUPP");
+            }
+            // the options travel in the messages whether the devices know them or not
+            id.options().localEce(new Ece(0x15b3, 1));
+            id.connect(ConnectionParameters.builder().queuePairNumber(77).build());
+            try (CmId server = loopback.request()) {
+                assertThat(server.remoteEce()).isEqualTo(new Ece(0x15b3, 1));
+                server.rejectEce(new byte[] {1});
+            }
+            assertThatThrownBy(() -> channel.await(id, CmEventType.ESTABLISHED, Loopback.TIMEOUT))
+                    .isInstanceOfSatisfying(RejectedException.class, e -> assertThat(e.reason())
+                            .isEqualTo(RejectReason.VENDOR_OPTION_NOT_SUPPORTED));
+        }
+    }
+
+    @Test
+    @Covers("rdma_set_option")
+    void aPathOfInfinibandIsNoneOfRoce() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                CmId id = CmId.open(channel, PortSpace.TCP)) {
+            id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
+            channel.await(id, CmEventType.ADDR_RESOLVED, Loopback.TIMEOUT).close();
+            byte[] path = new byte[(int) ibv_path_data.sizeof()];
+            assertThatThrownBy(() -> id.options().infinibandPaths(path)).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("rdma_set_option");
+            assertThat(id.state()).isEqualTo(CmIdState.ADDRESS_RESOLVED);
         }
     }
 
