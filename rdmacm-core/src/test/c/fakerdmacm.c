@@ -28,6 +28,7 @@ static struct ibv_context *context;
 static struct ibv_ece remote_ece;
 static struct rdma_cm_event *events[EVENTS];
 static unsigned first, last;
+static uint64_t acknowledged;
 
 // Controls, called by the tests.
 
@@ -36,6 +37,7 @@ void fake_reset(void)
 	count = 0;
 	failing = NULL;
 	first = last = 0;
+	acknowledged = 0;
 }
 
 uint64_t fake_records(void)
@@ -83,6 +85,12 @@ void fake_event(struct rdma_cm_id *id, int type)
 	events[last++ % EVENTS] = event;
 	if (write(id->channel->fd, &one, sizeof(one)) != sizeof(one))
 		abort();
+}
+
+// How many events were taken and not given back.
+uint64_t fake_unacknowledged(void)
+{
+	return first - acknowledged;
 }
 
 static int called(const char *function, const uint64_t *arguments, int n, const void *data, size_t size)
@@ -145,6 +153,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 
 int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
+	acknowledged++;
 	free(event);
 	return 0;
 }

@@ -165,7 +165,11 @@ public final class CmEvent extends NativeObject {
     /** Gives the event back to C, unless that was done when it was copied. */
     static void acknowledge(RawEvent event) throws RdmaException {
         if (!event.isDetached()) {
-            Check.minusOne(ACK_CM_EVENT, ACK_CM_EVENT.callInt(event.address()));
+            acknowledge(event.address());
         }
+    }
+
+    static void acknowledge(long event) throws RdmaException {
+        Check.minusOne(ACK_CM_EVENT, ACK_CM_EVENT.callInt(event));
     }
 }

@@ -72,8 +72,9 @@ public enum CmEventType {
         return Memory.string(EVENT_STR.callLong(value));
     }
 
+    /** Null for a type that is newer than this library. */
     static CmEventType of(int value) {
-        return BY_VALUE[value];
+        return value >= 0 && value < BY_VALUE.length ? BY_VALUE[value] : null;
     }
 
     /** Whether nothing that was asked of the id before can happen any more. */

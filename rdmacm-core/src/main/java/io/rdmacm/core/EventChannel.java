@@ -296,7 +296,14 @@ public final class EventChannel extends NativeObject {
             throw RdmaException.of(GET_CM_EVENT.name(), errno);
         }
         long address = Memory.getLong(result.address());
-        CmEventType type = CmEventType.of(Memory.getInt(address + rdma_cm_event.event$offset()));
+        int value = Memory.getInt(address + rdma_cm_event.event$offset());
+        CmEventType type = CmEventType.of(value);
+        if (type == null) {
+            // Of a newer librdmacm. Not acknowledged, it would keep its id from ever being destroyed.
+            LOG.warn("an event of the unknown type {} was left out", value);
+            CmEvent.acknowledge(address);
+            return read();
+        }
         long owner = Memory.getLong(address + (type == CmEventType.CONNECT_REQUEST
                 ? rdma_cm_event.listen_id$offset()
                 : rdma_cm_event.id$offset()));

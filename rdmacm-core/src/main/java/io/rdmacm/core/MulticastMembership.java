@@ -12,11 +12,13 @@ import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Errno;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.VerbsAccess;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * That an id is a member of a multicast group (rdma_join_multicast(3)): had from {@link CmId#joinMulticast}, ended by
@@ -26,6 +28,7 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * <p>C has no struct of its own for it: {@link #handle()} is that of the id.
  */
 public final class MulticastMembership extends NativeObject {
+    private static final Logger LOG = LoggerFactory.getLogger(MulticastMembership.class);
     private static final NativeFunction JOIN = NativeFunction.of("rdma_join_multicast");
     private static final NativeFunction JOIN_EX = NativeFunction.of("rdma_join_multicast_ex");
     private static final NativeFunction LEAVE = NativeFunction.of("rdma_leave_multicast");
@@ -120,7 +123,10 @@ public final class MulticastMembership extends NativeObject {
             // Events of this membership that nobody asked for: C would wait for them.
             channel.dropPending(event -> event.owner() == id && event.isMulticast()
                     && event.multicastContext() == context);
-            Check.minusOne(LEAVE, LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)));
+            if (LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)) != 0) {
+                // C has let go of the membership all the same: it must not stand in the way of the id for ever.
+                LOG.warn("{}", RdmaException.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
+            }
             id.left(this);
         } finally {
             channel.lock().unlock();

@@ -97,6 +97,19 @@ class CallBytesTest {
     }
 
     @Test
+    void aFailedLeaveDoesNotKeepTheIdOpen() throws Exception {
+        InetSocketAddress group = new InetSocketAddress(InetAddress.getByName("239.1.2.3"), 0);
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.UDP)) {
+            id.bindAddress(new InetSocketAddress(InetAddress.getByName("192.0.2.7"), 0));
+            MulticastMembership membership = id.joinMulticast(group, MulticastMembership.Role.SEND_ONLY);
+            FakeRdmaCm.fail("rdma_leave_multicast", Rdma.ENODEV());
+            membership.close();
+            assertThat(membership.isOpen()).isFalse();
+            id.joinMulticast(group, MulticastMembership.Role.SEND_ONLY).close();
+        }
+    }
+
+    @Test
     void aFailedJoinLeavesNothingBehind() throws Exception {
         InetSocketAddress group = new InetSocketAddress(InetAddress.getByName("239.1.2.3"), 0);
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.UDP)) {

@@ -106,4 +106,16 @@ class EventTypesTest {
         channel.close();
         assertThat(channel.isOpen()).isFalse();
     }
+
+    @Test
+    void anEventOfATypeThatIsNewerThanThisLibraryIsLeftOut() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            FakeRdmaCm.call("fake_event", id.handle().address(), 16);
+            FakeRdmaCm.event(id, CmEventType.ADDR_CHANGE);
+            try (CmEvent event = channel.getEvent(Loopback.TIMEOUT)) {
+                assertThat(event.type()).isEqualTo(CmEventType.ADDR_CHANGE);
+            }
+            assertThat(FakeRdmaCm.call("fake_unacknowledged")).isZero();
+        }
+    }
 }
