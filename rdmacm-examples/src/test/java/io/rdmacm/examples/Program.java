@@ -143,7 +143,8 @@ final class Program implements AutoCloseable {
         if (process == null) {
             thread.interrupt();
         } else {
-            process.destroyForcibly();
+            // by its handle: the process itself would close the streams that are still read
+            process.toHandle().destroyForcibly();
         }
     }
 
