@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.report;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/**
+ * What a run measured, and where.
+ *
+ * @param environment the machine and its software, in the order in which it is to be read
+ * @param results the figures
+ */
+public record Results(Map<String, String> environment, List<Result> results) {
+    /** Copies both. */
+    public Results {
+        environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
+        results = List.copyOf(results);
+    }
+
+    /**
+     * {@return these and those of another part of the run}
+     *
+     * @param other the other part
+     */
+    public Results with(Results other) {
+        Map<String, String> places = new LinkedHashMap<>(environment);
+        places.putAll(other.environment);
+        List<Result> all = new ArrayList<>(results);
+        all.addAll(other.results);
+        return new Results(places, all);
+    }
+
+    /**
+     * The median of a figure over its repetitions.
+     *
+     * @param name what was measured
+     * @param metric which figure of it
+     * @param side who was measured
+     * @param params parameters that it must have; those that are not named may be any
+     * @return nothing where it was not measured
+     */
+    public OptionalDouble median(String name, String metric, Side side, Map<String, ?> params) {
+        return median(results.stream()
+                .filter(result -> result.name().equals(name) && result.metric().equals(metric)
+                        && result.side() == side && result.has(params))
+                .mapToDouble(Result::value).toArray());
+    }
+
+    static OptionalDouble median(double[] values) {
+        if (values.length == 0) {
+            return OptionalDouble.empty();
+        }
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        int middle = sorted.length / 2;
+        return OptionalDouble.of(sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2);
+    }
+}

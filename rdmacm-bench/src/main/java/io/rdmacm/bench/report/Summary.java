@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.report;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/**
+ * The few ratios that tell whether the library keeps its promise. Each is Java / C of medians, but for the two that
+ * compare others with Java. A time is better below one, a bandwidth or a rate above.
+ */
+public final class Summary {
+    /** The overhead benchmark: one post and one poll over a provider that does nothing. */
+    public static final String POST_POLL = "post_poll";
+    /** Its parameters in the summary, with {@code batch}. */
+    public static final Map<String, Object> POST_POLL_PARAMS = Map.of("sges", 1, "inline", false, "calls", "classic");
+    /** A time for each operation. */
+    public static final String TIME = "time";
+    /** The median of the latencies of one measurement. */
+    public static final String MEDIAN = "p50";
+    /** Bytes for each second. */
+    public static final String BANDWIDTH = "bandwidth";
+    /** Something for each second. */
+    public static final String RATE = "rate";
+
+    private Summary() {
+    }
+
+    /**
+     * {@return the ratios by name, null where a side was not measured}
+     *
+     * @param results what was measured
+     */
+    public static Map<String, Double> of(Results results) {
+        Map<String, Double> summary = new LinkedHashMap<>();
+        summary.put("overhead_batch1", overhead(results, Side.JAVA, Side.C, 1));
+        summary.put("overhead_batch16", overhead(results, Side.JAVA, Side.C, 16));
+        summary.put("jni_over_java", overhead(results, Side.JNI, Side.JAVA, 1));
+        summary.put("naive_over_java", overhead(results, Side.NAIVE, Side.JAVA, 1));
+        for (String operation : List.of("send", "write", "read")) {
+            summary.put(operation + "_latency", overConfigurations(results, operation + "_latency", MEDIAN, Map.of()));
+        }
+        summary.put("bandwidth_64k", bandwidth(results, 64 * 1024));
+        summary.put("bandwidth_1m", bandwidth(results, 1024 * 1024));
+        summary.put("connect_rate", overConfigurations(results, "connect", RATE, Map.of()));
+        return Collections.unmodifiableMap(summary);
+    }
+
+    private static Double overhead(Results results, Side over, Side under, int batch) {
+        Map<String, Object> params = new LinkedHashMap<>(POST_POLL_PARAMS);
+        params.put("batch", batch);
+        return ratio(results.median(POST_POLL, TIME, over, params), results.median(POST_POLL, TIME, under, params));
+    }
+
+    /** Sends, writes and reads count alike. */
+    private static Double bandwidth(Results results, int size) {
+        List<Double> ratios = new ArrayList<>();
+        for (String operation : List.of("send", "write", "read")) {
+            ratios.addAll(ratios(results, operation + "_bandwidth", BANDWIDTH, Map.of("size", size)));
+        }
+        return medianOf(ratios);
+    }
+
+    private static Double overConfigurations(Results results, String name, String metric, Map<String, ?> params) {
+        return medianOf(ratios(results, name, metric, params));
+    }
+
+    /**
+     * {@return Java / C for each configuration that both sides have: what differs in size or mode is not mixed}
+     *
+     * @param results what was measured
+     * @param name what was measured
+     * @param metric which figure of it
+     * @param params parameters that the configurations must have
+     */
+    static List<Double> ratios(Results results, String name, String metric, Map<String, ?> params) {
+        return results.results().stream()
+                .filter(result -> result.name().equals(name) && result.metric().equals(metric) && result.has(params))
+                .map(Result::configuration).distinct()
+                .map(same -> ratio(results.median(name, metric, Side.JAVA, same),
+                        results.median(name, metric, Side.C, same)))
+                .filter(ratio -> ratio != null).toList();
+    }
+
+    private static Double medianOf(List<Double> values) {
+        OptionalDouble median = Results.median(values.stream().mapToDouble(Double::doubleValue).toArray());
+        return median.isPresent() ? median.getAsDouble() : null;
+    }
+
+    private static Double ratio(OptionalDouble over, OptionalDouble under) {
+        return over.isPresent() && under.isPresent() && under.getAsDouble() != 0
+                ? over.getAsDouble() / under.getAsDouble() : null;
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+class SummaryTest {
+    private final List<Result> results = new ArrayList<>();
+
+    /** One result for each value, as rounds. */
+    private void add(String name, Side side, Map<String, Object> params, String metric, double... values) {
+        for (int round = 0; round < values.length; round++) {
+            Map<String, Object> all = new HashMap<>(params);
+            all.put(Result.ROUND, round);
+            results.add(new Result(name, side, all, metric, "unit", values[round]));
+        }
+    }
+
+    private Double ratio(String name) {
+        return Summary.of(new Results(Map.of(), results)).get(name);
+    }
+
+    @Test
+    void withoutResultsEveryRatioIsNull() {
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(10).allSatisfy((name, ratio) ->
+                assertThat(ratio).as(name).isNull());
+    }
+
+    @Test
+    void overheadIsTakenAtItsBatchOnly() {
+        for (int batch : new int[] {1, 16}) {
+            Map<String, Object> params = Map.of("batch", batch, "sges", 1, "inline", false, "calls", "classic");
+            add("post_poll", Side.JAVA, params, "time", 20, 21.0 + batch, 90);
+            add("post_poll", Side.C, params, "time", 20);
+        }
+        Map<String, Object> one = Map.of("batch", 1, "sges", 1, "inline", false, "calls", "classic");
+        add("post_poll", Side.JNI, one, "time", 44);
+        add("post_poll", Side.NAIVE, one, "time", 66);
+        add("post_poll", Side.C, Map.of("batch", 1, "sges", 2, "inline", false, "calls", "classic"), "time", 1);
+        add("post_poll", Side.C, Map.of("batch", 1, "sges", 1, "inline", false, "calls", "extended"), "time", 1);
+
+        assertThat(ratio("overhead_batch1")).isEqualTo(1.1, within(1e-9));
+        assertThat(ratio("overhead_batch16")).isEqualTo(1.85, within(1e-9));
+        assertThat(ratio("jni_over_java")).isEqualTo(2, within(1e-9));
+        assertThat(ratio("naive_over_java")).isEqualTo(3, within(1e-9));
+    }
+
+    @Test
+    void latenciesAreComparedSizeBySize() {
+        add("send_latency", Side.JAVA, Map.of("size", 1), "p50", 11, 100, 10.8);
+        add("send_latency", Side.C, Map.of("size", 1), "p50", 10, 10, 1);
+        add("send_latency", Side.JAVA, Map.of("size", 1024), "p50", 21);
+        add("send_latency", Side.C, Map.of("size", 1024), "p50", 20);
+        add("send_latency", Side.JAVA, Map.of("size", 4096), "p50", 40);
+        add("send_latency", Side.C, Map.of("size", 1), "p99", 1);
+
+        assertThat(ratio("send_latency")).as("the median of 1.1 and 1.05").isEqualTo(1.075, within(1e-9));
+        assertThat(ratio("write_latency")).isNull();
+    }
+
+    @Test
+    void bandwidthTakesAllOperationsOfOneSize() {
+        add("send_bandwidth", Side.JAVA, Map.of("size", 65536), "bandwidth", 90);
+        add("send_bandwidth", Side.C, Map.of("size", 65536), "bandwidth", 100);
+        add("read_bandwidth", Side.JAVA, Map.of("size", 65536), "bandwidth", 110);
+        add("read_bandwidth", Side.C, Map.of("size", 65536), "bandwidth", 100);
+        add("write_bandwidth", Side.JAVA, Map.of("size", 1 << 20), "bandwidth", 97);
+        add("write_bandwidth", Side.C, Map.of("size", 1 << 20), "bandwidth", 100);
+
+        assertThat(ratio("bandwidth_64k")).isEqualTo(1.0, within(1e-9));
+        assertThat(ratio("bandwidth_1m")).isEqualTo(0.97, within(1e-9));
+    }
+}
