@@ -6,6 +6,13 @@ module io.rdmacm.examples {
     requires io.rdmacm.core;
 
     exports io.rdmacm.examples;
+
     opens io.rdmacm.examples to
+            info.picocli;
+    opens io.rdmacm.examples.support to
+            info.picocli;
+    opens io.rdmacm.examples.echo to
+            info.picocli;
+    opens io.rdmacm.examples.rping to
             info.picocli;
 }

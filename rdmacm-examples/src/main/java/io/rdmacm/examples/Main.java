@@ -4,6 +4,9 @@ package io.rdmacm.examples;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
+import io.rdmacm.examples.echo.Echo;
+import io.rdmacm.examples.rping.Rping;
+import io.rdmacm.examples.support.Console;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,7 +50,7 @@ public final class Main implements Callable<Integer> {
      * @param args the name of the program, and its arguments
      * @return its exit status
      */
-    static int run(PrintWriter out, PrintWriter err, String... args) {
+    public static int run(PrintWriter out, PrintWriter err, String... args) {
         Main main = new Main();
         return new CommandLine(main).setOut(out).setErr(err).setOverwrittenOptionsAllowed(true)
                 .setExecutionExceptionHandler((failure, program, arguments) -> main.failed(failure, program))

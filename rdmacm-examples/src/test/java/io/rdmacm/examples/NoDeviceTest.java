@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.bindings.NativeLibrary;
+import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.Requirements;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.Rpings.Kind.JAVA;
+import static io.rdmacm.examples.support.Kind.JAVA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 
+import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.Test;

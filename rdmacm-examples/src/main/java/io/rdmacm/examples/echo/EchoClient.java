@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.echo;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -10,6 +10,7 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Message;
+import io.rdmacm.examples.support.Console;
 
 /** Sends messages to an {@link EchoServer}, each when the one before has come back. */
 record EchoClient(InetSocketAddress server, int count, int size, Console console) {

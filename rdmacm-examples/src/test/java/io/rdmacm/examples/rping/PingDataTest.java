@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.echo;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 
+import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.HostConverter;
+import io.rdmacm.examples.support.Usage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -20,8 +22,7 @@ import picocli.CommandLine.Spec;
         description = "The server sends back each message that comes, to any number of clients at once.",
         footer = {"%nFor example, a server, and a client that sends a thousand messages:",
             "  rdmacm echo -s -a 192.168.99.1", "  rdmacm echo -c -a 192.168.99.1 -C 1000"})
-final class Echo implements Callable<Integer> {
-    private static final int MOST_PORT = 65_535;
+public final class Echo implements Callable<Integer> {
     private static final int MOST_SIZE = 1 << 20;
 
     @Option(names = "-s", description = "Be the server.")
@@ -30,7 +31,7 @@ final class Echo implements Callable<Integer> {
     @Option(names = "-c", description = "Be the client.")
     private boolean client;
 
-    @Option(names = "-a", paramLabel = "ADDR", required = true, converter = Rping.HostConverter.class,
+    @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
             description = "The server: where to listen. The client: the server's address or name.")
     private InetAddress address;
 
@@ -53,13 +54,18 @@ final class Echo implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
+    /** Made by picocli. */
+    public Echo() {
+    }
+
     @Override
     public Integer call() throws IOException, InterruptedException {
-        require(server != client, "either -s or -c: be the server or the client");
-        require(port >= 0 && port <= MOST_PORT, "Invalid port " + port);
-        require(server || port != 0, "a client needs the server's port: -p PORT");
-        require(size >= 1 && size <= MOST_SIZE, "Invalid size " + size + " (valid range is 1 to " + MOST_SIZE + ")");
-        require(count >= 1, "Invalid count " + count);
+        Usage.require(spec, server != client, "either -s or -c: be the server or the client");
+        Usage.requirePort(spec, port);
+        Usage.require(spec, server || port != 0, "a client needs the server's port: -p PORT");
+        Usage.require(spec, size >= 1 && size <= MOST_SIZE,
+                "Invalid size " + size + " (valid range is 1 to " + MOST_SIZE + ")");
+        Usage.require(spec, count >= 1, "Invalid count " + count);
         InetSocketAddress where = new InetSocketAddress(address, port);
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
         if (client) {
@@ -69,11 +75,5 @@ final class Echo implements Callable<Integer> {
             new EchoServer(where, limited ? count : Integer.MAX_VALUE, Math.max(size, 4096), console).run();
         }
         return 0;
-    }
-
-    private void require(boolean met, String message) {
-        if (!met) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
     }
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.Rpings.Kind.C;
-import static io.rdmacm.examples.Rpings.Kind.JAVA;
-import static io.rdmacm.examples.Rpings.Kind.JVM;
+import static io.rdmacm.examples.support.Kind.C;
+import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.support.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.examples.support.Kind;
+import io.rdmacm.examples.support.Ports;
+import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -23,7 +27,8 @@ class RpingFailureTest {
     @Test
     void nobodyListens() throws Exception {
         InetAddress address = RdmaTestDevice.get().ipv4();
-        try (Program client = JAVA.start("-c", "-a", address.getHostAddress(), "-p", "" + Rpings.freePort(address))) {
+        try (Program client = JAVA.start("rping", "-c", "-a", address.getHostAddress(), "-p",
+                "" + Ports.free(address, PortSpace.TCP))) {
             assertFailed(client.result(), "rejected by the peer, reason 8");
         }
     }
@@ -31,7 +36,7 @@ class RpingFailureTest {
     @Test
     void addressOfNobody() throws Exception {
         // TEST-NET-1, which is never in use; whether there is a route to it depends on the machine.
-        try (Program client = JAVA.start("-c", "-a", "192.0.2.77")) {
+        try (Program client = JAVA.start("rping", "-c", "-a", "192.0.2.77")) {
             Program.Result result = client.result();
             assertThat(result.status()).isEqualTo(1);
             assertThat(result.errLines()).singleElement().asString().startsWith("rping: ");
@@ -40,7 +45,7 @@ class RpingFailureTest {
 
     @Test
     void addressOfAnotherMachine() throws Exception {
-        try (Program server = JAVA.start("-s", "-a", "192.0.2.77")) {
+        try (Program server = JAVA.start("rping", "-s", "-a", "192.0.2.77")) {
             assertFailed(server.result(), "EADDRNOTAVAIL");
         }
     }
@@ -48,7 +53,8 @@ class RpingFailureTest {
     @Test
     void portInUse() throws Exception {
         try (Rpings.Server first = Rpings.server(JAVA);
-                Program second = JAVA.start("-s", "-a", first.address().getHostAddress(), "-p", "" + first.port())) {
+                Program second = JAVA.start("rping", "-s", "-a", first.address().getHostAddress(), "-p",
+                        "" + first.port())) {
             assertFailed(second.result(), "EADDRINUSE");
         }
     }
@@ -66,7 +72,7 @@ class RpingFailureTest {
 
     @ParameterizedTest
     @EnumSource(names = {"C", "JVM"})
-    void serverKilled(Rpings.Kind kind) throws Exception {
+    void serverKilled(Kind kind) throws Exception {
         try (Rpings.Server server = Rpings.server(kind); Program client = server.client(JAVA, "-v", "-V")) {
             client.awaitOutput("rdma-ping-50: ");
             server.program().kill();
@@ -79,7 +85,7 @@ class RpingFailureTest {
 
     @ParameterizedTest
     @EnumSource(names = {"C", "JVM"})
-    void clientKilled(Rpings.Kind kind) throws Exception {
+    void clientKilled(Kind kind) throws Exception {
         try (Rpings.Server server = Rpings.server(JAVA, "-v"); Program client = server.client(kind)) {
             server.program().awaitOutput("rdma-ping-50: ");
             client.kill();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -7,6 +7,7 @@ import java.time.Duration;
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
+import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.QueuePair;
 
 /**

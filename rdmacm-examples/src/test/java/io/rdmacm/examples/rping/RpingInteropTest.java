@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.Rpings.Kind.C;
-import static io.rdmacm.examples.Rpings.Kind.JAVA;
-import static io.rdmacm.examples.Rpings.Kind.JVM;
+import static io.rdmacm.examples.support.Kind.C;
+import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.support.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
+import io.rdmacm.examples.support.Kind;
+import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -27,7 +29,7 @@ class RpingInteropTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void pingsArriveAndComeBack(Rpings.Kind server, Rpings.Kind client, boolean ipv6) throws Exception {
+    void pingsArriveAndComeBack(Kind server, Kind client, boolean ipv6) throws Exception {
         pingPong(server, client, address(ipv6), COUNT, SIZE);
     }
 
@@ -38,7 +40,7 @@ class RpingInteropTest {
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
-    void queuePairsOfTheirOwn(Rpings.Kind server, Rpings.Kind client) throws Exception {
+    void queuePairsOfTheirOwn(Kind server, Kind client) throws Exception {
         pingPong(server, client, address(false), 10, 64, "-q");
     }
 
@@ -102,7 +104,7 @@ class RpingInteropTest {
         return clients;
     }
 
-    private static void pingPong(Rpings.Kind serverKind, Rpings.Kind clientKind, InetAddress address, int count,
+    private static void pingPong(Kind serverKind, Kind clientKind, InetAddress address, int count,
             int size, String... more) throws IOException, InterruptedException {
         List<String> options = new ArrayList<>(List.of("-S", "" + size, "-V", "-v"));
         options.addAll(List.of(more));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.rping;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -7,13 +7,13 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.concurrent.Callable;
 
+import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.HostConverter;
+import io.rdmacm.examples.support.Usage;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * rping(1): a client offers some bytes, the server reads them from the client's memory and writes them back. Client and
@@ -24,11 +24,10 @@ import picocli.CommandLine.TypeConversionException;
         description = "The client offers its memory; the server reads the ping from it and writes it back.",
         footer = {"%nFor example, a server, and a client on another machine that pings it ten times:",
             "  rdmacm rping -s -v", "  rdmacm rping -c -a 192.168.99.1 -v -C 10"})
-final class Rping implements Callable<Integer> {
+public final class Rping implements Callable<Integer> {
     // What the C program demands: room for the beginning of a ping; and a server's size must suit all clients.
     private static final int LEAST_SIZE = 23;
     private static final int MOST_SIZE = 65_535;
-    private static final int MOST_PORT = 65_535;
 
     @Option(names = "-s", description = "Be the server.")
     private boolean server;
@@ -79,6 +78,10 @@ final class Rping implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
+    /** Made by picocli. */
+    public Rping() {
+    }
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         check();
@@ -127,31 +130,13 @@ final class Rping implements Callable<Integer> {
     }
 
     private void check() {
-        require(server != client, "either -s or -c: be the server or the client");
-        require(size >= LEAST_SIZE && size <= MOST_SIZE,
+        Usage.require(spec, server != client, "either -s or -c: be the server or the client");
+        Usage.require(spec, size >= LEAST_SIZE && size <= MOST_SIZE,
                 "Invalid size " + size + " (valid range is " + LEAST_SIZE + " to " + MOST_SIZE + ")");
-        require(count >= 0, "Invalid count " + count);
-        require(port >= 0 && port <= MOST_PORT, "Invalid port " + port);
-        require(server || address != null, "a client needs the server's address: -a ADDR");
-        require(server || port != 0, "a client needs the server's port: -p PORT");
-        require(server || !persistent, "-P is for servers");
-    }
-
-    private void require(boolean met, String message) {
-        if (!met) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
-    }
-
-    /** Host names and IP addresses of both kinds. */
-    static final class HostConverter implements ITypeConverter<InetAddress> {
-        @Override
-        public InetAddress convert(String host) {
-            try {
-                return InetAddress.getByName(host);
-            } catch (UnknownHostException e) {
-                throw new TypeConversionException("there is no host or IP address '" + host + "'");
-            }
-        }
+        Usage.require(spec, count >= 0, "Invalid count " + count);
+        Usage.requirePort(spec, port);
+        Usage.require(spec, server || address != null, "a client needs the server's address: -a ADDR");
+        Usage.require(spec, server || port != 0, "a client needs the server's port: -p PORT");
+        Usage.require(spec, server || !persistent, "-P is for servers");
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.support;
 
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -19,12 +19,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.rdmacm.examples.Main;
 import io.rdmacm.verbs.testing.ForkedJvm;
 
 /** A program that runs, in a thread of this JVM or in a process of its own, and what it prints. */
-final class Program implements AutoCloseable {
+public final class Program implements AutoCloseable {
     /** How long anything may take on the slowest machine; no test waits so long when all is well. */
-    static final Duration LIMIT = Duration.ofMinutes(4);
+    public static final Duration LIMIT = Duration.ofMinutes(4);
 
     private static final int PAUSE = 10;
 
@@ -47,18 +48,20 @@ final class Program implements AutoCloseable {
      * @param out what it printed
      * @param err what it printed to standard error
      */
-    record Result(int status, String out, String err) {
-        List<String> outLines() {
+    public record Result(int status, String out, String err) {
+        /** Line by line what it printed. */
+        public List<String> outLines() {
             return out.lines().toList();
         }
 
-        List<String> errLines() {
+        /** Line by line what it printed to standard error. */
+        public List<String> errLines() {
             return err.lines().toList();
         }
     }
 
     /** One of our programs, in a thread. */
-    static Program inThread(String... arguments) {
+    public static Program inThread(String... arguments) {
         Program program = new Program(String.join(" ", arguments));
         program.start(() -> Main.run(new PrintWriter(program.out, true), new PrintWriter(program.err, true),
                 arguments));
@@ -66,19 +69,19 @@ final class Program implements AutoCloseable {
     }
 
     /** One of our programs, in a JVM of its own. */
-    static Program inJvm(String... arguments) throws IOException {
+    public static Program inJvm(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(javaCommand(Main.class));
         command.addAll(List.of(arguments));
         return process(new ProcessBuilder(command));
     }
 
     /** Any program. */
-    static Program process(String... command) throws IOException {
+    public static Program process(String... command) throws IOException {
         return process(new ProcessBuilder(command));
     }
 
     /** Any program. */
-    static Program process(ProcessBuilder builder) throws IOException {
+    public static Program process(ProcessBuilder builder) throws IOException {
         Program program = new Program(String.join(" ", builder.command()));
         Process process = builder.start();
         program.process = process;
@@ -92,23 +95,30 @@ final class Program implements AutoCloseable {
     }
 
     /** What starts a main class of this class path. */
-    static List<String> javaCommand(Class<?> main) {
+    public static List<String> javaCommand(Class<?> main) {
         List<String> command = ForkedJvm.command();
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), main.getName()));
         return command;
     }
 
-    long pid() {
-        return process.pid();
+    /** The process that it runs in. */
+    public long pid() {
+        return process == null ? ProcessHandle.current().pid() : process.pid();
     }
 
-    boolean hasEnded() {
+    /** Whether it has ended. */
+    public boolean hasEnded() {
         return task.isDone();
     }
 
+    /** What it has printed so far, on both streams. */
+    public String output() {
+        return out.toString() + err;
+    }
+
     /** Waits until it has printed something. */
-    Matcher awaitOutput(String regex) throws InterruptedException {
+    public Matcher awaitOutput(String regex) throws InterruptedException {
         Pattern pattern = Pattern.compile(regex);
         long end = System.nanoTime() + LIMIT.toNanos();
         while (true) {
@@ -126,7 +136,7 @@ final class Program implements AutoCloseable {
     }
 
     /** Waits for its end. */
-    Result result() throws InterruptedException {
+    public Result result() throws InterruptedException {
         try {
             return new Result(task.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS), out.toString(), err.toString());
         } catch (ExecutionException e) {
@@ -139,7 +149,7 @@ final class Program implements AutoCloseable {
     }
 
     /** Ends it by force: SIGKILL for a process, an interrupt for a thread. */
-    void kill() {
+    public void kill() {
         if (process == null) {
             thread.interrupt();
         } else {
