@@ -3,7 +3,7 @@
 
 # Everything of one run lies in one folder:
 #   settings, command   what the guest is to do     control.in   signals for the command
-#   out, err            what the command printed    control.out  "started", "exit N"
+#   out, err            what the command printed    control.out  "up", "started", "listening", "exit N"
 #   console             the kernel's messages
 
 guest_ready() {
@@ -91,6 +91,7 @@ write_down() {
         echo "kernel=$(quote "$GUEST_CACHE/kernel")"
         echo "shared=$(quote "$shared")"
         echo "hostname=$(quote "$(uname -n)")"
+        echo "host= netem="
     } >"$run/settings"
     # A class of the JDK takes 20 to 30 times longer to load in emulation, compiled code twice: the quick
     # compiler, the quick collector, and the class archive where it was meant to be.
@@ -112,12 +113,14 @@ write_down() {
     } >"$run/command"
 }
 
-# relay FILE QEMU CONTROL: prints FILE as it grows, until QEMU is gone. A file takes what the guest prints
-# at once, so nothing is under way when the guest powers off; when nobody reads any more, the command is
-# told as it would be by a pipe.
+# relay FILE QEMU CONTROL [SIDE]: prints FILE as it grows, each line after "SIDE: ", until QEMU is gone. A file takes
+# what the guest prints at once, so nothing is under way when the guest powers off; when nobody reads any more, the
+# command is told as it would be by a pipe.
 relay() {
     trap '' INT TERM HUP QUIT USR1 USR2
-    tail -q -c +1 -s 0.1 -f --pid="$2" "$1" 2>/dev/null || true
+    local label=(cat)
+    [[ -z ${4-} ]] || label=(sed -u "s/^/$4: /")
+    tail -q -c +1 -s 0.1 -f --pid="$2" "$1" 2>/dev/null | "${label[@]}" || true
     ! kill -0 "$2" 2>/dev/null || echo PIPE >&"$3"
 }
 
@@ -125,7 +128,7 @@ relay() {
 watch_over() {
     trap '' INT TERM HUP QUIT USR1 USR2
     local run=$1 qemu=$2 left=$3
-    until grep -q started "$run/control.out"; do
+    until grep -qE '^(up|started)' "$run/control.out"; do
         kill -0 "$qemu" 2>/dev/null || return 0
         if ((left-- <= 0)); then
             echo "with-rdma: not up in time" >>"$run/console"
@@ -134,7 +137,7 @@ watch_over() {
         fi
         sleep 1
     done
-    until grep -q exit "$run/control.out"; do
+    until grep -q '^exit' "$run/control.out"; do
         kill -0 "$qemu" 2>/dev/null || return 0
         sleep 2
     done
@@ -142,81 +145,119 @@ watch_over() {
     kill -KILL "$qemu" 2>/dev/null || true
 }
 
-# forward SIGNAL NUMBER: to the command; while there is none yet, the end.
+# All guests of this with-rdma, by their folders, and of each: QEMU, our end of the control line, who watches, who prints.
+guests=()
+declare -A guest_qemu=() guest_control=() guest_watch=() guest_relays=()
+
+# forward SIGNAL NUMBER: to the commands; while one of them was not started yet, the end.
 forward() {
-    if grep -q started "$run/control.out"; then
-        echo "$1" >&"$control"
-    else
-        say "ended by SIG$1 before the command was started"
-        kill -KILL "$qemu" 2>/dev/null || true
-        exit $((128 + $2))
-    fi
-}
-
-leave_guest() {
-    local job
-    for job in "${qemu:-}" "${watch:-}"; do
-        [[ -z $job ]] || { kill -KILL "$job" && wait "$job"; } 2>/dev/null || true
+    local run
+    for run in "${guests[@]}"; do
+        if ! grep -q '^started' "$run/control.out"; then
+            say "ended by SIG$1 before the command was started"
+            exit $((128 + $2)) # which ends the guests
+        fi
     done
-    rm -rf "$run"
+    for run in "${guests[@]}"; do
+        echo "$1" >&"${guest_control[$run]}"
+    done
 }
 
-# boot SECONDS QEMU_OPTION...: one guest from start to end; 1 when it did not get as far as the command.
-boot() {
-    local patience=$1 relay_out relay_err
-    shift
+forward_signals() {
+    local signal
+    for signal in HUP INT QUIT USR1 USR2 TERM; do
+        # shellcheck disable=SC2064  # both to be expanded now
+        trap "forward $signal $(kill -l "$signal")" "$signal"
+    done
+}
+
+leave_guests() {
+    local run job
+    for run in "${guests[@]}"; do
+        for job in "${guest_qemu[$run]:-}" "${guest_watch[$run]:-}"; do
+            [[ -z $job ]] || { kill -KILL "$job" && wait "$job"; } 2>/dev/null || true
+        done
+        rm -rf "$run"
+    done
+}
+
+# new_guest: a folder for one more guest, in $run.
+new_guest() {
+    local line
+    run=$(mktemp -d)
+    guests+=("$run")
+    trap leave_guests EXIT
+    mkfifo "$run/control.in"
+    exec {line}<>"$run/control.in"
+    guest_control[$run]=$line
+}
+
+# start_guest RUN SECONDS SIDE QEMU_OPTION...: without SIDE ("") its output is printed as it is.
+start_guest() {
+    local run=$1 patience=$2 side=$3 line=${guest_control[$1]} qemu
+    shift 3
     : >"$run/control.out"
     : >"$run/out"
     : >"$run/err"
     # A session of its own, or a terminal's Ctrl-C would end QEMU; and it does not outlive us.
-    setsid setpriv --pdeathsig KILL qemu-system-x86_64 "$@" </dev/null >"$run/qemu" 2>&1 {control}>&- &
+    setsid setpriv --pdeathsig KILL qemu-system-x86_64 "$@" </dev/null >"$run/qemu" 2>&1 {line}>&- &
     qemu=$!
-    relay "$run/out" "$qemu" "$control" </dev/null 2>/dev/null &
-    relay_out=$!
-    relay "$run/err" "$qemu" "$control" </dev/null >&2 &
-    relay_err=$!
+    guest_qemu[$run]=$qemu
+    relay "$run/out" "$qemu" "$line" "$side" </dev/null 2>/dev/null &
+    guest_relays[$run]=$!
+    relay "$run/err" "$qemu" "$line" "$side" </dev/null >&2 &
+    guest_relays[$run]+=" $!"
     {
         watch_over "$run" "$qemu" "$patience"
         # Killed without a chance to tidy up.
         kill -0 $$ 2>/dev/null || rm -rf "$run"
     } </dev/null >/dev/null 2>&1 &
-    watch=$!
+    guest_watch[$run]=$!
+}
+
+# finish_guest RUN: waits for its end.
+finish_guest() {
+    local relays
     # A signal ends a wait: go on as long as the guest does.
-    until ! kill -0 "$qemu" 2>/dev/null; do wait "$qemu" 2>/dev/null || true; done
-    wait "$relay_out" "$relay_err" || true
-    grep -q started "$run/control.out"
+    until ! kill -0 "${guest_qemu[$1]}" 2>/dev/null; do wait "${guest_qemu[$1]}" 2>/dev/null || true; done
+    read -r -a relays <<<"${guest_relays[$1]}"
+    wait "${relays[@]}" || true
+}
+
+# guest_status RUN: prints the exit status of the command; fails when there is none.
+guest_status() { sed -n 's/^exit //p' "$1/control.out" | grep .; }
+
+# explain RUN: what a guest that ended without an answer has said. The first lines tell most, but those of a stack
+# trace.
+explain() { cat "$1/qemu" "$1/console" 2>/dev/null | grep -v '^\[[ 0-9.]*\]  ' | head -n 15 >&2 || true; }
+
+# boot SECONDS QEMU_OPTION...: the guest of $run from start to end; 1 when it did not get as far as the command.
+boot() {
+    start_guest "$run" "$1" '' "${@:2}"
+    finish_guest "$run"
+    grep -q '^started' "$run/control.out"
 }
 
 run_guest() {
-    local accel shared options more status signal patience=${RDMA_BOOT_TIMEOUT:-120}
+    local accel shared options more patience=${RDMA_BOOT_TIMEOUT:-120} run
     accel=$(choose_accel)
     shared=$(shared_folder)
-    # Seen by boot, forward and leave_guest, which runs at the exit.
-    run=$(mktemp -d)
-    trap leave_guest EXIT
+    new_guest
     write_down "$run" "$shared" "$accel" "$@"
-    mkfifo "$run/control.in"
-    exec {control}<>"$run/control.in"
     mapfile -t options < <(qemu_options "$accel" "$run")
     mapfile -t more < <(guest_options "$run" "$shared")
 
     say "way guest: QEMU with $accel, kernel $(<"$GUEST_CACHE/kernel/version")"
-    for signal in HUP INT QUIT USR1 USR2 TERM; do
-        # shellcheck disable=SC2064  # both to be expanded now
-        trap "forward $signal $(kill -l "$signal")" "$signal"
-    done
+    forward_signals
     # Once in some fifty times an emulated guest hangs before its kernel says a word: a second try, as
     # nothing was done yet. The first is given a quarter of the time, several times what it takes.
     if ! boot $((patience / 4)) "${options[@]}" "${more[@]}"; then
         say "the guest did not come up: another try"
         boot "$patience" "${options[@]}" "${more[@]}" || true
     fi
-
-    status=$(sed -n 's/^exit //p' "$run/control.out")
-    if [[ -z $status ]]; then
-        # The first lines tell most, but those of a stack trace.
-        cat "$run/qemu" "$run/console" 2>/dev/null | grep -v '^\[[ 0-9.]*\]  ' | head -n 15 >&2 || true
+    if ! guest_status "$run" >/dev/null; then
+        explain "$run"
         die "the guest ended without an answer"
     fi
-    exit "$status"
+    exit "$(guest_status "$run")"
 }

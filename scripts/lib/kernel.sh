@@ -124,6 +124,7 @@ build_initramfs() {
     cp "$busybox" "$root/bin/busybox"
     install -m 755 "$lib/guest/init" "$root/init"
     install -m 755 "$lib/guest/second-stage" "$root/second-stage"
+    # shellcheck disable=SC2094  # removed, not read
     for module in "${GUEST_MODULES_IF_THERE[@]}" "${GUEST_MODULES[@]}"; do
         modprobe -d "$GUEST_CACHE/kernel" -S "$version" --show-depends "$module" 2>/dev/null ||
             [[ " ${GUEST_MODULES_IF_THERE[*]} " == *" $module "* ]] ||
