@@ -70,6 +70,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		fake_append(wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
 		for (int i = 0; (wr->send_flags & IBV_SEND_INLINE) && i < wr->num_sge; i++)
 			fake_append((const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		if (wr->opcode == IBV_WR_TSO)
+			fake_append(wr->tso.hdr, wr->tso.hdr_sz);
 		if (fake_looping())
 			complete_at_once(qp, wr);
 		if (wr->next)

@@ -55,6 +55,17 @@ void oracle_send(struct ibv_send_wr *wr, const struct oracle_send *values)
 	}
 }
 
+void oracle_send_tso(struct ibv_send_wr *wr, struct ibv_sge *list, void *header, uint16_t header_size, uint16_t mss)
+{
+	*wr = (struct ibv_send_wr){
+		.sg_list = list,
+		.num_sge = 1,
+		.opcode = IBV_WR_TSO,
+		.send_flags = IBV_SEND_SIGNALED,
+		.tso = {.hdr = header, .hdr_sz = header_size, .mss = mss},
+	};
+}
+
 void oracle_receive(struct ibv_recv_wr *wr, uint64_t id, struct ibv_sge *list, int entries)
 {
 	*wr = (struct ibv_recv_wr){.wr_id = id, .sg_list = list, .num_sge = entries};

@@ -63,8 +63,7 @@ public final class QueuePair extends NativeObject {
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = FastPath.postsInUserSpace(context.deviceName());
-        this.sends = new SendQueue(address, userSpace, capabilities, domain, attributes.type() == QueuePairType.UD,
-                life);
+        this.sends = new SendQueue(address, userSpace, attributes, capabilities, domain, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
                 capabilities.maxReceiveScatterGather(), life);

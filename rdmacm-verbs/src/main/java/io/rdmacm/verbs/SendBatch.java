@@ -35,7 +35,6 @@ import io.rdmacm.verbs.internal.QueuePairExOps;
  */
 public final class SendBatch implements AutoCloseable {
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
-    private static final int SEGMENT_BITS = 16;
 
     private final SendQueue queue;
     private final QueueGuard guard;
@@ -142,15 +141,12 @@ public final class SendBatch implements AutoCloseable {
      * A TCP stream that the device cuts into packets ({@code ibv_wr_send_tso}).
      *
      * @param headers of all layers up to and including TCP, for each packet; a copy is taken
-     * @param maxSegmentSize how many bytes of the stream go into a packet at most, 16 bits
+     * @param maxSegmentSize how many bytes of the stream go into a packet at most, 1 to 65535
      */
     @CFunction("ibv_wr_send_tso")
     public SendBatch sendSegmented(MemorySegment headers, int maxSegmentSize) {
-        if (headers.byteSize() > maxTsoHeader) {
-            throw new IllegalArgumentException("headers of " + headers.byteSize()
-                    + " bytes on a queue pair that takes " + maxTsoHeader);
-        }
-        AddressAttributes.requireBits("maximum segment size", maxSegmentSize, SEGMENT_BITS);
+        SegmentedSend.checkHeaders(headers.byteSize(), maxTsoHeader);
+        SegmentedSend.checkSegmentSize(maxSegmentSize);
         begin(SendOperation.TSO);
         header = Arena.ofAuto().allocate(Math.max(headers.byteSize(), 1), Long.BYTES).asSlice(0, headers.byteSize());
         header.copyFrom(headers);

@@ -24,7 +24,9 @@ public enum SendOpcode {
     /** Invalidates a key of this side. */
     LOCAL_INV(Rdma.IBV_WR_LOCAL_INV()),
     /** Sends a message and invalidates a key of the peer. */
-    SEND_WITH_INV(Rdma.IBV_WR_SEND_WITH_INV());
+    SEND_WITH_INV(Rdma.IBV_WR_SEND_WITH_INV()),
+    /** Sends a TCP stream that the device cuts into packets. */
+    TSO(Rdma.IBV_WR_TSO());
 
     private final int value;
 

@@ -21,6 +21,7 @@ final class SendQueue {
     private final int maxInlineData;
     private final ProtectionDomain domain;
     private final boolean datagrams;
+    private final int maxTsoHeader;
     private final Lifetime life;
     private final QueueGuard guard = new QueueGuard("QueuePair");
     // Where C writes the request that it refused: used inside the guard.
@@ -34,20 +35,21 @@ final class SendQueue {
      *
      * @param object the address of the queue pair
      * @param userSpace whether a post never goes into the kernel
+     * @param attributes what the queue pair was made with
      * @param capabilities of the queue pair
      * @param domain the protection domain of the queue pair
-     * @param datagrams whether each request needs an address handle
      * @param life of the queue pair, for messages
      */
-    SendQueue(long object, boolean userSpace, QueuePairCapabilities capabilities,
-            ProtectionDomain domain, boolean datagrams, Lifetime life) {
+    SendQueue(long object, boolean userSpace, QueuePairInitAttributes attributes, QueuePairCapabilities capabilities,
+            ProtectionDomain domain, Lifetime life) {
         this.pointer = ContextOps.POST_SEND.of(ContextOps.contextOf(object));
         this.object = object;
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
         this.maxInlineData = capabilities.maxInlineData();
         this.domain = domain;
-        this.datagrams = datagrams;
+        this.datagrams = attributes.type() == QueuePairType.UD;
+        this.maxTsoHeader = attributes.maxTsoHeader();
         this.life = life;
     }
 
@@ -184,6 +186,7 @@ final class SendQueue {
             request.checkDestination(domain);
         }
         request.checkBind(domain);
+        request.checkSegmented(maxTsoHeader);
     }
 
     static IllegalArgumentException tooMany(int entries, String kind, int limit) {

@@ -51,6 +51,9 @@ public final class SendRequest {
     private AddressHandle destination;
     // what bind_mw names; null for all other opcodes
     private WindowBind windowBind;
+    // null when it never was one
+    private SegmentedSend segmentedSend;
+    private boolean segmented;
 
     SendRequest(MemorySegment memory, long address, long list, int maxScatterGather) {
         this.memory = memory;
@@ -173,6 +176,24 @@ public final class SendRequest {
         Memory.putInt(address + IMM_DATA, 0);
         opcode(SendOpcode.BIND_MW);
         windowBind = bind;
+        return this;
+    }
+
+    /**
+     * A TCP stream that the device cuts into packets ({@code IBV_WR_TSO}, ibv_post_send(3)), on raw packet and datagram
+     * queue pairs of devices that can: {@link DeviceAttributesEx.Tso}. The data is the stream.
+     *
+     * @param headers of all layers up to and including TCP, for each packet; a copy is taken. When it is posted, at
+     *        most as long as the queue pair was made for: {@link QueuePairInitAttributes#maxTsoHeader()}
+     * @param maxSegmentSize how many bytes of the stream go into a packet at most, 1 to 65535
+     */
+    public SendRequest sendSegmented(MemorySegment headers, int maxSegmentSize) {
+        if (segmentedSend == null) {
+            segmentedSend = new SegmentedSend(address);
+        }
+        segmentedSend.set(headers, maxSegmentSize);
+        opcode(SendOpcode.TSO);
+        segmented = true;
         return this;
     }
 
@@ -320,6 +341,13 @@ public final class SendRequest {
         }
     }
 
+    /** What a driver might not survive in a segmented send. */
+    void checkSegmented(int maxTsoHeader) {
+        if (segmented) {
+            segmentedSend.check(maxTsoHeader);
+        }
+    }
+
     void beginBind() {
         if (windowBind != null) {
             windowBind.begin();
@@ -334,6 +362,7 @@ public final class SendRequest {
 
     private SendRequest opcode(SendOpcode opcode) {
         windowBind = null;
+        segmented = false;
         Memory.putInt(address + OPCODE, opcode.value());
         return this;
     }

@@ -226,6 +226,7 @@ class SendBatchTest {
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(large.asSlice(0, 9), 1))
                     .withMessageContaining("headers of 9");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 1 << 16));
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 0));
             batch.complete();
         }
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_set_inline_data", "wr_send",
