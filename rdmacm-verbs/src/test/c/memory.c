@@ -307,3 +307,12 @@ void fake_serve_memory(struct ibv_context *context)
 	extended->dealloc_td = fake_dealloc_td;
 	extended->alloc_parent_domain = fake_alloc_parent_domain;
 }
+
+// All memory, as a C program registers it; with constant flags, as the macro of verbs.h likes them.
+struct ibv_mr *oracle_register_all(struct ibv_pd *pd, int relaxed)
+{
+	if (relaxed)
+		return ibv_reg_mr(pd, NULL, SIZE_MAX, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_RELAXED_ORDERING);
+	return ibv_reg_mr(pd, NULL, SIZE_MAX,
+			  IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+}

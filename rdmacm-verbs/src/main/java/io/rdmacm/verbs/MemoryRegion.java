@@ -16,7 +16,7 @@ import io.rdmacm.verbs.internal.NativeFunction;
  * Memory that a device may use directly ({@code struct ibv_mr}, ibv_reg_mr(3)): pinned, and named by a local and a
  * remote key. Either it owns its memory ({@link ProtectionDomain#allocate}), which then ends with {@link #close()}; or
  * it refers to memory of the caller's ({@link ProtectionDomain#register}), of a device ({@link DeviceMemory}, dma-buf)
- * or of another process (imported).
+ * or of another process (imported); or it is a part of an {@link ImplicitMemoryRegion}.
  *
  * <p>All methods are safe for use by several threads; what is in the memory is for the program to order. After
  * {@link #close()} the segment of an allocated region throws IllegalStateException when it is accessed. Work that is
@@ -28,11 +28,21 @@ public final class MemoryRegion extends NativeObject {
 
     // null when the memory is not this object's
     private final Arena owned;
-    private final boolean imported;
+    private final Origin origin;
     private volatile Registration now;
     // a change failed half-way: the device's view of the region is not known
     private volatile boolean broken;
     private boolean deregistered;
+
+    /** Where it comes from, which says how it ends. */
+    enum Origin {
+        /** Registered by this object. */
+        REGISTERED,
+        /** Made by another context. */
+        IMPORTED,
+        /** A part of an {@link ImplicitMemoryRegion}. */
+        PART
+    }
 
     /**
      * A region that was just made.
@@ -41,12 +51,12 @@ public final class MemoryRegion extends NativeObject {
      * @param address of the C object
      * @param registration what it is
      * @param owned the arena that ends with it; null when the memory is not its own
-     * @param imported whether another context made it
+     * @param origin where it comes from
      */
-    MemoryRegion(Lifetime life, long address, Registration registration, Arena owned, boolean imported) {
+    MemoryRegion(Lifetime life, long address, Registration registration, Arena owned, Origin origin) {
         super(life, address, ibv_mr.sizeof());
         this.owned = owned;
-        this.imported = imported;
+        this.origin = origin;
         become(registration);
     }
 
@@ -110,7 +120,8 @@ public final class MemoryRegion extends NativeObject {
      * until then: nothing should be posted. Memory that the region was allocated with lives on until its close.
      *
      * @param change at least one change
-     * @throws IllegalStateException when it is not registered memory of this process
+     * @throws IllegalStateException when it is not registered memory of this process, or part of an
+     *         {@link ImplicitMemoryRegion}
      * @throws ReregistrationException tells whether the region is as before, as wanted, or can only be closed
      * @throws RdmaUnsupportedException when the device cannot do it; the region is as before
      */
@@ -132,8 +143,8 @@ public final class MemoryRegion extends NativeObject {
         return now;
     }
 
-    boolean isImported() {
-        return imported;
+    Origin origin() {
+        return origin;
     }
 
     /** A change succeeded. */
@@ -174,10 +185,10 @@ public final class MemoryRegion extends NativeObject {
         // the region is closed.
         now.domain().awaitPosts();
         if (!deregistered) {
-            if (imported) {
-                UNIMPORT_MR.callInt(address());
-            } else {
-                Check.returned(DEREG_MR, DEREG_MR.callInt(address()));
+            switch (origin) {
+                case REGISTERED -> Check.returned(DEREG_MR, DEREG_MR.callInt(address()));
+                case IMPORTED -> UNIMPORT_MR.callInt(address());
+                case PART -> { }
             }
             deregistered = true;
         }

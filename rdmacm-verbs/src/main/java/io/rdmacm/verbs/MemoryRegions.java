@@ -10,6 +10,7 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.Errno;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -24,6 +25,8 @@ final class MemoryRegions {
     private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
     private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
     private static final long PAGE = 4096;
+    // of size_t: with it a region is an implicit one
+    private static final long SIZE_MAX = -1;
 
     private final ProtectionDomain domain;
     private final Set<AccessFlag> access;
@@ -43,6 +46,13 @@ final class MemoryRegions {
     static MemoryRegions of(ProtectionDomain domain, AccessFlag... access) {
         domain.life().ensureOpen();
         return new MemoryRegions(domain, checkAccess(Set.copyOf(Arrays.asList(access))));
+    }
+
+    /** As {@link #of}, on demand too. */
+    static MemoryRegions onDemand(ProtectionDomain domain, AccessFlag... access) {
+        AccessFlag[] all = Arrays.copyOf(access, access.length + 1);
+        all[access.length] = AccessFlag.ON_DEMAND;
+        return of(domain, all);
     }
 
     static Set<AccessFlag> checkAccess(Set<AccessFlag> access) {
@@ -106,9 +116,49 @@ final class MemoryRegions {
         long bytes = memory.byteSize();
         // As the macro does: flags that an old kernel may ignore go through the newer function.
         return make(owned, region -> Registration.of(region, domain, memory, access, first, bytes),
-                () -> isOptional()
-                        ? Check.pointer(REG_MR_IOVA2, REG_MR_IOVA2.callLong(pd(), first, bytes, first, flags), detail)
-                        : Check.pointer(REG_MR, REG_MR.callLong(pd(), first, bytes, flags), detail));
+                () -> registerNative(first, bytes, detail));
+    }
+
+    private long registerNative(long first, long bytes, String detail) throws RdmaException {
+        return isOptional()
+                ? registered(REG_MR_IOVA2, REG_MR_IOVA2.callLong(pd(), first, bytes, first, flags), bytes, detail)
+                : registered(REG_MR, REG_MR.callLong(pd(), first, bytes, flags), bytes, detail);
+    }
+
+    /**
+     * Checks the result of a registration. The kernel refuses on-demand paging with EINVAL, which says nothing of the
+     * reason: so the device is asked whether it has it.
+     */
+    private long registered(NativeFunction function, long result, long bytes, String detail) throws RdmaException {
+        int error = Errno.last();
+        if (result == 0 && error == Rdma.EINVAL() && access.contains(AccessFlag.ON_DEMAND)) {
+            boolean implicit = bytes == SIZE_MAX;
+            DeviceAttributesEx.OnDemandPaging paging = domain.context().queryDeviceEx().onDemandPaging();
+            if (!(implicit ? paging.implicit() : paging.supported())) {
+                throw new RdmaUnsupportedException(function.name(), error, detail + ", but the device has no "
+                        + (implicit ? "implicit " : "") + "on-demand paging");
+            }
+            throw RdmaException.of(function.name(), error, detail);
+        }
+        return Check.pointer(function, result, detail);
+    }
+
+    ImplicitMemoryRegion registerAllMemory() throws RdmaException {
+        if (access.contains(AccessFlag.ZERO_BASED) || access.contains(AccessFlag.HUGETLB)) {
+            throw new IllegalArgumentException("all memory has neither a first address that could become 0, nor huge"
+                    + " pages only: " + access);
+        }
+        Lifetime life = Lifetime.begin("ImplicitMemoryRegion", domain.life());
+        long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
+        return new ImplicitMemoryRegion(domain, access, life, region);
+    }
+
+    static MemoryRegion part(ImplicitMemoryRegion whole, ProtectionDomain domain, MemorySegment memory,
+            Set<AccessFlag> access) {
+        Lifetime life = Lifetime.begin("MemoryRegion", whole.life());
+        Registration registration = Registration.of(whole.address(), domain, memory, access, memory.address(),
+                memory.byteSize());
+        return new MemoryRegion(life, whole.address(), registration, null, MemoryRegion.Origin.PART);
     }
 
     private MemoryRegion registerAt(MemorySegment memory, long start, Arena owned) throws RdmaException {
@@ -116,7 +166,8 @@ final class MemoryRegions {
         long bytes = memory.byteSize();
         String detail = bytes + " bytes at 0x" + Long.toHexString(start);
         return make(owned, region -> Registration.of(region, domain, memory, access, start, bytes),
-                () -> Check.pointer(function, function.callLong(pd(), memory.address(), bytes, start, flags), detail));
+                () -> registered(function, function.callLong(pd(), memory.address(), bytes, start, flags), bytes,
+                        detail));
     }
 
     MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
@@ -166,7 +217,7 @@ final class MemoryRegions {
         // Its maker knows the addresses; where they are told, they are those of the maker's process.
         Registration registration = Registration.of(region, domain, null, Set.of(),
                 Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
-        return new MemoryRegion(life, region, registration, null, true);
+        return new MemoryRegion(life, region, registration, null, MemoryRegion.Origin.IMPORTED);
     }
 
     @FunctionalInterface
@@ -181,7 +232,7 @@ final class MemoryRegions {
         System.arraycopy(others, 0, parents, 1, others.length);
         Lifetime life = Lifetime.begin("MemoryRegion", parents);
         long region = life.create(creator);
-        return new MemoryRegion(life, region, describer.describe(region), owned, false);
+        return new MemoryRegion(life, region, describer.describe(region), owned, MemoryRegion.Origin.REGISTERED);
     }
 
     private long pd() {

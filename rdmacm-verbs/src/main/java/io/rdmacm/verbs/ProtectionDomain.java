@@ -92,6 +92,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      * @param access what it may be used for; local read always is
      * @throws IllegalArgumentException for memory of the Java heap, empty memory, memory of a closed arena, or access
      *         flags that need {@link AccessFlag#LOCAL_WRITE} without it
+     * @throws RdmaUnsupportedException with {@link AccessFlag#ON_DEMAND} on a device that has no on-demand paging
      * @throws RdmaException ENOMEM, when the limit of locked memory is reached; EINVAL
      */
     @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
@@ -113,6 +114,21 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     public final MemoryRegion registerAt(MemorySegment memory, long deviceAddress, AccessFlag... access)
             throws RdmaException {
         return MemoryRegions.of(this, access).registerAt(memory, deviceAddress);
+    }
+
+    /**
+     * Registers all memory of the process at once, for a device with implicit on-demand paging ({@code ibv_reg_mr} from
+     * NULL on, SIZE_MAX bytes, {@link AccessFlag#ON_DEMAND}): nothing is pinned, and memory that comes later belongs to
+     * it too.
+     *
+     * @param access what it may be used for; local read always is, and ON_DEMAND need not be named
+     * @throws IllegalArgumentException for ZERO_BASED and HUGETLB, and access flags that need
+     *         {@link AccessFlag#LOCAL_WRITE} without it
+     * @throws RdmaUnsupportedException when the device has no implicit on-demand paging
+     */
+    @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
+    public final ImplicitMemoryRegion registerAllMemory(AccessFlag... access) throws RdmaException {
+        return MemoryRegions.onDemand(this, access).registerAllMemory();
     }
 
     /**

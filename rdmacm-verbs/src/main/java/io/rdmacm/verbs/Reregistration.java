@@ -90,6 +90,9 @@ public final class Reregistration {
         if (memory == null && domain == null && access == null) {
             throw new IllegalArgumentException("nothing to change: call memory, protectionDomain or access");
         }
+        if (region.origin() == MemoryRegion.Origin.PART) {
+            throw new IllegalStateException(region + " is part of an implicit region: it cannot be changed");
+        }
         if (old.memory() == null) {
             throw new IllegalStateException(region + " is not memory of this process: it cannot be changed");
         }

@@ -35,13 +35,20 @@ class PagingTest {
     }
 
     @Test
-    @Covers("ibv_advise_mr")
+    @Covers({"ibv_advise_mr", "ibv_reg_mr", "ibv_reg_mr_iova2"})
     void adviceIsRefusedWithoutPaging() {
         Assumptions.assumeFalse(paging.supported(), "the device has on-demand paging");
         assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> client.domain
                 .advise(MemoryAdvice.PREFETCH, true, new MemoryRange(client.region, 0, 8)))
                 .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_advise_mr"));
-        assertThatThrownBy(() -> client.domain.allocate(8, AccessFlag.ON_DEMAND)).isInstanceOf(RdmaException.class);
+        assertThatExceptionOfType(RdmaUnsupportedException.class)
+                .isThrownBy(() -> client.domain.allocate(8, AccessFlag.ON_DEMAND))
+                .withMessageContaining("the device has no on-demand paging");
+        assertThatExceptionOfType(RdmaUnsupportedException.class)
+                .isThrownBy(() -> client.domain.registerAllMemory(AccessFlag.LOCAL_WRITE))
+                .withMessageContaining("the device has no implicit on-demand paging");
+        assertThatExceptionOfType(RdmaUnsupportedException.class)
+                .isThrownBy(() -> client.domain.registerAllMemory(AccessFlag.RELAXED_ORDERING));
     }
 
     @Test

@@ -330,6 +330,8 @@ class QPTest {
             }
             assertUnsupported("ibv_create_qp_ex", () -> domain.createQueuePair(attributes(QueuePairType.RC, false)
                     .sendOperations(EnumSet.of(SendOperation.TSO)).build()));
+            assertUnsupported("ibv_create_qp_ex", () -> domain.createQueuePair(
+                    attributes(QueuePairType.UD, false).maxTsoHeader(54).build()));
             assertUnsupported("ibv_create_qp", () -> domain.createQueuePair(
                     attributes(QueuePairType.DRIVER, false).build()));
             assertUnsupported("ibv_create_qp", () -> domain.createQueuePair(QueuePairInitAttributes.builder()

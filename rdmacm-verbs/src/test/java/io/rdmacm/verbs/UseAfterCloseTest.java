@@ -61,6 +61,8 @@ class UseAfterCloseTest {
         try (MemoryRegion bindable = stack.domain().allocate(8, AccessFlag.MW_BIND)) {
             binding = MemoryWindowBinding.of(bindable, 0, 8);
         }
+        ImplicitMemoryRegion implicit = stack.domain().registerAllMemory();
+        implicit.close();
         FakeVerbs.call("fake_equip_work_queues", stack.context().handle().address());
         WorkQueue workQueue = stack.domain().createWorkQueue(stack.queue(), 1, 1);
         IndirectionTable table = stack.context().createIndirectionTable(List.of(workQueue));
@@ -78,6 +80,7 @@ class UseAfterCloseTest {
                 .argument(List.class, List.of(workQueue)).argument(Set.class, Set.of())
                 .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())
                 .closed(threadDomain).closed(parentDomain).closed(deviceMemory).closed(window)
+                .closed(implicit)
                 .argument(MemoryWindowBinding.class, binding).argument(QueuePair.class, stack.queuePair())
                 .argument(ParentDomainAttributes.class, ParentDomainAttributes.create())
                 .argument(DeviceMemory.class, deviceMemory)
