@@ -35,7 +35,7 @@ class PagingTest {
     }
 
     @Test
-    @Covers({"ibv_advise_mr", "ibv_reg_mr", "ibv_reg_mr_iova2"})
+    @Covers("ibv_advise_mr")
     void adviceIsRefusedWithoutPaging() {
         Assumptions.assumeFalse(paging.supported(), "the device has on-demand paging");
         assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> client.domain
