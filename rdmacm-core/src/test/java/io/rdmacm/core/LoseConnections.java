@@ -17,7 +17,7 @@ final class LoseConnections {
     private LoseConnections() {
     }
 
-    /** Runs the collector until all of them were reported, and prints the reports. */
+    /** Runs the collector until all of the arguments stand in the reports, and prints these. */
     public static void main(String[] arguments) throws Exception {
         ByteArrayOutputStream log = new ByteArrayOutputStream();
         System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
