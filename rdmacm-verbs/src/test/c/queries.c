@@ -52,11 +52,14 @@ struct ibv_context *ibv_import_device(int cmd_fd)
 	return context;
 }
 
+// A bit that verbs.h has no name for, as newer devices set them.
+#define FAKE_UNKNOWN_FLAG (1u << 30)
+
 static void fill_device(struct ibv_device_attr *attr)
 {
 	scribble(attr, sizeof(*attr));
 	strcpy(attr->fw_ver, "12.34.5678");
-	attr->device_cap_flags = IBV_DEVICE_RESIZE_MAX_WR | IBV_DEVICE_XRC | IBV_DEVICE_MANAGED_FLOW_STEERING;
+	attr->device_cap_flags = IBV_DEVICE_RESIZE_MAX_WR | IBV_DEVICE_XRC | IBV_DEVICE_MANAGED_FLOW_STEERING | FAKE_UNKNOWN_FLAG;
 	attr->atomic_cap = IBV_ATOMIC_GLOB;
 }
 
@@ -64,13 +67,14 @@ static void fill_device_ex(struct ibv_device_attr_ex *attr)
 {
 	scribble(attr, sizeof(*attr));
 	fill_device(&attr->orig_attr);
-	attr->odp_caps.general_caps = IBV_ODP_SUPPORT_IMPLICIT;
+	attr->odp_caps.general_caps = IBV_ODP_SUPPORT_IMPLICIT | 1ull << 40;
 	attr->odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_SRQ_RECV;
-	attr->odp_caps.per_transport_caps.uc_odp_caps = IBV_ODP_SUPPORT_RECV;
+	attr->odp_caps.per_transport_caps.uc_odp_caps = IBV_ODP_SUPPORT_RECV | FAKE_UNKNOWN_FLAG;
 	attr->odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_ATOMIC;
-	attr->device_cap_flags_ex = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_RAW_SCATTER_FCS | IBV_DEVICE_PCI_WRITE_END_PADDING;
-	attr->rss_caps.rx_hash_fields_mask = IBV_RX_HASH_DST_IPV6 | (uint64_t)IBV_RX_HASH_INNER;
-	attr->rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+	attr->device_cap_flags_ex = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_RAW_SCATTER_FCS | IBV_DEVICE_PCI_WRITE_END_PADDING |
+				    1ull << 60;
+	attr->rss_caps.rx_hash_fields_mask = IBV_RX_HASH_DST_IPV6 | 1ull << 50;
+	attr->rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ | 0x80;
 	attr->raw_packet_caps = IBV_RAW_PACKET_CAP_SCATTER_FCS | IBV_RAW_PACKET_CAP_DELAY_DROP;
 	attr->tm_caps.flags = IBV_TM_CAP_RC;
 	attr->pci_atomic_caps.fetch_add = IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP;
@@ -85,11 +89,11 @@ static void fill_port(struct ibv_port_attr *attr, size_t size)
 	attr->state = IBV_PORT_ACTIVE;
 	attr->max_mtu = IBV_MTU_4096;
 	attr->active_mtu = IBV_MTU_1024;
-	attr->port_cap_flags = IBV_PORT_SM | IBV_PORT_IP_BASED_GIDS;
+	attr->port_cap_flags = IBV_PORT_SM | IBV_PORT_IP_BASED_GIDS | 1u << 31;
 	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
 	attr->flags = IBV_QPF_GRH_REQUIRED;
 	if (size == sizeof(*attr))
-		attr->port_cap_flags2 = IBV_PORT_VIRT_SUP | IBV_PORT_LINK_SPEED_NDR_SUP;
+		attr->port_cap_flags2 = IBV_PORT_VIRT_SUP | IBV_PORT_LINK_SPEED_NDR_SUP | 1u << 15;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -260,7 +264,7 @@ uint64_t oracle_device_ex(uint64_t *numbers)
 	struct ibv_device_attr_ex attr, *a = &attr;
 	fill_device_ex(&attr);
 	numbers = list_device(numbers, &attr.orig_attr);
-	PUT(0), PUT(1); // on-demand paging: not supported, implicit
+	PUT(a->odp_caps.general_caps);
 	PUT(a->odp_caps.per_transport_caps.rc_odp_caps), PUT(a->odp_caps.per_transport_caps.uc_odp_caps);
 	PUT(a->odp_caps.per_transport_caps.ud_odp_caps), PUT(a->completion_timestamp_mask), PUT(a->hca_core_clock);
 	PUT(a->device_cap_flags_ex), PUT(a->tso_caps.max_tso), PUT((int)a->tso_caps.supported_qpts);

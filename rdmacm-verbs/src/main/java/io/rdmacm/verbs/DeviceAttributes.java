@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.ibv_device_attr;
 import io.rdmacm.verbs.internal.Memory;
 
@@ -53,11 +51,11 @@ import io.rdmacm.verbs.internal.Memory;
  */
 public record DeviceAttributes(String firmwareVersion, Guid nodeGuid, Guid systemImageGuid, long maxRegionSize,
         long pageSizes, int vendorId, int vendorPartId, int hardwareVersion, int maxQueuePairs,
-        int maxQueuePairRequests, Set<DeviceCapability> capabilities, int maxScatterGather, int maxReadScatterGather,
-        int maxCompletionQueues, int maxCompletionQueueEntries, int maxRegions, int maxProtectionDomains,
-        int maxQueuePairReadAtomic, int maxEeReadAtomic, int maxResourceReadAtomic,
-        int maxQueuePairInitiatorReadAtomic, int maxEeInitiatorReadAtomic, AtomicCapability atomicCapability,
-        int maxEe, int maxRdd, int maxMemoryWindows, int maxRawIpv6QueuePairs, int maxRawEthernetQueuePairs,
+        int maxQueuePairRequests, FlagSet<DeviceCapability> capabilities, int maxScatterGather,
+        int maxReadScatterGather, int maxCompletionQueues, int maxCompletionQueueEntries, int maxRegions,
+        int maxProtectionDomains, int maxQueuePairReadAtomic, int maxEeReadAtomic, int maxResourceReadAtomic,
+        int maxQueuePairInitiatorReadAtomic, int maxEeInitiatorReadAtomic, AtomicCapability atomicCapability, int maxEe,
+        int maxRdd, int maxMemoryWindows, int maxRawIpv6QueuePairs, int maxRawEthernetQueuePairs,
         int maxMulticastGroups, int maxMulticastQueuePairs, int maxMulticastAttachments, int maxAddressHandles,
         int maxFastRegions, int maxMapsPerFastRegion, int maxSharedReceiveQueues, int maxSharedReceiveRequests,
         int maxSharedReceiveScatterGather, int maxPartitions, int localAckDelay, int physicalPorts) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq_moderation_caps;
 import io.rdmacm.bindings.ibv_device_attr_ex;
@@ -36,26 +34,34 @@ import io.rdmacm.verbs.internal.Memory;
  * @param physicalPorts ports, also more than 255
  */
 public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemandPaging, long completionTimestampMask,
-        long coreClock, Set<DeviceCapability> capabilities, Tso tso, Rss rss, int maxReceiveWorkQueues,
-        PacketPacing packetPacing, Set<RawPacketCapability> rawPacket, TagMatching tagMatching, Moderation moderation,
-        long maxDeviceMemory, PciAtomics pciAtomics, Set<OdpCapability> xrcOnDemandPaging, int physicalPorts) {
+        long coreClock, FlagSet<DeviceCapability> capabilities, Tso tso, Rss rss, int maxReceiveWorkQueues,
+        PacketPacing packetPacing, FlagSet<RawPacketCapability> rawPacket, TagMatching tagMatching,
+        Moderation moderation, long maxDeviceMemory, PciAtomics pciAtomics, FlagSet<OdpCapability> xrcOnDemandPaging,
+        int physicalPorts) {
 
     /**
      * On-demand paging ({@code struct ibv_odp_caps}).
      *
-     * @param supported whether there is any
-     * @param implicit whether a region may span the whole address space
+     * @param general the bits of {@code enum ibv_odp_general_caps}, see {@link #supported()} and {@link #implicit()}
      * @param rc what it is good for with reliable connections
      * @param uc what it is good for with unreliable connections
      * @param ud what it is good for with datagrams
      */
-    public record OnDemandPaging(boolean supported, boolean implicit, Set<OdpCapability> rc, Set<OdpCapability> uc,
-            Set<OdpCapability> ud) {
+    public record OnDemandPaging(long general, FlagSet<OdpCapability> rc, FlagSet<OdpCapability> uc,
+            FlagSet<OdpCapability> ud) {
+        /** Whether there is any. */
+        public boolean supported() {
+            return (general & Rdma.IBV_ODP_SUPPORT()) != 0;
+        }
+
+        /** Whether a region may span the whole address space, see {@link ProtectionDomain#registerAllMemory}. */
+        public boolean implicit() {
+            return (general & Rdma.IBV_ODP_SUPPORT_IMPLICIT()) != 0;
+        }
+
         static OnDemandPaging read(long address) {
-            long general = Memory.getLong(address + ibv_odp_caps.general_caps$offset());
             long transports = address + ibv_odp_caps.per_transport_caps$offset();
-            return new OnDemandPaging((general & Rdma.IBV_ODP_SUPPORT()) != 0,
-                    (general & Rdma.IBV_ODP_SUPPORT_IMPLICIT()) != 0,
+            return new OnDemandPaging(Memory.getLong(address + ibv_odp_caps.general_caps$offset()),
                     odp(transports + ibv_odp_caps.per_transport_caps.rc_odp_caps$offset()),
                     odp(transports + ibv_odp_caps.per_transport_caps.uc_odp_caps$offset()),
                     odp(transports + ibv_odp_caps.per_transport_caps.ud_odp_caps$offset()));
@@ -88,10 +94,15 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
      * @param maxIndirectionTables the most indirection tables
      * @param maxIndirectionTableSize the most work queues of one
      * @param hashFields what can be hashed
-     * @param toeplitz whether the Toeplitz hash is there
+     * @param hashFunctions the bits of {@code enum ibv_rx_hash_function_flags}, see {@link #toeplitz()}
      */
     public record Rss(int queuePairTypes, int maxIndirectionTables, int maxIndirectionTableSize,
-            Set<RxHashField> hashFields, boolean toeplitz) {
+            FlagSet<RxHashField> hashFields, int hashFunctions) {
+        /** Whether the Toeplitz hash is there. */
+        public boolean toeplitz() {
+            return (hashFunctions & Rdma.IBV_RX_HASH_FUNC_TOEPLITZ()) != 0;
+        }
+
         /** Whether a type of queue pair has it ({@code ibv_is_qpt_supported}). */
         @CFunction("ibv_is_qpt_supported")
         public boolean supports(QueuePairType type) {
@@ -103,8 +114,7 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
                     Memory.getInt(address + ibv_rss_caps.max_rwq_indirection_tables$offset()),
                     Memory.getInt(address + ibv_rss_caps.max_rwq_indirection_table_size$offset()),
                     RxHashField.of(Memory.getLong(address + ibv_rss_caps.rx_hash_fields_mask$offset())),
-                    (Memory.getByte(address + ibv_rss_caps.rx_hash_function$offset())
-                            & Rdma.IBV_RX_HASH_FUNC_TOEPLITZ()) != 0);
+                    Byte.toUnsignedInt(Memory.getByte(address + ibv_rss_caps.rx_hash_function$offset())));
         }
     }
 
@@ -170,12 +180,16 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
      * @param swap the sizes of swap
      * @param compareSwap the sizes of compare-and-swap
      */
-    public record PciAtomics(Set<PciAtomicSize> fetchAdd, Set<PciAtomicSize> swap, Set<PciAtomicSize> compareSwap) {
+    public record PciAtomics(FlagSet<PciAtomicSize> fetchAdd, FlagSet<PciAtomicSize> swap,
+            FlagSet<PciAtomicSize> compareSwap) {
         static PciAtomics read(long address) {
-            return new PciAtomics(
-                    PciAtomicSize.of(Memory.getShort(address + ibv_pci_atomic_caps.fetch_add$offset())),
-                    PciAtomicSize.of(Memory.getShort(address + ibv_pci_atomic_caps.swap$offset())),
-                    PciAtomicSize.of(Memory.getShort(address + ibv_pci_atomic_caps.compare_swap$offset())));
+            return new PciAtomics(sizes(address + ibv_pci_atomic_caps.fetch_add$offset()),
+                    sizes(address + ibv_pci_atomic_caps.swap$offset()),
+                    sizes(address + ibv_pci_atomic_caps.compare_swap$offset()));
+        }
+
+        private static FlagSet<PciAtomicSize> sizes(long address) {
+            return PciAtomicSize.of(Short.toUnsignedInt(Memory.getShort(address)));
         }
     }
 
@@ -198,7 +212,7 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
                 Memory.getInt(address + ibv_device_attr_ex.phys_port_cnt_ex$offset()));
     }
 
-    private static Set<OdpCapability> odp(long address) {
+    private static FlagSet<OdpCapability> odp(long address) {
         return OdpCapability.of(Memory.getInt(address));
     }
 

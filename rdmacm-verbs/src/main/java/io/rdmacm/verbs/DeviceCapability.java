@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** What a device can do ({@code enum ibv_device_cap_flags} and IBV_DEVICE_*, ibv_query_device(3)). */
 public enum DeviceCapability {
@@ -72,7 +69,7 @@ public enum DeviceCapability {
         return bit;
     }
 
-    static Set<DeviceCapability> of(long mask) {
-        return Flags.set(values(), mask, DeviceCapability::bit);
+    static FlagSet<DeviceCapability> of(long mask) {
+        return FlagSet.of(values(), mask, DeviceCapability::bit);
     }
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** What a port can do ({@code enum ibv_port_cap_flags2}, ibv_query_port(3)): the InfiniBand CapabilityMask2. */
 public enum ExtendedPortCapability {
@@ -34,7 +31,7 @@ public enum ExtendedPortCapability {
         return bit;
     }
 
-    static Set<ExtendedPortCapability> of(int mask) {
-        return Flags.set(values(), mask, ExtendedPortCapability::bit);
+    static FlagSet<ExtendedPortCapability> of(int mask) {
+        return FlagSet.of(values(), Integer.toUnsignedLong(mask), ExtendedPortCapability::bit);
     }
 }

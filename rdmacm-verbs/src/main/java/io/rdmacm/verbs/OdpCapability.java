@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** What on-demand paging is good for with a transport ({@code enum ibv_odp_transport_cap_bits}). */
 public enum OdpCapability {
@@ -32,7 +29,7 @@ public enum OdpCapability {
         return bit;
     }
 
-    static Set<OdpCapability> of(int mask) {
-        return Flags.set(values(), mask, OdpCapability::bit);
+    static FlagSet<OdpCapability> of(int mask) {
+        return FlagSet.of(values(), Integer.toUnsignedLong(mask), OdpCapability::bit);
     }
 }

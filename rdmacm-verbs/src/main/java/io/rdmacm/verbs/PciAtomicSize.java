@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** An operand size of atomic operations over PCI ({@code enum ibv_pci_atomic_op_size}). */
 public enum PciAtomicSize {
@@ -26,7 +23,7 @@ public enum PciAtomicSize {
         return bit;
     }
 
-    static Set<PciAtomicSize> of(int mask) {
-        return Flags.set(values(), mask, PciAtomicSize::bit);
+    static FlagSet<PciAtomicSize> of(int mask) {
+        return FlagSet.of(values(), Integer.toUnsignedLong(mask), PciAtomicSize::bit);
     }
 }

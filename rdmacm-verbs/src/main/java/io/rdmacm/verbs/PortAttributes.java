@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_port_attr;
 import io.rdmacm.verbs.internal.Memory;
@@ -36,11 +34,11 @@ import io.rdmacm.verbs.internal.Memory;
  * @param extendedCapabilities what else it can do
  */
 public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gidTableLength,
-        Set<PortCapability> capabilities, long maxMessageSize, long badPartitionKeys, long queueKeyViolations,
+        FlagSet<PortCapability> capabilities, long maxMessageSize, long badPartitionKeys, long queueKeyViolations,
         int partitionKeyTableLength, int lid, int subnetManagerLid, int lidMaskControl, int maxVirtualLanes,
         int subnetManagerServiceLevel, int subnetTimeout, int initTypeReply, int activeWidth, int activeSpeed,
         int physicalState, LinkLayer linkLayer, boolean globalRouteRequired,
-        Set<ExtendedPortCapability> extendedCapabilities) {
+        FlagSet<ExtendedPortCapability> extendedCapabilities) {
     private static final int MTU_BASE = 128;
 
     static PortAttributes read(long address) {
@@ -64,7 +62,8 @@ public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gid
                 Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.phys_state$offset())),
                 LinkLayer.of(Memory.getByte(address + ibv_port_attr.link_layer$offset())),
                 (Memory.getByte(address + ibv_port_attr.flags$offset()) & Rdma.IBV_QPF_GRH_REQUIRED()) != 0,
-                ExtendedPortCapability.of(Memory.getShort(address + ibv_port_attr.port_cap_flags2$offset())));
+                ExtendedPortCapability.of(
+                        Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.port_cap_flags2$offset()))));
     }
 
     /** {@code enum ibv_mtu} counts the powers of two from 256 on. */

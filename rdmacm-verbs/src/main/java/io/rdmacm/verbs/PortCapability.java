@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** What a port can do ({@code enum ibv_port_cap_flags}, ibv_query_port(3)): the InfiniBand CapabilityMask. */
 public enum PortCapability {
@@ -68,7 +65,7 @@ public enum PortCapability {
         return bit;
     }
 
-    static Set<PortCapability> of(int mask) {
-        return Flags.set(values(), mask, PortCapability::bit);
+    static FlagSet<PortCapability> of(int mask) {
+        return FlagSet.of(values(), Integer.toUnsignedLong(mask), PortCapability::bit);
     }
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** What a device can do with raw packets ({@code enum ibv_raw_packet_caps}, ibv_query_device_ex(3)). */
 public enum RawPacketCapability {
@@ -28,7 +25,7 @@ public enum RawPacketCapability {
         return bit;
     }
 
-    static Set<RawPacketCapability> of(int mask) {
-        return Flags.set(values(), mask, RawPacketCapability::bit);
+    static FlagSet<RawPacketCapability> of(int mask) {
+        return FlagSet.of(values(), Integer.toUnsignedLong(mask), RawPacketCapability::bit);
     }
 }

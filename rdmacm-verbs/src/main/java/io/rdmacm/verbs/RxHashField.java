@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Set;
-
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
 
 /** A part of packets that is hashed to spread them ({@code enum ibv_rx_hash_fields}, ibv_create_qp_ex(3)). */
 public enum RxHashField {
@@ -40,7 +37,7 @@ public enum RxHashField {
         return bit;
     }
 
-    static Set<RxHashField> of(long mask) {
-        return Flags.set(values(), (int) mask, RxHashField::bit);
+    static FlagSet<RxHashField> of(long mask) {
+        return FlagSet.of(values(), mask, field -> Integer.toUnsignedLong(field.bit));
     }
 }

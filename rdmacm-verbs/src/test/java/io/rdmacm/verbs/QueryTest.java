@@ -13,7 +13,6 @@ import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_device_attr_ex;
@@ -70,7 +69,7 @@ class QueryTest {
                 case Number number -> List.of(number.longValue());
                 case Enum<?> constant -> List.of(((Number) constant.getClass().getMethod("value").invoke(constant))
                         .longValue());
-                case Set<?> flags -> List.of(bits(flags));
+                case FlagSet<?> flags -> List.of(flags.bits());
                 case Record record -> {
                     List<Long> numbers = new ArrayList<>();
                     for (RecordComponent component : record.getClass().getRecordComponents()) {
@@ -83,15 +82,6 @@ class QueryTest {
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
-    }
-
-    private static long bits(Set<?> flags) throws ReflectiveOperationException {
-        long bits = 0;
-        for (Object flag : flags) {
-            Number bit = (Number) flag.getClass().getMethod("bit").invoke(flag);
-            bits |= bit instanceof Integer i ? Integer.toUnsignedLong(i) : bit.longValue();
-        }
-        return bits;
     }
 
     @Test
@@ -130,6 +120,13 @@ class QueryTest {
 
         assertThat(numbers(attributes)).isEqualTo(oracle("oracle_device_ex"));
         assertThat(attributes.basic()).isEqualTo(context.queryDevice());
+        assertThat(attributes.onDemandPaging().supported()).isFalse();
+        assertThat(attributes.onDemandPaging().implicit()).isTrue();
+        assertThat(attributes.rss().toeplitz()).isTrue();
+        assertThat(attributes.capabilities()).containsExactly(DeviceCapability.MEM_WINDOW,
+                DeviceCapability.RAW_SCATTER_FCS, DeviceCapability.PCI_WRITE_END_PADDING);
+        assertThat(attributes.capabilities().unknownBits()).isEqualTo(1L << 60);
+        assertThat(attributes.rss().hashFields()).containsExactly(RxHashField.DST_IPV6);
         FakeVerbs.Call call = FakeVerbs.calls("fake_query_device_ex").getFirst();
         assertThat(call.arguments()).startsWith(handle.address(), 0L).element(3).isEqualTo(ibv_device_attr_ex.sizeof());
     }
@@ -137,14 +134,15 @@ class QueryTest {
     @Test
     @Covers("ibv_is_qpt_supported")
     void aTypeOfQueuePairIsSupportedByItsBit() {
+        FlagSet<RxHashField> fields = RxHashField.of(0);
         for (QueuePairType type : QueuePairType.values()) {
             int bit = 1 << type.value();
             assertThat(new DeviceAttributesEx.Tso(1, bit).supports(type)).isTrue();
             assertThat(new DeviceAttributesEx.Tso(1, ~bit).supports(type)).isFalse();
             assertThat(new DeviceAttributesEx.PacketPacing(0, 1, bit).supports(type)).isTrue();
             assertThat(new DeviceAttributesEx.PacketPacing(0, 1, ~bit).supports(type)).isFalse();
-            assertThat(new DeviceAttributesEx.Rss(bit, 0, 0, Set.of(), true).supports(type)).isTrue();
-            assertThat(new DeviceAttributesEx.Rss(~bit, 0, 0, Set.of(), true).supports(type)).isFalse();
+            assertThat(new DeviceAttributesEx.Rss(bit, 0, 0, fields, 0).supports(type)).isTrue();
+            assertThat(new DeviceAttributesEx.Rss(~bit, 0, 0, fields, 0).supports(type)).isFalse();
         }
     }
 
