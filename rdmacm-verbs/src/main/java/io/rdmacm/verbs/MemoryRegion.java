@@ -108,6 +108,12 @@ public final class MemoryRegion extends NativeObject {
         return usable().remoteKey();
     }
 
+    /** Whether it is known that the device may not write to it; of an imported or a null region that is not known. */
+    boolean isReadOnlyForDevice() {
+        Registration registration = now;
+        return !imported && registration.memory() != null && !registration.access().contains(AccessFlag.LOCAL_WRITE);
+    }
+
     /** The kernel's number of it, for {@link ProtectionDomain#importRegion} ({@code ibv_mr.handle}). */
     public int kernelHandle() {
         life().ensureOpen();

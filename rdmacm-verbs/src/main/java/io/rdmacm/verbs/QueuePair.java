@@ -286,7 +286,11 @@ public final class QueuePair extends NativeObject {
         }
     }
 
-    /** Brings it into the error state: all posted work completes with WR_FLUSH_ERR ({@code ibv_modify_qp}). */
+    /**
+     * Brings it into the error state: all posted work completes with WR_FLUSH_ERR ({@code ibv_modify_qp}).
+     *
+     * @throws RdmaException EINVAL in the state RESET, which nothing can be posted in
+     */
     @CFunction("ibv_modify_qp")
     public void modifyToError() throws RdmaException {
         life().enter();

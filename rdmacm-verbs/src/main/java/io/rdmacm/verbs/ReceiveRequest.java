@@ -43,8 +43,10 @@ public final class ReceiveRequest {
      * @param region open, with {@link AccessFlag#LOCAL_WRITE}
      * @param offset in bytes
      * @param length in bytes; for datagrams 40 more than the message, for the route header
+     * @throws IllegalArgumentException also for a region without {@link AccessFlag#LOCAL_WRITE}
      */
     public ReceiveRequest data(MemoryRegion region, long offset, int length) {
+        requireWritable(region);
         list.set(0, region, offset, length);
         Memory.putInt(address + NUM_SGE, 1);
         return this;
@@ -57,11 +59,13 @@ public final class ReceiveRequest {
      * @param region open, with {@link AccessFlag#LOCAL_WRITE}
      * @param offset in bytes
      * @param length in bytes
+     * @throws IllegalArgumentException also for a region without {@link AccessFlag#LOCAL_WRITE}
      */
     public ReceiveRequest data(int index, MemoryRegion region, long offset, int length) {
         if (index > entries()) {
             throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries());
         }
+        requireWritable(region);
         list.set(index, region, offset, length);
         Memory.putInt(address + NUM_SGE, index + 1);
         return this;
@@ -71,6 +75,14 @@ public final class ReceiveRequest {
     public ReceiveRequest noData() {
         Memory.putInt(address + NUM_SGE, 0);
         return this;
+    }
+
+    // Else the message would be lost and the connection with it: the device reports a local protection error.
+    private static void requireWritable(MemoryRegion region) {
+        if (region.isReadOnlyForDevice()) {
+            throw new IllegalArgumentException("a message cannot be received into a region without LOCAL_WRITE: "
+                    + region);
+        }
     }
 
     long address() {

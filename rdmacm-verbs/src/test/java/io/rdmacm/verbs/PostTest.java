@@ -228,6 +228,17 @@ class PostTest {
     }
 
     @Test
+    void aReceiveIntoMemoryThatTheDeviceMayNotWriteIsRefused() throws RdmaException {
+        try (MemoryRegion readOnly = stack.domain().allocate(8, AccessFlag.REMOTE_READ)) {
+            ReceiveRequest request = receives.get(0);
+
+            assertThatIllegalArgumentException().isThrownBy(() -> request.data(readOnly, 0, 8))
+                    .withMessageContaining("without LOCAL_WRITE: MemoryRegion[8 bytes");
+            assertThatIllegalArgumentException().isThrownBy(() -> request.data(0, readOnly, 0, 8));
+        }
+    }
+
+    @Test
     void inlineDataOfAClosedArenaIsRefused() throws RdmaException {
         Arena arena = Arena.ofShared();
         try (MemoryRegion region = stack.domain().register(arena.allocate(8))) {
