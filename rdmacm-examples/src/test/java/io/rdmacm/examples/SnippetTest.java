@@ -49,7 +49,7 @@ class SnippetTest {
     void compile(@TempDir Path folder) throws Exception {
         programs = new ArrayList<>();
         programs.add(new Program("Hello", blocks("README.md").getFirst(), List.of()));
-        String guide = Files.readString(root().resolve("docs/guide.md"));
+        String guide = Files.readString(Documents.root().resolve("docs/guide.md"));
         for (Matcher program = PROGRAM.matcher(guide); program.find();) {
             programs.add(new Program(program.group(1), program.group(2), program.group(3).lines().toList()));
         }
@@ -108,14 +108,6 @@ class SnippetTest {
 
     private static List<String> blocks(String document) throws Exception {
         return Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(
-                root().resolve(document))).results().map(block -> block.group(1)).toList();
-    }
-
-    private static Path root() {
-        Path folder = Path.of("").toAbsolutePath();
-        while (!Files.exists(folder.resolve("README.md"))) {
-            folder = folder.getParent();
-        }
-        return folder;
+                Documents.root().resolve(document))).results().map(block -> block.group(1)).toList();
     }
 }
