@@ -111,7 +111,8 @@ public final class MemoryRegion extends NativeObject {
     /** Whether it is known that the device may not write to it; of an imported or a null region that is not known. */
     boolean isReadOnlyForDevice() {
         Registration registration = now;
-        return !imported && registration.memory() != null && !registration.access().contains(AccessFlag.LOCAL_WRITE);
+        return origin != Origin.IMPORTED && registration.memory() != null
+                && !registration.access().contains(AccessFlag.LOCAL_WRITE);
     }
 
     /** The kernel's number of it, for {@link ProtectionDomain#importRegion} ({@code ibv_mr.handle}). */
