@@ -13,6 +13,8 @@ module io.rdmacm.examples {
             info.picocli;
     opens io.rdmacm.examples.echo to
             info.picocli;
+    opens io.rdmacm.examples.manual to
+            info.picocli;
     opens io.rdmacm.examples.rping to
             info.picocli;
 }

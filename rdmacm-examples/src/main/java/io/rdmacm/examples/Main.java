@@ -5,6 +5,10 @@ import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
 import io.rdmacm.examples.echo.Echo;
+import io.rdmacm.examples.manual.ApmExample;
+import io.rdmacm.examples.manual.MulticastExample;
+import io.rdmacm.examples.manual.RcExample;
+import io.rdmacm.examples.manual.SrqExample;
 import io.rdmacm.examples.rping.Rping;
 import io.rdmacm.examples.support.Console;
 import picocli.CommandLine;
@@ -18,7 +22,10 @@ import picocli.CommandLine.Spec;
  * Runs one of the programs by its name. The exit status is 0 when it did what was asked, 130 when it was interrupted,
  * and else 1, with one line on standard error that says why.
  */
-@Command(name = "rdmacm", synopsisSubcommandLabel = "NAME", subcommands = {Rping.class, Echo.class},
+@Command(name = "rdmacm", synopsisSubcommandLabel = "NAME",
+        subcommands = {
+            Rping.class, Echo.class,
+            RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class},
         header = "The programs of librdmacm, in Java.", footer = "%nrdmacm NAME --help tells the options of a program.",
         commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {

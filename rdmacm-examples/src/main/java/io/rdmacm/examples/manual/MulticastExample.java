@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.manual;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.DatagramParameters;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.MulticastMembership;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.HostConverter;
+import io.rdmacm.examples.support.Usage;
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AddressHandle;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.ReceiveRequest;
+import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.VerbsContext;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * The multicast example of the manual (7.3 and 8.2): one sends datagrams to a group, any number of others receive them.
+ * Both join the group through the connection manager, which tells the switches and attaches the queue pair.
+ */
+@Command(name = "multicast_example", sortOptions = false, header = "Datagrams to a multicast group.",
+        description = "Start the receivers first: nobody sends a datagram again.",
+        footer = {"%nFor example, a receiver, and a sender on another machine:",
+            "  rdmacm multicast_example -m 239.7.1.9 -b 192.168.99.1",
+            "  rdmacm multicast_example -s -m 239.7.1.9 -b 192.168.99.2"})
+public final class MulticastExample implements Callable<Integer> {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+    // A receive of a datagram begins with the global route header, or with room for it.
+    private static final int ROUTE_HEADER = 40;
+    private static final int LEAST_SIZE = 2 * Integer.BYTES;
+    // What UDP can carry; the port says later what a packet of it holds.
+    private static final int MOST_SIZE = 65_507;
+    private static final int MOST_MESSAGES = 1000;
+
+    @Option(names = "-s", description = "Be the sender; if not given, a receiver.")
+    private boolean sender;
+
+    @Option(names = "-m", paramLabel = "GROUP", defaultValue = "239.7.1.9", converter = HostConverter.class,
+            description = "The address of the group (${DEFAULT-VALUE}).")
+    private InetAddress group;
+
+    @Option(names = "-b", paramLabel = "ADDR", converter = HostConverter.class,
+            description = "The address of this machine to send or receive with; chosen by the routes if not given.")
+    private InetAddress local;
+
+    @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10",
+            description = "How many messages; the same at both ends (${DEFAULT-VALUE}).")
+    private int count;
+
+    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64",
+            description = "Bytes of a message, at most what one packet holds (${DEFAULT-VALUE}).")
+    private int size;
+
+    @Option(names = "-t", paramLabel = "SECONDS", defaultValue = "60",
+            description = "How long a receiver waits for the next message (${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
+    private boolean help;
+
+    @Spec
+    private CommandSpec spec;
+
+    private Console console;
+    private final Completions completions = Completions.allocate(16);
+
+    /** Made by picocli. */
+    public MulticastExample() {
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Usage.require(spec, group.isMulticastAddress(), group.getHostAddress() + " is no multicast address");
+        Usage.require(spec, count >= 1 && count <= MOST_MESSAGES, "Invalid count " + count + " (valid range is 1 to "
+                + MOST_MESSAGES + ")");
+        Usage.require(spec, size >= LEAST_SIZE && size <= MOST_SIZE, "Invalid size " + size
+                + " (valid range is " + LEAST_SIZE + " to " + MOST_SIZE + ")");
+        Usage.require(spec, seconds >= 1, "Invalid number of seconds " + seconds);
+        console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
+        InetSocketAddress destination = new InetSocketAddress(group, 0);
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.UDP)) {
+            // Which device leads to the group.
+            id.resolveAddress(local == null ? null : new InetSocketAddress(local, 0), destination, RESOLVE_TIMEOUT);
+            channel.await(id, CmEventType.ADDR_RESOLVED, PATIENCE).close();
+            console.print("using " + id.context().deviceName() + ", address "
+                    + id.localAddress().getAddress().getHostAddress());
+            joinAndRun(channel, id, destination);
+        }
+        return 0;
+    }
+
+    private void joinAndRun(EventChannel channel, CmId id, InetSocketAddress destination)
+            throws IOException, InterruptedException {
+        VerbsContext device = id.context();
+        int slot = ROUTE_HEADER + size;
+        try (ProtectionDomain domain = device.allocateProtectionDomain();
+                CompletionChannel events = device.createCompletionChannel();
+                CompletionQueue queue = device.createCompletionQueue(count + 1, events);
+                MemoryRegion memory = domain.allocate((long) count * slot, AccessFlag.LOCAL_WRITE);
+                QueuePair pair = id.createQueuePair(domain, QueuePairInitAttributes.builder().type(QueuePairType.UD)
+                        .completionQueue(queue).maxSendRequests(1).maxReceiveRequests(count).build())) {
+            if (!sender) {
+                // All that will come has its place before the first can.
+                ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
+                for (int i = 0; i < count; i++) {
+                    pair.postReceive(receive.id(i).data(memory, (long) i * slot, slot));
+                }
+            }
+            try (MulticastMembership membership = id.joinMulticast(destination)) {
+                DatagramParameters to = awaitJoin(channel, id);
+                requireFits(device.queryPort(to.address().orElseThrow().port()).activeMtu());
+                console.print("joined " + membership.group());
+                if (sender) {
+                    try (AddressHandle handle = domain.createAddressHandle(to.address().orElseThrow())) {
+                        send(pair, memory, handle, to);
+                    }
+                } else {
+                    receive(queue, memory, slot);
+                }
+            }
+        }
+    }
+
+    /** The event of the join tells how to send to the group. */
+    private static DatagramParameters awaitJoin(EventChannel channel, CmId id)
+            throws IOException, InterruptedException {
+        try (CmEvent joined = channel.await(id, CmEventType.MULTICAST_JOIN, PATIENCE)) {
+            return joined.datagramParameters();
+        }
+    }
+
+    /** A datagram is one packet. */
+    private void requireFits(int mtu) throws IOException {
+        if (size > mtu) {
+            throw new IOException("a packet holds at most " + mtu + " bytes here, not " + size);
+        }
+    }
+
+    private void send(QueuePair pair, MemoryRegion memory, AddressHandle handle, DatagramParameters to)
+            throws IOException, InterruptedException {
+        SendRequest request = SendRequests.allocate(1, 1).get(0).send()
+                .datagram(handle, to.queuePairNumber(), to.queueKey()).data(memory, 0, size);
+        for (int message = 0; message < count; message++) {
+            Datagram.fill(memory.memory().asSlice(0, size), message);
+            pair.postSend(request);
+            // Done means that it has left this machine, not that anybody got it.
+            pair.sendQueue().await(completions, PATIENCE);
+            completions.at(0).check();
+        }
+        console.print("sent " + count + " messages of " + size + " bytes to " + to.address().orElseThrow()
+                .globalRoute().orElseThrow().destination());
+    }
+
+    private void receive(CompletionQueue queue, MemoryRegion memory, int slot)
+            throws IOException, InterruptedException {
+        console.print("waiting for " + count + " messages");
+        int received = 0;
+        while (received < count) {
+            queue.await(completions, Duration.ofSeconds(seconds));
+            for (; completions.next(); received++) {
+                completions.check();
+                long start = completions.workRequestId() * slot + ROUTE_HEADER;
+                int length = completions.byteLength() - ROUTE_HEADER;
+                int message = Datagram.check(memory.memory().asSlice(start, length));
+                console.print("received message " + message + " of " + length + " bytes from queue pair 0x"
+                        + Integer.toHexString(completions.sourceQueuePair()));
+            }
+        }
+        console.print("received all " + count + " messages");
+    }
+}
