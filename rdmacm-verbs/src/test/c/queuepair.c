@@ -127,6 +127,8 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		errno = error;
 		return NULL;
 	}
+	if (init->comp_mask & IBV_QP_INIT_ATTR_RX_HASH)
+		fake_append(init->rx_hash_conf.rx_hash_key, init->rx_hash_conf.rx_hash_key_len);
 	init->cap.max_inline_data += 3;
 	return make_pair(context, init->comp_mask & IBV_QP_INIT_ATTR_PD ? init->pd : NULL,
 			 (struct ibv_qp_init_attr *)init);
@@ -201,6 +203,26 @@ void oracle_qp_init(struct ibv_qp_init_attr_ex *init, const uint32_t *n, struct 
 		.source_qpn = n[5],
 		.send_ops_flags = n[6],
 	};
+}
+
+// What a queue pair that spreads its receives has beside; the key is compared apart.
+void oracle_qp_spreading(struct ibv_qp_init_attr_ex *init, struct ibv_rwq_ind_table *table, uint8_t key_length,
+			 uint64_t fields)
+{
+	init->comp_mask |= IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH;
+	init->rwq_ind_tbl = table;
+	init->rx_hash_conf = (struct ibv_rx_hash_conf){
+		.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
+		.rx_hash_key_len = key_length,
+		.rx_hash_fields_mask = fields,
+	};
+}
+
+uint64_t oracle_every_hash_field(void)
+{
+	return IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 | IBV_RX_HASH_SRC_IPV6 | IBV_RX_HASH_DST_IPV6 |
+	       IBV_RX_HASH_SRC_PORT_TCP | IBV_RX_HASH_DST_PORT_TCP | IBV_RX_HASH_SRC_PORT_UDP |
+	       IBV_RX_HASH_DST_PORT_UDP | IBV_RX_HASH_IPSEC_SPI | IBV_RX_HASH_INNER;
 }
 
 void oracle_qp_open(struct ibv_qp_open_attr *attr, uint32_t number, struct ibv_xrcd *xrcd)

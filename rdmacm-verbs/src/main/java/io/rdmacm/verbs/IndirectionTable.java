@@ -18,7 +18,7 @@ import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
  * Which of several work queues a packet goes to, by a hash of its headers ({@code struct ibv_rwq_ind_table},
- * ibv_create_rwq_ind_table(3)).
+ * ibv_create_rwq_ind_table(3)). It comes to life in a queue pair with {@link ReceiveSideScaling}.
  */
 public final class IndirectionTable extends NativeObject {
     private final VerbsContext context;
@@ -63,6 +63,12 @@ public final class IndirectionTable extends NativeObject {
             });
             return new IndirectionTable(context, entries, life, address);
         }
+    }
+
+    /** The device that it belongs to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
     }
 
     /** The number of the table. */

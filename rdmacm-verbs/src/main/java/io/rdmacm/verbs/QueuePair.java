@@ -116,7 +116,7 @@ public final class QueuePair extends NativeObject {
     /**
      * Where its finished send work requests are reported.
      *
-     * @throws IllegalStateException when it is of type XRC_RECV, which has none
+     * @throws IllegalStateException when it is of type XRC_RECV, which has none, or sends nothing
      */
     public CompletionQueue sendQueue() {
         return present(attributes.sendQueue(), "send completion queue");
@@ -125,7 +125,7 @@ public final class QueuePair extends NativeObject {
     /**
      * Where its finished receive work requests are reported.
      *
-     * @throws IllegalStateException when it is of type XRC_RECV or XRC_SEND and has none
+     * @throws IllegalStateException when it is of type XRC_RECV or XRC_SEND and has none, or has receive side scaling
      */
     public CompletionQueue receiveQueue() {
         return present(attributes.receiveQueue(), "receive completion queue");
@@ -134,9 +134,15 @@ public final class QueuePair extends NativeObject {
     private <T> T present(T part, String name) {
         life().ensureOpen();
         if (part == null) {
-            throw new IllegalStateException("a queue pair of type " + attributes.type() + " has no " + name);
+            throw notIts(name);
         }
         return part;
+    }
+
+    /** How it spreads what it receives over work queues, when it does. */
+    public Optional<ReceiveSideScaling> receiveSideScaling() {
+        life().ensureOpen();
+        return attributes.receiveSideScaling();
     }
 
     /** Where its receives are posted, when it shares them with other queue pairs. */
@@ -335,7 +341,7 @@ public final class QueuePair extends NativeObject {
      *
      * @param request may be changed when this returns
      * @throws IllegalArgumentException when it has more scatter/gather entries than the queue pair takes
-     * @throws IllegalStateException when the queue pair has a shared receive queue
+     * @throws IllegalStateException when the queue pair has a shared receive queue or receive side scaling
      * @throws WorkRequestException ENOMEM when the receive queue is full; EINVAL when the request or the state is wrong
      */
     @CFunction("ibv_post_recv")
@@ -351,7 +357,7 @@ public final class QueuePair extends NativeObject {
      * @param count how many, at least 1
      * @throws IllegalArgumentException when one has more scatter/gather entries than the queue pair takes; then nothing
      *         was posted
-     * @throws IllegalStateException when the queue pair has a shared receive queue
+     * @throws IllegalStateException when the queue pair has a shared receive queue or receive side scaling
      * @throws WorkRequestException for the first request that was refused: those before it were posted
      */
     @CFunction("ibv_post_recv")
@@ -444,15 +450,16 @@ public final class QueuePair extends NativeObject {
     }
 
     private SendQueue ownSends() {
-        if (attributes.type() == QueuePairType.XRC_RECV) {
-            throw notIts("send");
+        if (attributes.sendQueue() == null) {
+            throw notIts("send queue");
         }
         return sends;
     }
 
     private ReceiveQueue ownReceives() {
-        if (attributes.type() == QueuePairType.XRC_RECV || attributes.type() == QueuePairType.XRC_SEND) {
-            throw notIts("receive");
+        if (attributes.type() == QueuePairType.XRC_RECV || attributes.type() == QueuePairType.XRC_SEND
+                || attributes.receiveSideScaling().isPresent()) {
+            throw notIts("receive queue");
         }
         if (attributes.sharedReceiveQueue().isPresent()) {
             life().ensureOpen();
@@ -462,8 +469,10 @@ public final class QueuePair extends NativeObject {
         return receives;
     }
 
-    private IllegalStateException notIts(String queue) {
+    private IllegalStateException notIts(String part) {
         life().ensureOpen();
-        return new IllegalStateException("a queue pair of type " + attributes.type() + " has no " + queue + " queue");
+        return new IllegalStateException("a queue pair of type " + attributes.type()
+                + attributes.receiveSideScaling().map(scaling -> " with " + scaling.table()).orElse("") + " has no "
+                + part);
     }
 }

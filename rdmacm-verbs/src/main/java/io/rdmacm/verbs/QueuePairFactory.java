@@ -46,6 +46,10 @@ final class QueuePairFactory {
             requireSame("shared receive queue", queue.context(), domain);
             parents.add(queue.life());
         });
+        attributes.receiveSideScaling().ifPresent(scaling -> {
+            requireSame("indirection table", scaling.table().context(), domain);
+            parents.add(scaling.table().life());
+        });
         Lifetime life = Lifetime.begin("QueuePair", parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
             long init = QueuePairStructs.write(attributes, arena);

@@ -14,39 +14,48 @@ import java.util.Set;
  * What a queue pair is made with ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)). Immutable.
  *
  * @param type the transport service
- * @param sendQueue where finished send work requests are reported; null for {@code XRC_RECV}
- * @param receiveQueue where finished receive work requests are reported; may be the same; null for {@code XRC_RECV},
- *        and may be for {@code XRC_SEND}
- * @param capabilities its sizes; the device may give more
+ * @param sendQueue where finished send work requests are reported; null for {@code XRC_RECV}, and may be with receive
+ *        side scaling: then it sends nothing
+ * @param receiveQueue where finished receive work requests are reported; may be the same; null for {@code XRC_RECV}
+ *        and with receive side scaling, and may be for {@code XRC_SEND}
+ * @param capabilities its sizes; the device may give more; those of a queue that it has not do not count
  * @param signalAll whether every send work request gives a completion, whatever its flag says ({@code sq_sig_all})
  * @param sharedReceiveQueue where its receives are posted instead of to itself
  * @param createFlags how it is made
  * @param maxTsoHeader how many bytes of headers a segmented send (TSO) may have; 0 for none
  * @param sourceQueuePair the number of the queue pair in whose name it sends; 24 bits
  * @param sendOperations what the extended send interface ({@code ibv_wr_*}) is to offer; empty for none of it
+ * @param receiveSideScaling how it spreads what it receives over work queues, instead of having a receive queue
  */
 public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQueue, CompletionQueue receiveQueue,
         QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue,
         Set<QueuePairCreateFlag> createFlags, int maxTsoHeader, OptionalInt sourceQueuePair,
-        Set<SendOperation> sendOperations) {
+        Set<SendOperation> sendOperations, Optional<ReceiveSideScaling> receiveSideScaling) {
     private static final int NUMBER_BITS = 24;
 
     /** Refuses null, and numbers that do not fit into their fields. */
     public QueuePairInitAttributes {
         Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
+        Objects.requireNonNull(receiveSideScaling, "receiveSideScaling");
         if (type == QueuePairType.XRC_RECV) {
             if (sendQueue != null || receiveQueue != null || sharedReceiveQueue.isPresent()) {
                 throw new IllegalArgumentException("a queue pair of type XRC_RECV has neither completion queues nor a"
                         + " shared receive queue: the messages name their queue");
             }
-        } else {
+        } else if (receiveSideScaling.isEmpty()) {
             Objects.requireNonNull(sendQueue, "sendQueue");
         }
-        if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
+        if (receiveSideScaling.isPresent()) {
+            requireNoReceives(type, receiveQueue, sharedReceiveQueue);
+            if (sendQueue == null && (maxTsoHeader > 0 || !sendOperations.isEmpty())) {
+                throw new IllegalArgumentException("without a send completion queue there is nothing to send, neither"
+                        + " with operations " + sendOperations + " nor segmented");
+            }
+        } else if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
             Objects.requireNonNull(receiveQueue, "receiveQueue");
         }
         Objects.requireNonNull(capabilities, "capabilities");
-        Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
         AddressAttributes.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
         sourceQueuePair.ifPresent(number -> AddressAttributes.requireBits("source queue pair", number, NUMBER_BITS));
         Set<QueuePairCreateFlag> flags = ordered(QueuePairCreateFlag.class, createFlags);
@@ -58,6 +67,17 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         sendOperations = ordered(SendOperation.class, sendOperations);
     }
 
+    private static void requireNoReceives(QueuePairType type, CompletionQueue queue,
+            Optional<SharedReceiveQueue> shared) {
+        if (type == QueuePairType.XRC_RECV || type == QueuePairType.XRC_SEND) {
+            throw new IllegalArgumentException("a queue pair of type " + type + " has no receive side scaling");
+        }
+        if (queue != null || shared.isPresent()) {
+            throw new IllegalArgumentException("a queue pair with receive side scaling has neither a receive"
+                    + " completion queue nor a shared receive queue: its work queues have theirs");
+        }
+    }
+
     private static <E extends Enum<E>> Set<E> ordered(Class<E> type, Collection<E> values) {
         Set<E> set = EnumSet.noneOf(type);
         set.addAll(values);
@@ -67,7 +87,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
     /** The same with a shared receive queue. */
     public QueuePairInitAttributes withSharedReceiveQueue(SharedReceiveQueue queue) {
         return new QueuePairInitAttributes(type, sendQueue, receiveQueue, capabilities, signalAll, Optional.of(queue),
-                createFlags, maxTsoHeader, sourceQueuePair, sendOperations);
+                createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
     }
 
     /** Begins with a reliable connection of 16 sends and 16 receives, one scatter/gather entry each, nothing inline. */
@@ -78,13 +98,23 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
     /** Whether there is something in it that only {@code ibv_create_qp_ex} takes. */
     public boolean isExtended() {
         return type == QueuePairType.XRC_RECV || !createFlags.isEmpty() || maxTsoHeader > 0
-                || !sendOperations.isEmpty();
+                || !sendOperations.isEmpty() || receiveSideScaling.isPresent();
+    }
+
+    /** Its sizes, with zeros for a queue that it has not because of receive side scaling. */
+    QueuePairCapabilities ownCapabilities() {
+        if (receiveSideScaling.isEmpty()) {
+            return capabilities;
+        }
+        return sendQueue == null ? new QueuePairCapabilities(0, 0, 0, 0, 0)
+                : new QueuePairCapabilities(capabilities.maxSendRequests(), 0, capabilities.maxSendScatterGather(), 0,
+                        capabilities.maxInlineData());
     }
 
     /** The same with what the device tells of it. */
     QueuePairInitAttributes with(QueuePairCapabilities sizes, boolean signalsAll) {
         return new QueuePairInitAttributes(type, sendQueue, receiveQueue, sizes, signalsAll, sharedReceiveQueue,
-                createFlags, maxTsoHeader, sourceQueuePair, sendOperations);
+                createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
     }
 
     /** Makes {@link QueuePairInitAttributes}; every value but the completion queues has a default. */
@@ -103,6 +133,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         private int maxTsoHeader;
         private OptionalInt sourceQueuePair = OptionalInt.empty();
         private final Set<SendOperation> sendOperations = EnumSet.noneOf(SendOperation.class);
+        private ReceiveSideScaling receiveSideScaling;
 
         private Builder() {
         }
@@ -197,6 +228,15 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         }
 
         /**
+         * How it spreads what it receives over work queues; without a receive completion queue, and without one for
+         * sends when it sends nothing. The sizes of queues that it has not do not count.
+         */
+        public Builder receiveSideScaling(ReceiveSideScaling scaling) {
+            receiveSideScaling = scaling;
+            return this;
+        }
+
+        /**
          * The attributes.
          *
          * @throws NullPointerException when a completion queue is missing
@@ -207,7 +247,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
             return new QueuePairInitAttributes(type, sendQueue, receiveQueue, new QueuePairCapabilities(
                     maxSendRequests, maxReceiveRequests, maxSendScatterGather, maxReceiveScatterGather, maxInlineData),
                     signalAll, Optional.ofNullable(sharedReceiveQueue), createFlags, maxTsoHeader, sourceQueuePair,
-                    sendOperations);
+                    sendOperations, Optional.ofNullable(receiveSideScaling));
         }
     }
 }

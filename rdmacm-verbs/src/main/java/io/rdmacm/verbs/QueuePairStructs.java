@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -14,6 +15,7 @@ import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_cap;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_rate_limit_attr;
+import io.rdmacm.bindings.ibv_rx_hash_conf;
 import io.rdmacm.verbs.internal.AddressStructs;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Memory;
@@ -39,13 +41,13 @@ final class QueuePairStructs {
                 queue -> Memory.putLong(init + ibv_qp_init_attr_ex.srq$offset(), queue.address()));
         Memory.putInt(init + ibv_qp_init_attr_ex.qp_type$offset(), attributes.type().value());
         Memory.putInt(init + ibv_qp_init_attr_ex.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
-        write(attributes.capabilities(), init + ibv_qp_init_attr_ex.cap$offset());
-        Memory.putInt(init + ibv_qp_init_attr_ex.comp_mask$offset(), writeExtended(attributes, init));
+        write(attributes.ownCapabilities(), init + ibv_qp_init_attr_ex.cap$offset());
+        Memory.putInt(init + ibv_qp_init_attr_ex.comp_mask$offset(), writeExtended(attributes, init, arena));
         return init;
     }
 
     /** The mask of what was written. */
-    private static int writeExtended(QueuePairInitAttributes attributes, long init) {
+    private static int writeExtended(QueuePairInitAttributes attributes, long init, Arena arena) {
         int mask = 0;
         if (!attributes.createFlags().isEmpty()) {
             Memory.putInt(init + ibv_qp_init_attr_ex.create_flags$offset(),
@@ -63,7 +65,24 @@ final class QueuePairStructs {
                     Flags.mask(attributes.sendOperations(), SendOperation::bit));
             mask |= Rdma.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS();
         }
+        if (attributes.receiveSideScaling().isPresent()) {
+            write(attributes.receiveSideScaling().get(), init, arena);
+            mask |= Rdma.IBV_QP_INIT_ATTR_IND_TABLE() | Rdma.IBV_QP_INIT_ATTR_RX_HASH();
+        }
         return mask;
+    }
+
+    private static void write(ReceiveSideScaling scaling, long init, Arena arena) {
+        Memory.putLong(init + ibv_qp_init_attr_ex.rwq_ind_tbl$offset(), scaling.table().address());
+        byte[] key = scaling.key();
+        long hash = init + ibv_qp_init_attr_ex.rx_hash_conf$offset();
+        Memory.putByte(hash + ibv_rx_hash_conf.rx_hash_function$offset(), (byte) scaling.function().bit());
+        Memory.putByte(hash + ibv_rx_hash_conf.rx_hash_key_len$offset(), (byte) key.length);
+        Memory.putLong(hash + ibv_rx_hash_conf.rx_hash_key$offset(),
+                arena.allocateFrom(ValueLayout.JAVA_BYTE, key).address());
+        // 64 bits, of which INNER is bit 31
+        Memory.putLong(hash + ibv_rx_hash_conf.rx_hash_fields_mask$offset(),
+                Integer.toUnsignedLong(Flags.mask(scaling.fields(), RxHashField::bit)));
     }
 
     /** Reads a {@code struct ibv_qp_cap}. */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * How a queue pair spreads what it receives over work queues ({@code rwq_ind_tbl} and {@code rx_hash_conf} of
+ * {@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)): the hash of a packet's headers says which entry of the
+ * table. Immutable.
+ *
+ * @param table the work queues; it cannot close while the queue pair is open
+ * @param function how is hashed
+ * @param key of the function, 1 to 255 bytes
+ * @param fields what is hashed; which go together depends on the device
+ */
+public record ReceiveSideScaling(IndirectionTable table, RxHashFunction function, byte[] key,
+        Set<RxHashField> fields) {
+    private static final int LONGEST_KEY = 0xff;
+
+    /**
+     * Copies the key and the fields.
+     *
+     * @throws IllegalArgumentException when the key has none or too many bytes
+     */
+    public ReceiveSideScaling {
+        Objects.requireNonNull(table, "table");
+        Objects.requireNonNull(function, "function");
+        if (key.length == 0 || key.length > LONGEST_KEY) {
+            throw new IllegalArgumentException("the key of a hash has 1 to " + LONGEST_KEY + " bytes, not "
+                    + key.length);
+        }
+        key = key.clone();
+        Set<RxHashField> ordered = EnumSet.noneOf(RxHashField.class);
+        ordered.addAll(fields);
+        fields = Collections.unmodifiableSet(ordered);
+    }
+
+    /** A copy of the key. */
+    @Override
+    public byte[] key() {
+        return key.clone();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ReceiveSideScaling(IndirectionTable itsTable, RxHashFunction itsFunction,
+                byte[] itsKey, Set<RxHashField> itsFields)
+                && itsTable == table && itsFunction == function && Arrays.equals(itsKey, key)
+                && itsFields.equals(fields);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(table, function, Arrays.hashCode(key), fields);
+    }
+
+    @Override
+    public String toString() {
+        return "ReceiveSideScaling[" + table + ", " + function + " with a key of " + key.length + " bytes over "
+                + fields + "]";
+    }
+}
