@@ -19,7 +19,7 @@ struct fake_record {
 };
 
 enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_XRCD, FAKE_AH, FAKE_DM, FAKE_TD, FAKE_MW, FAKE_WQ, FAKE_TABLE,
-	FAKE_COUNTERS, FAKE_KINDS };
+	FAKE_COUNTERS, FAKE_FLOW, FAKE_FLOW_ACTION, FAKE_KINDS };
 
 struct fake_cq {
 	struct ibv_cq_ex ex; // begins as an ibv_cq does

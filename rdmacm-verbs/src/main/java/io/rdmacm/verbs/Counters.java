@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_counter_attach_attr;
 import io.rdmacm.bindings.ibv_counters;
 import io.rdmacm.bindings.ibv_counters_init_attr;
 import io.rdmacm.verbs.internal.Check;
@@ -30,6 +31,85 @@ public final class Counters extends NativeObject {
                 NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(context.address());
                 return Check.pointer(create, create.callLong(context.address(), init));
             }));
+        }
+    }
+
+    /** The device that they belong to. */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /**
+     * Lets a value count what belongs to the flows that will name these counters, until they do
+     * ({@code ibv_attach_counters_point_flow} without a flow).
+     *
+     * @param description what is counted
+     * @param index of the value, from 0 on; what is attached to the same one adds up
+     * @throws RdmaUnsupportedException when the device cannot count that
+     * @throws RdmaException EBUSY when a flow names them already; EINVAL, ENOMEM
+     */
+    @CFunction("ibv_attach_counters_point_flow")
+    public void attachPointFlow(CounterDescription description, int index) throws RdmaException {
+        life().enter();
+        try {
+            attach(description, index, 0);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Lets a value count what belongs to a flow ({@code ibv_attach_counters_point_flow}), which keeps these counters
+     * open from here on.
+     *
+     * @param description what is counted
+     * @param index of the value, from 0 on; what is attached to the same one adds up
+     * @param flow of the same context
+     * @throws RdmaUnsupportedException when the device cannot count that
+     * @throws RdmaException EINVAL, ENOMEM
+     */
+    @CFunction("ibv_attach_counters_point_flow")
+    public void attachPointFlow(CounterDescription description, int index, Flow flow) throws RdmaException {
+        life().enter();
+        try {
+            if (flow.context() != context) {
+                throw new IllegalArgumentException("the flow belongs to another context than the counters: " + flow);
+            }
+            flow.life().enter();
+            try {
+                attachTo(flow, description, index);
+            } finally {
+                flow.life().leave();
+            }
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void attachTo(Flow flow, CounterDescription description, int index) throws RdmaException {
+        flow.life().addParent(life());
+        boolean attached = false;
+        try {
+            attach(description, index, flow.address());
+            attached = true;
+        } finally {
+            if (!attached) {
+                flow.life().removeParent(life());
+            }
+        }
+    }
+
+    private void attach(CounterDescription description, int index, long flow) throws RdmaException {
+        if (index < 0) {
+            throw new IllegalArgumentException("the values are counted from 0, not " + index);
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment struct = ibv_counter_attach_attr.allocate(arena);
+            ibv_counter_attach_attr.counter_desc(struct, description.value());
+            ibv_counter_attach_attr.index(struct, index);
+            NativeFunction attach = ExtendedOps.ATTACH_COUNTERS_POINT_FLOW.require(context.address());
+            Check.returned(attach, attach.callInt(address(), struct.address(), flow));
         }
     }
 

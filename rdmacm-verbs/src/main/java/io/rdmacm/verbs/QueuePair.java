@@ -420,6 +420,25 @@ public final class QueuePair extends NativeObject {
         return MulticastAttachment.attach(this, new MulticastAttachment.Group(group, lid), groups);
     }
 
+    /**
+     * Steers packets to it, until the result is closed ({@code ibv_create_flow}).
+     *
+     * @param rule which packets, and what else is done with them
+     * @throws IllegalArgumentException when it is neither of type UD nor of type RAW_PACKET, or the rule names what is
+     *         of another context
+     * @throws RdmaUnsupportedException when the device steers no flows, or not such ones
+     * @throws RdmaException EINVAL when the rule is not possible; EPERM without the right to have it; ENOMEM, ENXIO
+     */
+    @CFunction("ibv_create_flow")
+    public Flow createFlow(FlowAttributes rule) throws RdmaException {
+        life().ensureOpen();
+        if (attributes.type() != QueuePairType.UD && attributes.type() != QueuePairType.RAW_PACKET) {
+            throw new IllegalArgumentException("flows are steered to queue pairs of type UD or RAW_PACKET, not "
+                    + attributes.type());
+        }
+        return Flow.create(context, this, rule);
+    }
+
     @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {

@@ -229,6 +229,19 @@ public final class VerbsContext extends NativeObject {
         return Counters.create(this);
     }
 
+    /**
+     * A new flow action that encrypts or decrypts packets ({@code ibv_create_flow_action_esp}).
+     *
+     * @param attributes with parameters and key material at least
+     * @throws IllegalArgumentException when one of these is missing
+     * @throws RdmaUnsupportedException when the device has none, or not such ones
+     */
+    @CFunction("ibv_create_flow_action_esp")
+    public FlowAction createFlowActionEsp(EspAttributes attributes) throws RdmaException {
+        life().ensureOpen();
+        return FlowAction.createEsp(this, attributes);
+    }
+
     /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
     public int completionVectors() {
         life().ensureOpen();

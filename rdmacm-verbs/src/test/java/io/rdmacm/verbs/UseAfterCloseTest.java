@@ -70,12 +70,24 @@ class UseAfterCloseTest {
         workQueue.close();
         Counters counters = stack.context().createCounters();
         counters.close();
+        FakeVerbs.call("fake_equip_flows", stack.context().handle().address());
+        FlowAction action = stack.context().createFlowActionEsp(FlowActionTest.complete());
+        action.close();
+        FlowAttributes rule = FlowAttributes.builder().build();
+        Flow flow;
+        try (QueuePair datagrams = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
+                .type(QueuePairType.UD).completionQueue(stack.queue()).build())) {
+            flow = datagrams.createFlow(rule);
+            flow.close();
+        }
         stack.close();
         return UseAfterClose.inPackageOf(NativeObject.class)
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
                 .closed(address).closed(attachment).closed(extended)
-                .closed(workQueue).closed(table).closed(counters)
+                .closed(workQueue).closed(table).closed(counters).closed(flow).closed(action)
+                .argument(Flow.class, flow).argument(FlowAttributes.class, rule)
+                .argument(EspAttributes.class, FlowActionTest.complete())
                 .argument(CompletionQueue.class, stack.queue())
                 .argument(List.class, List.of(workQueue)).argument(Set.class, Set.of())
                 .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())

@@ -43,6 +43,8 @@ final class Coverage {
             "ibv_modify_cq", "ibv_modify_qp_rate_limit", "ibv_set_ece", "ibv_query_ece", "ibv_query_rt_values_ex",
             "ibv_create_wq", "ibv_modify_wq", "ibv_destroy_wq", "ibv_post_wq_recv", "ibv_create_rwq_ind_table",
             "ibv_destroy_rwq_ind_table", "ibv_create_counters", "ibv_destroy_counters", "ibv_read_counters",
+            "ibv_create_flow", "ibv_destroy_flow", "ibv_create_flow_action_esp", "ibv_modify_flow_action_esp",
+            "ibv_destroy_flow_action", "ibv_attach_counters_point_flow",
             "ibv_wr_atomic_write", "ibv_wr_set_xrc_srqn", "ibv_wr_send_tso", "rdma_create_srq_ex");
 
     private final Map<String, SortedSet<String>> methods = new TreeMap<>();

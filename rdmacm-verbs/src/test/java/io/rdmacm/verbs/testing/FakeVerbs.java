@@ -72,7 +72,11 @@ public final class FakeVerbs {
         /** An ibv_rwq_ind_table. */
         INDIRECTION_TABLE,
         /** An ibv_counters. */
-        COUNTERS
+        COUNTERS,
+        /** An ibv_flow. */
+        FLOW,
+        /** An ibv_flow_action. */
+        FLOW_ACTION
     }
 
     /**

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.Arrays;
+
+/**
+ * The key of a flow action, for AES in Galois/counter mode (RFC 4106;
+ * {@code struct ibv_flow_action_esp_keymat_aes_gcm}, ibv_create_flow_action(3)). Immutable. Its text does not tell the
+ * key.
+ *
+ * @param initializationVector the first one, those after it are counted up; used with {@link EspFlag#FULL_OFFLOAD} and
+ *        {@link EspFlag#ENCRYPT} only; in the byte order of the machine, as the member of the C struct is
+ * @param salt 4 bytes, in the byte order of the machine, as the member of the C struct is
+ * @param checkLength the bytes of the integrity check value: 8, 12 or 16
+ * @param key 16, 24 or 32 bytes, in the order of memory
+ */
+public record EspKeyMaterial(long initializationVector, int salt, int checkLength, byte[] key) {
+    /**
+     * Checks the lengths, and copies the key.
+     *
+     * @throws IllegalArgumentException when a length is not one of RFC 4106
+     */
+    public EspKeyMaterial {
+        if (checkLength != 8 && checkLength != 12 && checkLength != 16) {
+            throw new IllegalArgumentException("an integrity check value has 8, 12 or 16 bytes, not " + checkLength);
+        }
+        if (key.length != 16 && key.length != 24 && key.length != 32) {
+            throw new IllegalArgumentException("an AES key has 16, 24 or 32 bytes, not " + key.length);
+        }
+        key = key.clone();
+    }
+
+    /** A copy of the key. */
+    @Override
+    public byte[] key() {
+        return key.clone();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof EspKeyMaterial(long vector, int itsSalt, int length, byte[] itsKey)
+                && vector == initializationVector && itsSalt == salt && length == checkLength
+                && Arrays.equals(itsKey, key);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(key);
+    }
+
+    @Override
+    public String toString() {
+        return "EspKeyMaterial[AES-GCM, key of " + key.length + " bytes, check value of " + checkLength + " bytes]";
+    }
+}
