@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import org.junit.jupiter.api.Assumptions;
+
+/** One of two ends that exchange whole Ethernet frames, each with a context of its own. */
+final class RawEnd implements AutoCloseable {
+    static final int PORT = 1;
+    static final int FRAME = 512;
+    private static final int DEPTH = 64;
+
+    final VerbsContext context;
+    final ProtectionDomain domain;
+    final MemoryRegion region;
+    final CompletionChannel channel;
+    private final Completions completions = Completions.allocate(1);
+    private final SendRequest send = SendRequests.allocate(1, 1).get(0);
+    private final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
+    // the last is closed first
+    private final Deque<NativeObject> objects = new ArrayDeque<>();
+    private CompletionQueue queue;
+    private QueuePair pair;
+    private List<CompletionQueue> spreadQueues = List.of();
+    private List<WorkQueue> workQueues = List.of();
+
+    RawEnd(VerbsContext context) throws RdmaException {
+        this.context = own(context);
+        domain = own(context.allocateProtectionDomain());
+        region = own(domain.allocate(FRAME, AccessFlag.LOCAL_WRITE));
+        channel = own(context.createCompletionChannel());
+    }
+
+    private <T extends NativeObject> T own(T object) {
+        objects.push(object);
+        return object;
+    }
+
+    @FunctionalInterface
+    private interface Creator<T> {
+        T create() throws RdmaException;
+    }
+
+    /** What a device may not have, or a user may not do, skips the test. */
+    private static <T> T orSkip(String what, Creator<T> creator) throws RdmaException {
+        try {
+            return creator.create();
+        } catch (RdmaUnsupportedException e) {
+            return Assumptions.abort("the device has no " + what + ": " + e.getMessage());
+        } catch (RdmaException e) {
+            Assumptions.assumeFalse(e.errno() == Rdma.EPERM(), what + " need the right to raw network access"
+                    + " (CAP_NET_RAW): " + e.getMessage());
+            throw e;
+        }
+    }
+
+    private void requireEthernet() throws RdmaException {
+        LinkLayer layer = context.queryPort(PORT).linkLayer();
+        Assumptions.assumeTrue(layer == LinkLayer.ETHERNET, "port " + PORT + " is on " + layer + ", not on Ethernet");
+    }
+
+    /** A queue pair that sends and receives whole frames. */
+    RawEnd withPair() throws RdmaException {
+        requireEthernet();
+        queue = own(context.createCompletionQueue(2 * DEPTH, channel));
+        pair = own(orSkip("queue pairs of type RAW_PACKET", () -> domain.createQueuePair(
+                QueuePairInitAttributes.builder().type(QueuePairType.RAW_PACKET).completionQueue(queue)
+                        .maxSendRequests(DEPTH).maxReceiveRequests(DEPTH).build())));
+        pair.modify(QueuePairTransitions.RawPacket.resetToInit(PORT));
+        pair.modify(QueuePairTransitions.RawPacket.initToRtr());
+        pair.modify(QueuePairTransitions.RawPacket.rtrToRts());
+        return this;
+    }
+
+    /** A queue pair that only receives, and spreads what it receives over work queues of two completion queues. */
+    RawEnd withSpreadPair(int entries, byte[] key, RxHashField... fields) throws RdmaException {
+        requireEthernet();
+        spreadQueues = List.of(own(context.createCompletionQueue(entries * DEPTH / 2, channel)),
+                own(context.createCompletionQueue(entries * DEPTH / 2, channel)));
+        workQueues = new ArrayList<>();
+        for (int i = 0; i < entries; i++) {
+            CompletionQueue itsQueue = spreadQueues.get(i % 2);
+            WorkQueue workQueue = own(orSkip("work queues", () -> domain.createWorkQueue(itsQueue, DEPTH, 1)));
+            workQueue.modify(WorkQueueState.RDY);
+            workQueues.add(workQueue);
+        }
+        IndirectionTable table = own(orSkip("indirection tables", () -> context.createIndirectionTable(workQueues)));
+        ReceiveSideScaling scaling = new ReceiveSideScaling(table, RxHashFunction.TOEPLITZ, key,
+                Set.of(fields));
+        pair = own(orSkip("queue pairs of type RAW_PACKET with receive side scaling", () -> domain.createQueuePair(
+                QueuePairInitAttributes.builder().type(QueuePairType.RAW_PACKET).receiveSideScaling(scaling)
+                        .build())));
+        return this;
+    }
+
+    /** Steers to the queue pair what matches. */
+    void steer(FlowMatch... matches) throws RdmaException {
+        own(orSkip("flow steering by " + List.of(matches), () -> pair.createFlow(
+                FlowAttributes.builder().port(PORT).match(matches).build())));
+    }
+
+    void postReceive() throws RdmaException {
+        pair.postReceive(receive.data(region, 0, FRAME));
+    }
+
+    /** Receives for frames, in each of the work queues: who gets them is for the hash to say. */
+    void postSpreadReceives(int count) throws RdmaException {
+        for (WorkQueue workQueue : workQueues) {
+            for (int i = 0; i < count; i++) {
+                workQueue.postReceive(receive.data(region, 0, FRAME));
+            }
+        }
+    }
+
+    /** Sends a frame, and waits until that is done. */
+    void send(byte[] frame) throws Exception {
+        MemorySegment.copy(frame, 0, region.memory(), ValueLayout.JAVA_BYTE, 0, frame.length);
+        pair.postSend(send.send().data(region, 0, frame.length));
+        awaitCompletion();
+    }
+
+    void awaitCompletion() throws Exception {
+        queue.await(completions, TrafficEnd.TIMEOUT);
+        completions.at(0).check();
+    }
+
+    /** Waits for receives that are reported in any of the two completion queues. */
+    void awaitSpread(int count) throws Exception {
+        for (CompletionQueue one : spreadQueues) {
+            one.requestNotification(false);
+        }
+        int taken = 0;
+        while (taken < count) {
+            int before = taken;
+            for (CompletionQueue one : spreadQueues) {
+                while (one.poll(completions) > 0) {
+                    completions.at(0).check();
+                    taken++;
+                }
+            }
+            if (taken == before) {
+                channel.getEvent(TrafficEnd.TIMEOUT).requestNotification(false);
+            }
+        }
+    }
+
+    byte[] received() {
+        return region.memory().asSlice(0, FRAME).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        while (!objects.isEmpty()) {
+            objects.pop().close();
+        }
+    }
+}
