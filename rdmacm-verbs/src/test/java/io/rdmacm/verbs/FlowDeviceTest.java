@@ -80,7 +80,7 @@ class FlowDeviceTest {
     }
 
     @Test
-    @Covers({"ibv_create_wq", "ibv_create_rwq_ind_table", "ibv_create_qp_ex"})
+    @Covers("ibv_create_wq")
     void aDeviceWithoutReceiveSideScalingRefuses() throws Exception {
         Assumptions.assumeTrue(context.queryDeviceEx().rss().maxIndirectionTables() == 0,
                 "the device has indirection tables");

@@ -131,7 +131,7 @@ class FlowTrafficTest {
 
     @Test
     @DisplayName("RSSTrafficTest.test_rss_traffic")
-    @Covers({"ibv_create_qp_ex", "ibv_create_wq", "ibv_modify_wq", "ibv_post_wq_recv", "ibv_destroy_wq",
+    @Covers({"ibv_create_wq", "ibv_modify_wq", "ibv_post_wq_recv", "ibv_destroy_wq",
         "ibv_create_rwq_ind_table", "ibv_destroy_rwq_ind_table"})
     void spreadByTheHash() throws Exception {
         requireNewerThanConnectX3("indirection tables of any work queues");
