@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
@@ -132,24 +133,29 @@ final class RawEnd implements AutoCloseable {
         completions.at(0).check();
     }
 
-    /** Waits for receives that are reported in any of the two completion queues. */
-    void awaitSpread(int count) throws Exception {
+    boolean hasCompletion() throws RdmaException {
+        return queue.poll(completions) > 0;
+    }
+
+    /** Waits for receives that are reported in any of the two completion queues, and tells how many in each. */
+    int[] awaitSpread(int count) throws Exception {
         for (CompletionQueue one : spreadQueues) {
             one.requestNotification(false);
         }
-        int taken = 0;
-        while (taken < count) {
-            int before = taken;
-            for (CompletionQueue one : spreadQueues) {
-                while (one.poll(completions) > 0) {
+        int[] taken = new int[spreadQueues.size()];
+        while (Arrays.stream(taken).sum() < count) {
+            int before = Arrays.stream(taken).sum();
+            for (int i = 0; i < taken.length; i++) {
+                while (spreadQueues.get(i).poll(completions) > 0) {
                     completions.at(0).check();
-                    taken++;
+                    taken[i]++;
                 }
             }
-            if (taken == before) {
+            if (Arrays.stream(taken).sum() == before) {
                 channel.getEvent(TrafficEnd.TIMEOUT).requestNotification(false);
             }
         }
+        return taken;
     }
 
     byte[] received() {
