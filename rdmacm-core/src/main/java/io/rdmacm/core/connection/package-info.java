@@ -23,7 +23,7 @@
  *     } catch (DisconnectedException e) {
  *         // the client has had enough
  *     } catch (IOException | InterruptedException e) {
- *         e.printStackTrace();
+ *         log.warn("a connection ended", e);
  *     }
  * }
  * }</pre>
