@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The programs of librdmacm in Java. */
+/** The programs of librdmacm and libibverbs in Java. */
 module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
@@ -16,5 +16,7 @@ module io.rdmacm.examples {
     opens io.rdmacm.examples.manual to
             info.picocli;
     opens io.rdmacm.examples.rping to
+            info.picocli;
+    opens io.rdmacm.examples.verbs to
             info.picocli;
 }

@@ -11,6 +11,13 @@ import io.rdmacm.examples.manual.RcExample;
 import io.rdmacm.examples.manual.SrqExample;
 import io.rdmacm.examples.rping.Rping;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.verbs.IbvAsyncwatch;
+import io.rdmacm.examples.verbs.IbvDevices;
+import io.rdmacm.examples.verbs.IbvDevinfo;
+import io.rdmacm.examples.verbs.IbvRcPingpong;
+import io.rdmacm.examples.verbs.IbvSrqPingpong;
+import io.rdmacm.examples.verbs.IbvUcPingpong;
+import io.rdmacm.examples.verbs.IbvUdPingpong;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -25,9 +32,11 @@ import picocli.CommandLine.Spec;
 @Command(name = "rdmacm", synopsisSubcommandLabel = "NAME",
         subcommands = {
             Rping.class, Echo.class,
+            IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
+            IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class},
-        header = "The programs of librdmacm, in Java.", footer = "%nrdmacm NAME --help tells the options of a program.",
-        commandListHeading = "%nPrograms:%n")
+        header = "The programs of librdmacm and libibverbs, in Java.",
+        footer = "%nrdmacm NAME --help tells the options of a program.", commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final int INTERRUPTED = 130;

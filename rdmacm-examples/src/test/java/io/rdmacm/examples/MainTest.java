@@ -13,7 +13,8 @@ class MainTest {
     void listsTheProgramsWithoutAName() throws Exception {
         Program.Result result = run();
         assertThat(result.status()).isZero();
-        assertThat(result.out()).containsPattern("  rping +Ping-pong with RDMA reads and writes.");
+        assertThat(result.out()).containsPattern("  rping +Ping-pong with RDMA reads and writes\\.")
+                .containsPattern("  ibv_devices +The RDMA devices of this machine\\.");
         assertThat(result.err()).isEmpty();
     }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.verbs;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+import io.rdmacm.verbs.AsyncEvent;
+import io.rdmacm.verbs.AsyncEventType;
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.VerbsContext;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** ibv_asyncwatch(1): prints what happens to a device and its ports. */
+@Command(name = "ibv_asyncwatch", sortOptions = false, header = "What happens to a device and its ports.",
+        description = "A line for each asynchronous event, until it is interrupted.",
+        footer = {"%nFor example, to see the link of rxe0 go down and come up:", "  rdmacm ibv_asyncwatch -d rxe0"})
+public final class IbvAsyncwatch implements Callable<Integer> {
+    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    @Mixin
+    private DeviceChoice choice;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
+    private boolean help;
+
+    @Spec
+    private CommandSpec spec;
+
+    /** Made by picocli. */
+    public IbvAsyncwatch() {
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        Device device = choice.one();
+        try (VerbsContext context = device.open()) {
+            out.println(device.name() + ": async event FD " + context.asyncFd());
+            while (true) {
+                // Its close acknowledges the event.
+                try (AsyncEvent event = context.getAsyncEvent(FOR_EVER)) {
+                    out.println("  event_type " + name(event.type()) + " (" + event.type().value() + "), port "
+                            + port(event));
+                }
+            }
+        }
+    }
+
+    /** This program makes no queues, so events of those would be a surprise. */
+    private static String name(AsyncEventType type) {
+        return switch (type.source()) {
+            case PORT, DEVICE -> type == AsyncEventType.OTHER ? "unexpected" : "IBV_EVENT_" + type;
+            default -> "unexpected";
+        };
+    }
+
+    private static int port(AsyncEvent event) {
+        return event.type().source() == AsyncEventType.Source.PORT ? event.port() : 0;
+    }
+}

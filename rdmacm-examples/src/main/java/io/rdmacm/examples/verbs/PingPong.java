@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.verbs;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+import io.rdmacm.verbs.CompletionCursor;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.ExtendedCompletionQueue;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.WorkCompletionStatus;
+
+/**
+ * The game, over one queue pair or several that share a receive queue: the client serves on each; whoever has received
+ * and has sent its last message sends the next one, until there were enough in both directions.
+ */
+final class PingPong {
+    /** The ids of work requests; each is a bit of what is pending at a queue pair. */
+    static final int RECEIVE = 1;
+    /** See {@link #RECEIVE}. */
+    static final int SEND = 2;
+
+    private final PingPongOptions options;
+    private final CompletionQueue queue;
+    private final int[] numbers;
+    private final int[] pending;
+    private final Receives receives;
+    private final Send send;
+    private final Completions completions;
+    private final ReceiveClock clock;
+    private int posted;
+    private int received;
+    private int sent;
+
+    /**
+     * A game that is ready to begin.
+     *
+     * @param options how long it takes
+     * @param queue where all that the queue pairs do is reported; an extended one when the receives are timed
+     * @param pairs can send and receive; as many receives are posted as the options tell
+     * @param receives how more are posted
+     * @param send how a message is sent
+     */
+    PingPong(PingPongOptions options, CompletionQueue queue, List<QueuePair> pairs, Receives receives, Send send)
+            throws IOException {
+        this.options = options;
+        this.queue = queue;
+        this.numbers = pairs.stream().mapToInt(QueuePair::number).toArray();
+        this.pending = new int[numbers.length];
+        this.receives = receives;
+        this.send = send;
+        this.completions = Completions.allocate(2 * numbers.length);
+        this.clock = queue instanceof ExtendedCompletionQueue
+                ? new ReceiveClock(queue.context().queryDeviceEx().completionTimestampMask())
+                : null;
+        this.posted = options.depth();
+    }
+
+    /** Posts receives, with the id {@link #RECEIVE}. */
+    @FunctionalInterface
+    interface Receives {
+        void post(int count) throws RdmaException;
+    }
+
+    /** Posts a send to one of the queue pairs, by its index, with the id {@link #SEND}. */
+    @FunctionalInterface
+    interface Send {
+        void post(int pair) throws RdmaException;
+    }
+
+    /** Receives of whole messages into one place: in this game a message is not needed when the next one comes. */
+    static ReceiveRequests receives(int count, MemoryRegion buffer, int length) {
+        ReceiveRequests requests = ReceiveRequests.allocate(count, 1);
+        for (int i = 0; i < count; i++) {
+            requests.get(i).id(RECEIVE).data(buffer, 0, length);
+        }
+        return requests;
+    }
+
+    /** Plays, and prints how fast it was. */
+    void play(int size) throws IOException, InterruptedException {
+        Arrays.fill(pending, RECEIVE);
+        if (options.isClient()) {
+            for (int i = 0; i < pending.length; i++) {
+                send(i);
+            }
+        }
+        long start = System.nanoTime();
+        while (received < options.iterations() || sent < options.iterations()) {
+            awaitSome();
+        }
+        print(size, (System.nanoTime() - start) / 1000.0);
+    }
+
+    private void awaitSome() throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        try {
+            while (takeSome() == 0) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                if (System.nanoTime() - start > options.patience().toNanos()) {
+                    throw silence(null);
+                }
+                // The peer may have to share this processor with us.
+                Thread.yield();
+            }
+        } catch (RdmaTimeoutException e) {
+            throw silence(e);
+        }
+    }
+
+    private IOException silence(RdmaTimeoutException cause) {
+        return new IOException("the peer has been silent for " + options.patience().toSeconds() + " seconds", cause);
+    }
+
+    /** Takes what is in the queue; waits for it only with events. */
+    private int takeSome() throws IOException, InterruptedException {
+        if (queue instanceof ExtendedCompletionQueue timed) {
+            return takeTimed(timed);
+        }
+        int taken = options.usesEvents() ? queue.await(completions, options.patience()) : queue.poll(completions);
+        while (completions.next()) {
+            take(indexOf(completions.queuePairNumber()), completions.workRequestId(), completions.status());
+        }
+        return taken;
+    }
+
+    private int takeTimed(ExtendedCompletionQueue timed) throws IOException, InterruptedException {
+        int taken = 0;
+        try (CompletionCursor cursor = options.usesEvents() ? timed.awaitPoll(options.patience())
+                : timed.startPoll()) {
+            while (cursor.next()) {
+                if (cursor.workRequestId() == RECEIVE && cursor.succeeded()) {
+                    clock.tick(cursor.timestamp());
+                }
+                take(0, cursor.workRequestId(), cursor.status());
+                taken++;
+            }
+        }
+        return taken;
+    }
+
+    private void take(int pair, long id, WorkCompletionStatus status) throws IOException {
+        if (status != WorkCompletionStatus.SUCCESS) {
+            throw new IOException("Failed status " + status.text() + " (" + status.value() + ") for wr_id " + id);
+        }
+        if (id == SEND) {
+            sent++;
+        } else {
+            received++;
+            posted--;
+            // The last one of each queue pair may be needed before the next ones are posted.
+            if (posted <= pending.length) {
+                receives.post(options.depth() - posted);
+                posted = options.depth();
+            }
+        }
+        pending[pair] &= ~(int) id;
+        if (sent < options.iterations() && pending[pair] == 0) {
+            pending[pair] = RECEIVE;
+            send(pair);
+        }
+    }
+
+    private void send(int pair) throws RdmaException {
+        send.post(pair);
+        pending[pair] |= SEND;
+    }
+
+    private int indexOf(int number) {
+        int index = 0;
+        while (numbers[index] != number) {
+            index++;
+        }
+        return index;
+    }
+
+    private void print(int size, double micros) {
+        long bytes = 2L * size * options.iterations();
+        options.print(String.format(Locale.ROOT, "%d bytes in %.2f seconds = %.2f Mbit/sec", bytes, micros / 1e6,
+                bytes * 8 / micros));
+        options.print(String.format(Locale.ROOT, "%d iters in %.2f seconds = %.2f usec/iter", options.iterations(),
+                micros / 1e6, micros / options.iterations()));
+        if (clock != null) {
+            clock.lines().forEach(options::print);
+        }
+    }
+}

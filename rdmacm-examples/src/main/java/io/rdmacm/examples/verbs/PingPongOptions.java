@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.verbs;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.rdmacm.examples.support.Usage;
+import io.rdmacm.verbs.AddressAttributes;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.LinkLayer;
+import io.rdmacm.verbs.PortAttributes;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.VerbsContext;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The options that all ping-pongs have, and what follows from them alone. */
+class PingPongOptions {
+    private static final int MOST_SERVICE_LEVEL = 15;
+    private static final int PACKET_NUMBERS = 1 << 24;
+
+    @Parameters(arity = "0..1", paramLabel = "HOST", description = "The server to play with; without it, be one.")
+    private String host;
+
+    @Option(names = {"-p", "--port"}, paramLabel = "PORT", defaultValue = "18515",
+            description = "The server's TCP port, by which the two sides find each other (${DEFAULT-VALUE}); a server"
+                    + " given 0 takes a free one and prints it.")
+    private int port;
+
+    @Mixin
+    private DeviceChoice device;
+
+    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", defaultValue = "1",
+            description = "The port of the device (${DEFAULT-VALUE}).")
+    private int devicePort;
+
+    @Option(names = {"-g", "--gid-idx"}, paramLabel = "INDEX", defaultValue = "-1",
+            description = "Which GID of the port to use, as ibv_devinfo -v counts them; always needed on Ethernet.")
+    private int gidIndex;
+
+    @Option(names = {"-r", "--rx-depth"}, paramLabel = "COUNT", defaultValue = "500",
+            description = "How many receives are posted at a time (${DEFAULT-VALUE}).")
+    private int depth;
+
+    @Option(names = {"-n", "--iters"}, paramLabel = "COUNT", defaultValue = "1000",
+            description = "How many messages each side sends (${DEFAULT-VALUE}).")
+    private int iterations;
+
+    @Option(names = {"-l", "--sl"}, paramLabel = "LEVEL", defaultValue = "0",
+            description = "The service level of the messages (${DEFAULT-VALUE}).")
+    private int serviceLevel;
+
+    @Option(names = {"-e", "--events"}, description = "Sleep until completions come, instead of polling for them.")
+    private boolean events;
+
+    @Option(names = {"-c", "--chk"}, description = "Validate what arrives: the client marks each page of its message,"
+            + " the server looks for the marks in the end. Both sides need the option.")
+    private boolean check;
+
+    @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "60",
+            description = "How long the peer may be silent (${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
+    private boolean help;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec program;
+
+    /** Ends the program when an option makes no sense. */
+    void check() {
+        Usage.requirePort(program, port);
+        Usage.require(program, !isClient() || port != 0, "a client needs the server's port: -p PORT");
+        Usage.require(program, devicePort >= 1 && devicePort <= 255, "Invalid port of a device " + devicePort);
+        Usage.require(program, gidIndex >= -1 && gidIndex <= 255, "Invalid GID index " + gidIndex);
+        Usage.require(program, depth >= 1, "Invalid number of receives " + depth);
+        Usage.require(program, iterations >= 1, "Invalid number of iterations " + iterations);
+        Usage.require(program, serviceLevel >= 0 && serviceLevel <= MOST_SERVICE_LEVEL,
+                "Invalid service level " + serviceLevel);
+        Usage.require(program, seconds >= 1 && seconds <= Integer.MAX_VALUE / 1000, "Invalid timeout " + seconds);
+    }
+
+    /** Ends the program unless a condition is met. */
+    void require(boolean met, String message) {
+        Usage.require(program, met, message);
+    }
+
+    /** Prints a line. */
+    void print(String line) {
+        program.commandLine().getOut().println(line);
+    }
+
+    /** Prints a line on standard error. */
+    void report(String line) {
+        program.commandLine().getErr().println(line);
+    }
+
+    boolean isClient() {
+        return host != null;
+    }
+
+    String host() {
+        return host;
+    }
+
+    int port() {
+        return port;
+    }
+
+    int devicePort() {
+        return devicePort;
+    }
+
+    int depth() {
+        return depth;
+    }
+
+    int iterations() {
+        return iterations;
+    }
+
+    boolean usesEvents() {
+        return events;
+    }
+
+    /** Whether this side marks its message. */
+    boolean marksData() {
+        return check && isClient();
+    }
+
+    /** Whether this side looks for the marks. */
+    boolean checksData() {
+        return check && !isClient();
+    }
+
+    Duration patience() {
+        return Duration.ofSeconds(seconds);
+    }
+
+    int patienceMillis() {
+        return (int) patience().toMillis();
+    }
+
+    VerbsContext openDevice() throws IOException {
+        return device.one().open();
+    }
+
+    /** Where completion events come from; null when there shall be none. */
+    CompletionChannel createChannel(VerbsContext context) throws IOException {
+        return events ? context.createCompletionChannel() : null;
+    }
+
+    /** A queue that is polled when the channel is null. */
+    CompletionQueue createQueue(VerbsContext context, CompletionChannel channel, int capacity) throws IOException {
+        return channel == null ? context.createCompletionQueue(capacity)
+                : context.createCompletionQueue(capacity, channel);
+    }
+
+    /** Where the peer is to send what is for a queue pair of ours. */
+    Destination destination(QueuePair pair) throws IOException {
+        VerbsContext context = pair.context();
+        PortAttributes attributes = context.queryPort(devicePort);
+        String name = "port " + devicePort + " of " + context.deviceName();
+        if (gidIndex < 0 && attributes.linkLayer() == LinkLayer.ETHERNET) {
+            throw new IOException(name + " is on Ethernet, where ports are found by their GIDs: choose one with -g"
+                    + " (ibv_devinfo -v lists them)");
+        }
+        if (attributes.linkLayer() != LinkLayer.ETHERNET && attributes.lid() == 0) {
+            throw new IOException(name + " has no LID: it is " + attributes.state() + ", or no subnet manager runs");
+        }
+        Gid gid = gidIndex < 0 ? Destination.NONE.gid() : context.queryGid(devicePort, gidIndex);
+        if (gidIndex >= 0 && gid.isZero()) {
+            throw new IOException(name + " has no GID " + gidIndex);
+        }
+        int firstPacket = ThreadLocalRandom.current().nextInt(PACKET_NUMBERS);
+        return new Destination(attributes.lid(), pair.number(), firstPacket, gid);
+    }
+
+    /** The way to the peer's port. */
+    AddressAttributes pathTo(Destination peer) throws IOException {
+        AddressAttributes.Builder path = AddressAttributes.builder().port(devicePort).destinationLid(peer.lid())
+                .serviceLevel(serviceLevel);
+        if (peer.gid().interfaceId() != 0) {
+            if (gidIndex < 0) {
+                throw new IOException("the peer uses a GID: this side has to use one too, with -g");
+            }
+            path.globalRoute(peer.gid(), gidIndex);
+        } else if (gidIndex >= 0) {
+            throw new IOException("the peer uses no GID: start it with -g too");
+        }
+        return path.build();
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.verbs;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.HexFormat;
+import java.util.Map;
+
+import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.GidEntry;
+import io.rdmacm.verbs.GidType;
+import io.rdmacm.verbs.LinkLayer;
+import io.rdmacm.verbs.PortAttributes;
+import io.rdmacm.verbs.PortState;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.TransportType;
+import io.rdmacm.verbs.VerbsContext;
+
+/** What ibv_devinfo prints of a port, in the words and the order of the C program. */
+record PortReport(PrintWriter out, VerbsContext context, int port) {
+    // enum ibv_mtu counts the powers of two from 256 on, which is 1
+    private static final int MTU_BASE = 7;
+    private static final Map<LinkLayer, String> LINK_LAYERS = Map.of(LinkLayer.UNSPECIFIED, "Unspecified",
+            LinkLayer.INFINIBAND, "InfiniBand", LinkLayer.ETHERNET, "Ethernet");
+    private static final Map<Integer, String> VIRTUAL_LANES = Map.of(1, "1", 2, "2", 3, "4", 4, "8", 5, "15");
+    private static final Map<Integer, String> WIDTHS = Map.of(1, "1", 2, "4", 4, "8", 8, "12", 16, "2");
+    private static final Map<Integer, String> SPEEDS = Map.of(1, "2.5 Gbps", 2, "5.0 Gbps", 4, "10.0 Gbps",
+            8, "10.0 Gbps", 16, "14.0 Gbps", 32, "25.0 Gbps", 64, "50.0 Gbps", 128, "100.0 Gbps");
+    private static final Map<Integer, String> PHYSICAL_STATES = Map.of(1, "SLEEP", 2, "POLLING", 3, "DISABLED",
+            4, "PORT_CONFIGURATION TRAINNING", 5, "LINK_UP", 6, "LINK_ERROR_RECOVERY", 7, "PHY TEST");
+
+    /** The state of the port; when verbose, all that there is to know. */
+    void print(boolean verbose, TransportType transport) throws IOException {
+        PortAttributes attributes = context.queryPort(port);
+        out.println("\t\tport:\t" + port);
+        out.println("\t\t\tstate:\t\t\t" + state(attributes.state()) + " (" + attributes.state().value() + ")");
+        out.println("\t\t\tmax_mtu:\t\t" + mtu(attributes.maxMtu()));
+        out.println("\t\t\tactive_mtu:\t\t" + mtu(attributes.activeMtu()));
+        out.println("\t\t\tsm_lid:\t\t\t" + attributes.subnetManagerLid());
+        out.println("\t\t\tport_lid:\t\t" + attributes.lid());
+        out.println(String.format("\t\t\tport_lmc:\t\t0x%02x", attributes.lidMaskControl()));
+        out.println("\t\t\tlink_layer:\t\t" + LINK_LAYERS.get(attributes.linkLayer()));
+        if (verbose) {
+            printDetails(attributes, transport);
+            printGids(attributes);
+        }
+        out.println();
+    }
+
+    private void printDetails(PortAttributes attributes, TransportType transport) {
+        out.println("\t\t\tmax_msg_sz:\t\t0x" + Long.toHexString(attributes.maxMessageSize()));
+        out.println(String.format("\t\t\tport_cap_flags:\t\t0x%08x", attributes.capabilities().bits()));
+        out.println(String.format("\t\t\tport_cap_flags2:\t0x%04x", attributes.extendedCapabilities().bits()));
+        out.println("\t\t\tmax_vl_num:\t\t" + coded(VIRTUAL_LANES, attributes.maxVirtualLanes(), "", "value"));
+        out.println("\t\t\tbad_pkey_cntr:\t\t0x" + Long.toHexString(attributes.badPartitionKeys()));
+        out.println("\t\t\tqkey_viol_cntr:\t\t0x" + Long.toHexString(attributes.queueKeyViolations()));
+        out.println("\t\t\tsm_sl:\t\t\t" + attributes.subnetManagerServiceLevel());
+        out.println("\t\t\tpkey_tbl_len:\t\t" + attributes.partitionKeyTableLength());
+        out.println("\t\t\tgid_tbl_len:\t\t" + attributes.gidTableLength());
+        out.println("\t\t\tsubnet_timeout:\t\t" + attributes.subnetTimeout());
+        out.println("\t\t\tinit_type_reply:\t" + attributes.initTypeReply());
+        out.println("\t\t\tactive_width:\t\t" + coded(WIDTHS, attributes.activeWidth(), "X", "width"));
+        out.println("\t\t\tactive_speed:\t\t" + coded(SPEEDS, attributes.activeSpeed(), "", "speed"));
+        if (transport == TransportType.IB) {
+            out.println("\t\t\tphys_state:\t\t"
+                    + coded(PHYSICAL_STATES, attributes.physicalState(), "", "physical state"));
+        }
+    }
+
+    private void printGids(PortAttributes attributes) throws IOException {
+        for (int i = 0; i < attributes.gidTableLength(); i++) {
+            Gid gid = context.queryGid(port, i);
+            if (gid.interfaceId() != 0) {
+                printGid(gid, i, attributes.linkLayer());
+            }
+        }
+    }
+
+    private void printGid(Gid gid, int index, LinkLayer layer) {
+        GidEntry entry;
+        try {
+            entry = context.queryGidEx(port, index);
+        } catch (RdmaException e) {
+            // gone meanwhile
+            return;
+        }
+        boolean address = entry.type() == GidType.ROCE_V2;
+        String type = layer == LinkLayer.ETHERNET ? address ? ", RoCE v2" : ", RoCE v1" : "";
+        out.println(String.format("\t\t\tGID[%3d]:\t\t%s%s", index, address ? gid : groups(gid), type));
+    }
+
+    /** Eight groups of four digits, none left out. */
+    private static String groups(Gid gid) {
+        return HexFormat.of().formatHex(gid.toBytes()).replaceAll("(?<=.)(?=(.{4})+$)", ":");
+    }
+
+    private static String state(PortState state) {
+        return switch (state) {
+            case DOWN, INIT, ARMED, ACTIVE -> "PORT_" + state;
+            default -> "invalid state";
+        };
+    }
+
+    private static String mtu(int bytes) {
+        return bytes == 0 ? "invalid MTU (0)" : bytes + " (" + (Integer.numberOfTrailingZeros(bytes) - MTU_BASE) + ")";
+    }
+
+    private static String coded(Map<Integer, String> meanings, int code, String unit, String what) {
+        return meanings.getOrDefault(code, "invalid " + what) + unit + " (" + code + ")";
+    }
+}
