@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_comp_channel;
@@ -91,7 +90,13 @@ public final class CompletionChannel extends NativeObject {
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public CompletionQueue getEvent(Duration timeout) throws RdmaException, InterruptedException {
-        return await(queue -> true, null, timeout);
+        life().enter();
+        try {
+            return required(events.next(queue -> true, () -> ensureOpenFor(null), Deadline.after(timeout), q -> q),
+                    timeout);
+        } finally {
+            life().leave();
+        }
     }
 
     /** Takes an event if one is there, without waiting. */
@@ -108,8 +113,14 @@ public final class CompletionChannel extends NativeObject {
 
     /** Waits for an event of one queue; those of others are kept for whoever asks for them. */
     void awaitEvent(CompletionQueue queue, Duration timeout) throws RdmaException, InterruptedException {
-        CompletionQueue event = await(q -> q == queue, queue, timeout);
-        assert event == queue;
+        life().enter();
+        try {
+            // The queue was found empty after it was armed, so an event is hardly there.
+            required(events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), Deadline.after(timeout), q -> q),
+                    timeout);
+        } finally {
+            life().leave();
+        }
     }
 
     void add(CompletionQueue queue, long address) {
@@ -151,19 +162,11 @@ public final class CompletionChannel extends NativeObject {
         events.close();
     }
 
-    private CompletionQueue await(Predicate<CompletionQueue> wanted, CompletionQueue only, Duration timeout)
-            throws RdmaException, InterruptedException {
-        life().enter();
-        try {
-            Deadline deadline = Deadline.after(timeout);
-            CompletionQueue queue = events.next(wanted, () -> ensureOpenFor(only), deadline, q -> q);
-            if (queue == null) {
-                throw new RdmaTimeoutException("ibv_get_cq_event", "no completion event within " + timeout);
-            }
-            return queue;
-        } finally {
-            life().leave();
+    private static CompletionQueue required(CompletionQueue queue, Duration timeout) throws RdmaTimeoutException {
+        if (queue == null) {
+            throw new RdmaTimeoutException("ibv_get_cq_event", "no completion event within " + timeout);
         }
+        return queue;
     }
 
     private void ensureOpenFor(CompletionQueue queue) throws RdmaClosedException {

@@ -56,7 +56,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         long nativeContext = ContextOps.contextOf(address);
         this.pollFunction = ContextOps.POLL_CQ.of(nativeContext);
         this.notifyFunction = ContextOps.REQ_NOTIFY_CQ.of(nativeContext);
-        this.userSpace = FastPath.postsInUserSpace(context.deviceName());
+        this.userSpace = context.postsInUserSpace();
         this.capacity = readCapacity(address, life);
     }
 

@@ -15,7 +15,6 @@ import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
@@ -62,7 +61,7 @@ public final class QueuePair extends NativeObject {
         this.capabilities = capabilities;
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
-        boolean userSpace = FastPath.postsInUserSpace(context.deviceName());
+        boolean userSpace = context.postsInUserSpace();
         this.sends = new SendQueue(address, userSpace, attributes, capabilities, domain, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,

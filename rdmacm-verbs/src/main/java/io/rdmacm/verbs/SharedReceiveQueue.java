@@ -14,7 +14,6 @@ import io.rdmacm.bindings.ibv_srq_init_attr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -46,7 +45,7 @@ public final class SharedReceiveQueue extends NativeObject {
         this.destroyer = destroyer;
         this.receives = new ReceiveQueue("SharedReceiveQueue", "shared receive queue",
                 ContextOps.POST_SRQ_RECV.name(), ContextOps.POST_SRQ_RECV.of(ContextOps.contextOf(address)), address,
-                FastPath.postsInUserSpace(domain.context().deviceName()), maxScatterGather, life);
+                domain.context().postsInUserSpace(), maxScatterGather, life);
         life.describe(() -> init.type() + " at 0x" + Long.toHexString(address));
     }
 

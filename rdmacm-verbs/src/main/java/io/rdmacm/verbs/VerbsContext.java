@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.bindings.ibv_context;
 import io.rdmacm.bindings.ibv_device;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -31,6 +32,7 @@ public final class VerbsContext extends NativeObject {
 
     private final String deviceName;
     private final boolean owned;
+    private final boolean postsInUserSpace;
     private final AsyncEvents events;
 
     private VerbsContext(Lifetime life, long address, boolean owned) {
@@ -40,6 +42,7 @@ public final class VerbsContext extends NativeObject {
         long device = Memory.getLong(address + ibv_context.device$offset());
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
+        this.postsInUserSpace = FastPath.postsInUserSpace(name);
         life.describe(() -> name);
     }
 
@@ -52,6 +55,11 @@ public final class VerbsContext extends NativeObject {
     static VerbsContext ofConnectionManager(long address) {
         return OF_LIBRDMACM.computeIfAbsent(address, a -> new VerbsContext(Lifetime.permanent("VerbsContext"), a,
                 false));
+    }
+
+    /** Whether a post never goes into the kernel. */
+    boolean postsInUserSpace() {
+        return postsInUserSpace;
     }
 
     /** The name of the device, such as {@code rxe0} ({@code ibv_get_device_name}). */

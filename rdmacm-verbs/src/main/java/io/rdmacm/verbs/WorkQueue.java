@@ -14,7 +14,6 @@ import io.rdmacm.bindings.ibv_wq_attr;
 import io.rdmacm.bindings.ibv_wq_init_attr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
@@ -42,7 +41,7 @@ public final class WorkQueue extends NativeObject {
         NativeFunction post = NativeFunction.at("ibv_post_wq_recv",
                 Memory.getLong(address + ibv_wq.post_recv$offset()));
         this.receives = new ReceiveQueue("WorkQueue", "work queue", post.name(), post.pointer(), address,
-                FastPath.postsInUserSpace(domain.context().deviceName()), maxScatterGather, life);
+                domain.context().postsInUserSpace(), maxScatterGather, life);
         String text = "0x" + Integer.toHexString(number);
         life.describe(() -> text);
         domain.context().events().add(this);

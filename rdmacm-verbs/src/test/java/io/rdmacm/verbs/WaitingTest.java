@@ -233,7 +233,7 @@ class WaitingTest {
             waiters.add(await(queues.get(i)));
         }
         for (Background<Long> waiter : waiters) {
-            waiter.awaitInside(CompletionChannel.class, "await");
+            waiter.awaitInside(CompletionChannel.class, "awaitEvent");
         }
         for (int i = 5; i >= 0; i--) {
             FakeVerbs.complete(queues.get(i).handle(), 100 + i);

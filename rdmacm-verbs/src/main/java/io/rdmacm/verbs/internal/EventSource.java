@@ -26,7 +26,9 @@ public final class EventSource<E> {
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
-    private final Poller poller;
+    private final int file;
+    // guarded by the lock; made by the first one who waits, for many sources are never waited for
+    private Poller poller;
     private boolean polling;
 
     /**
@@ -37,7 +39,7 @@ public final class EventSource<E> {
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
-        this.poller = new Poller(fd);
+        this.file = fd;
         this.reader = reader;
     }
 
@@ -88,17 +90,41 @@ public final class EventSource<E> {
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
+        return next(wanted, guard, deadline, delivery, true);
+    }
+
+    /**
+     * As {@link #next}, for a caller who knows that there can hardly be an event yet: waits before it looks into the
+     * kernel, which saves a system call.
+     *
+     * @param <R> what it is delivered as
+     * @param wanted which one
+     * @param guard throws when the wait must end
+     * @param deadline until when
+     * @param delivery makes of the event what the caller gets
+     * @return what the delivery made; null when the time ran out
+     */
+    public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
+            throws RdmaException, InterruptedException {
+        return next(wanted, guard, deadline, delivery, false);
+    }
+
+    private <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery,
+            boolean lookFirst) throws RdmaException, InterruptedException {
+        boolean look = lookFirst;
         lock.lockInterruptibly();
         try {
             while (true) {
                 guard.check();
-                R delivered = poll(wanted, delivery);
+                boolean last = deadline.hasPassed();
+                R delivered = take(wanted, delivery, look || last);
                 if (delivered != null) {
                     return delivered;
                 }
-                if (deadline.hasPassed()) {
+                if (last) {
                     return null;
                 }
+                look = true;
                 if (polling) {
                     long ignored = changed.awaitNanos(deadline.remainingNanos());
                 } else {
@@ -114,9 +140,14 @@ public final class EventSource<E> {
 
     /** Takes an event if one is there, without waiting; null when there is none. With the lock held. */
     public <R> R poll(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
+        return take(wanted, delivery, true);
+    }
+
+    /** Takes an event; only of those that were read already when it is not to look further. */
+    private <R> R take(Predicate<? super E> wanted, Delivery<E, R> delivery, boolean look) throws RdmaException {
         while (true) {
             E event = takePending(wanted);
-            if (event == null) {
+            if (event == null && look) {
                 event = readUntil(wanted);
             }
             if (event == null) {
@@ -136,13 +167,20 @@ public final class EventSource<E> {
 
     /** Ends all waits for now: each asks its guard again. */
     public void wake() {
-        poller.wake();
         lock.lock();
         try {
-            changed.signalAll();
+            wakeAll();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Who is not waiting yet asks its guard with the lock held, so it needs no waking. */
+    private void wakeAll() {
+        if (polling) {
+            poller.wake();
+        }
+        changed.signalAll();
     }
 
     /** Takes out all events that were read and not asked for yet. With the lock held. */
@@ -163,16 +201,22 @@ public final class EventSource<E> {
         lock.lock();
         try {
             pending.addAll(events);
-            changed.signalAll();
+            wakeAll();
         } finally {
             lock.unlock();
         }
-        poller.wake();
     }
 
     /** Frees what waiting needed; nobody may be waiting. */
     public void close() throws RdmaException {
-        poller.close();
+        lock.lock();
+        try {
+            if (poller != null) {
+                poller.close();
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     private E takePending(Predicate<? super E> wanted) {
@@ -192,16 +236,16 @@ public final class EventSource<E> {
                 return event;
             }
             pending.add(event);
-            changed.signalAll();
-            if (polling) {
-                // it may be the leader's, for whom the file is no longer readable
-                poller.wake();
-            }
+            // it may be the leader's, for whom the file is no longer readable
+            wakeAll();
         }
         return null;
     }
 
     private void pollUnlocked(Deadline deadline) throws RdmaException, InterruptedException {
+        if (poller == null) {
+            poller = new Poller(file);
+        }
         polling = true;
         lock.unlock();
         try {

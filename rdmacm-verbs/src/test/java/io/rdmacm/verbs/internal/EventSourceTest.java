@@ -127,6 +127,29 @@ class EventSourceTest {
     }
 
     @Test
+    void whoExpectsNoEventWaitsBeforeItLooks() throws Exception {
+        events.add("there already");
+        try (Background<String> waiter = Background.call(() -> source.awaitNext(event -> true, this::check,
+                Deadline.after(Duration.ofMinutes(10)), event -> event)).awaitInside(Libc.class, "poll")) {
+            assertThat(events).as("not looked at").hasSize(1);
+            Libc.signal(file);
+            assertThat(waiter.result()).isEqualTo("there already");
+        }
+    }
+
+    @Test
+    void whoExpectsNoEventStillLooksBeforeTheTimeIsOver() throws Exception {
+        Deadline passed = Deadline.after(Duration.ZERO);
+        assertThat(source.<String>awaitNext(event -> true, this::check, passed, event -> event)).isNull();
+        events.add("a");
+        assertThat(source.<String>awaitNext(event -> true, this::check, passed, event -> event)).isEqualTo("a");
+        events.add("kept");
+        locked(source::readAll);
+        assertThat(source.<String>awaitNext(event -> true, this::check, Deadline.after(Duration.ofMinutes(10)),
+                event -> event)).isEqualTo("kept");
+    }
+
+    @Test
     void pausesAreRoundedUpToMilliseconds() {
         assertThat(EventSource.milliseconds(0)).isZero();
         assertThat(EventSource.milliseconds(1)).isEqualTo(1);
