@@ -39,13 +39,15 @@ public final class Completions {
     private final MemorySegment memory;
     private final long address;
     private final int capacity;
-    private int size;
-    private int position = -1;
+    // the address of the current one, before the first one when there is none; and behind the last one
+    private long current;
+    private long end;
 
     private Completions(int capacity) {
         this.memory = Arena.ofAuto().allocate(SIZE * capacity, ibv_wc.layout().byteAlignment());
         this.address = memory.address();
         this.capacity = capacity;
+        filled(0);
     }
 
     /**
@@ -67,7 +69,7 @@ public final class Completions {
 
     /** How many the last poll took. */
     public int size() {
-        return size;
+        return (int) ((end - address) / SIZE);
     }
 
     /** The raw array of {@code struct ibv_wc}. */
@@ -77,10 +79,11 @@ public final class Completions {
 
     /** Goes to the next completion; false when there is none left. Before the first call none is current. */
     public boolean next() {
-        if (position + 1 >= size) {
+        long next = current + SIZE;
+        if (next >= end) {
             return false;
         }
-        position++;
+        current = next;
         return true;
     }
 
@@ -91,7 +94,7 @@ public final class Completions {
      * @return this
      */
     public Completions at(int index) {
-        position = Objects.checkIndex(index, size);
+        current = address + SIZE * Objects.checkIndex(index, size());
         return this;
     }
 
@@ -181,14 +184,15 @@ public final class Completions {
     }
 
     void filled(int count) {
-        size = count;
-        position = -1;
+        current = address - SIZE;
+        end = address + SIZE * count;
     }
 
     private long current() {
-        if (position < 0) {
+        long now = current;
+        if (now < address) {
             throw new IllegalStateException("no current completion: call next() first");
         }
-        return address + position * SIZE;
+        return now;
     }
 }

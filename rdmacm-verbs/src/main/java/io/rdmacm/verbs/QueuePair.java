@@ -50,6 +50,8 @@ public final class QueuePair extends NativeObject {
     private final int number;
     private final SendQueue sends;
     private final ReceiveQueue receives;
+    private final boolean hasSends;
+    private final boolean hasReceives;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
     QueuePair(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes, Lifetime life,
@@ -66,6 +68,8 @@ public final class QueuePair extends NativeObject {
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
                 capabilities.maxReceiveScatterGather(), life);
+        this.hasSends = attributes.sendQueue() != null;
+        this.hasReceives = attributes.hasReceives();
         if (domain != null) {
             domain.addSendQueue(sends.guard());
         }
@@ -468,21 +472,18 @@ public final class QueuePair extends NativeObject {
     }
 
     private SendQueue ownSends() {
-        if (attributes.sendQueue() == null) {
+        if (!hasSends) {
             throw notIts("send queue");
         }
         return sends;
     }
 
     private ReceiveQueue ownReceives() {
-        if (attributes.type() == QueuePairType.XRC_RECV || attributes.type() == QueuePairType.XRC_SEND
-                || attributes.receiveSideScaling().isPresent()) {
-            throw notIts("receive queue");
-        }
-        if (attributes.sharedReceiveQueue().isPresent()) {
+        if (!hasReceives) {
             life().ensureOpen();
-            throw new IllegalStateException("this queue pair has no receive queue of its own: receives are posted to "
-                    + attributes.sharedReceiveQueue().get());
+            throw attributes.sharedReceiveQueue().map(queue -> new IllegalStateException(
+                    "this queue pair has no receive queue of its own: receives are posted to " + queue))
+                    .orElseGet(() -> notIts("receive queue"));
         }
         return receives;
     }

@@ -101,6 +101,12 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
                 || !sendOperations.isEmpty() || receiveSideScaling.isPresent();
     }
 
+    /** Whether it has a receive queue of its own. */
+    boolean hasReceives() {
+        return type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND && sharedReceiveQueue.isEmpty()
+                && receiveSideScaling.isEmpty();
+    }
+
     /** Its sizes, with zeros for a queue that it has not because of receive side scaling. */
     QueuePairCapabilities ownCapabilities() {
         if (receiveSideScaling.isEmpty()) {

@@ -52,8 +52,10 @@ final class ReceiveQueue {
         QueueGuard.Claim claim = guard.enter();
         int error;
         try {
-            checkEntries(request);
-            request.next(0);
+            if (request.maxEntries() > maxScatterGather) {
+                checkEntries(request);
+            }
+            request.unchain();
             error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
         } finally {
             guard.leave(claim);
@@ -70,11 +72,13 @@ final class ReceiveQueue {
         int failed = first;
         try {
             SendQueue.requireRange(first, count, block.capacity());
-            for (int i = first; i < first + count; i++) {
-                checkEntries(block.get(i));
+            if (block.maxScatterGather() > maxScatterGather) {
+                for (int i = first; i < first + count; i++) {
+                    checkEntries(block.get(i));
+                }
             }
             block.chain(first, count);
-            error = FastPath.post(userSpace, pointer, object, block.get(first).address(), refusedAddress);
+            error = FastPath.post(userSpace, pointer, object, block.address(first), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }

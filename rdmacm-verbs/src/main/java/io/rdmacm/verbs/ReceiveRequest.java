@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.MemorySegment;
-
 import io.rdmacm.bindings.ibv_recv_wr;
 import io.rdmacm.verbs.internal.Memory;
 
@@ -19,15 +17,16 @@ public final class ReceiveRequest {
     private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
     private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
 
-    // the block's; a request that is held alone keeps it alive
-    private final MemorySegment memory;
+    // has the memory; a request that is held alone keeps it alive
+    private final ReceiveRequests block;
     private final long address;
     private final ScatterList list;
+    private boolean chained;
 
-    ReceiveRequest(MemorySegment memory, long address, long list, int maxScatterGather) {
-        this.memory = memory;
+    ReceiveRequest(ReceiveRequests block, long address, long list) {
+        this.block = block;
         this.address = address;
-        this.list = new ScatterList(list, maxScatterGather);
+        this.list = new ScatterList(list, block.maxScatterGather());
         Memory.putLong(address + SG_LIST, list);
     }
 
@@ -93,7 +92,21 @@ public final class ReceiveRequest {
         return Memory.getInt(address + NUM_SGE);
     }
 
-    void next(long request) {
+    int maxEntries() {
+        return list.capacity();
+    }
+
+    /** Links it with the one that is posted behind it, or none. */
+    void follow(long request) {
         Memory.putLong(address + NEXT, request);
+        chained = request != 0;
+    }
+
+    /** To be posted without those behind it. */
+    void unchain() {
+        if (chained) {
+            follow(0);
+            block.unchain();
+        }
     }
 }

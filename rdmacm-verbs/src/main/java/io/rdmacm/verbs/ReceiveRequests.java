@@ -13,20 +13,25 @@ import io.rdmacm.bindings.ibv_recv_wr;
  * the object.
  */
 public final class ReceiveRequests {
+    private static final long SIZE = ibv_recv_wr.sizeof();
+
     private final MemorySegment memory;
+    private final long address;
     private final ReceiveRequest[] requests;
     private final int maxScatterGather;
+    // which part is linked; nothing, when it may have changed since
+    private int chainFirst;
+    private int chainCount;
 
     private ReceiveRequests(int capacity, int maxScatterGather) {
-        long size = ibv_recv_wr.sizeof();
         long listSize = ScatterList.ENTRY * maxScatterGather;
-        this.memory = Arena.ofAuto().allocate((size + listSize) * capacity, 64);
+        this.memory = Arena.ofAuto().allocate((SIZE + listSize) * capacity, 64);
+        this.address = memory.address();
         this.requests = new ReceiveRequest[capacity];
         this.maxScatterGather = maxScatterGather;
-        long lists = memory.address() + size * capacity;
+        long lists = address(capacity);
         for (int i = 0; i < capacity; i++) {
-            requests[i] = new ReceiveRequest(memory, memory.address() + size * i, lists + listSize * i,
-                    maxScatterGather);
+            requests[i] = new ReceiveRequest(this, address(i), lists + listSize * i);
         }
     }
 
@@ -65,19 +70,37 @@ public final class ReceiveRequests {
 
     /** Links a part of the block into a chain, which is how C takes a batch. */
     void chain(int first, int count) {
+        if (first == chainFirst && count == chainCount) {
+            return;
+        }
+        chainFirst = first;
+        chainCount = count;
         int last = first + count - 1;
         for (int i = first; i < last; i++) {
-            requests[i].next(requests[i + 1].address());
+            requests[i].follow(requests[i + 1].address());
         }
-        requests[last].next(0);
+        requests[last].follow(0);
+    }
+
+    /** One of them was posted alone. */
+    void unchain() {
+        chainCount = 0;
+    }
+
+    /** Where a request is. */
+    long address(int index) {
+        return address + SIZE * index;
     }
 
     /** Which request is at an address. */
-    int indexOf(long address) {
-        return (int) ((address - memory.address()) / ibv_recv_wr.sizeof());
+    int indexOf(long request) {
+        return (int) ((request - address) / SIZE);
     }
 
-    /** The raw array of {@code struct ibv_recv_wr}, with the scatter lists behind it. */
+    /**
+     * The raw array of {@code struct ibv_recv_wr}, with the scatter lists behind it. What is written there is not
+     * checked by a post, and {@code next} belongs to the posts.
+     */
     public MemorySegment memory() {
         return memory;
     }

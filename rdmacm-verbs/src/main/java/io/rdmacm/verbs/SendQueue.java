@@ -14,6 +14,8 @@ import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where the send work requests of a queue pair are posted. */
 final class SendQueue {
+    private static final int NOTHING = -1;
+
     private final MemorySegment pointer;
     private final long object;
     private final boolean userSpace;
@@ -27,6 +29,8 @@ final class SendQueue {
     // Where C writes the request that it refused: used inside the guard.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
+    // Requests that demand no more are posted without a look at them. Used inside the guard.
+    private int takes;
     // null when the queue pair has none
     private volatile SendBatch batch;
 
@@ -51,6 +55,7 @@ final class SendQueue {
         this.datagrams = attributes.type() == QueuePairType.UD;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.life = life;
+        this.takes = datagrams ? NOTHING : maxScatterGather;
     }
 
     /** What keeps a close, and the close of a region, apart from a post. */
@@ -64,6 +69,7 @@ final class SendQueue {
         try {
             if (batch == null) {
                 batch = equipment;
+                takes = NOTHING;
             }
             return batch;
         } finally {
@@ -109,11 +115,16 @@ final class SendQueue {
         QueueGuard.Claim claim = guard.enter();
         int error;
         try {
-            check(request);
-            request.next(0);
-            request.beginBind();
+            boolean look = request.demand() > takes;
+            if (look) {
+                check(request);
+                request.beginBind();
+            }
+            request.unchain();
             error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
-            request.endBind(error == 0);
+            if (look) {
+                request.endBind(error == 0);
+            }
         } finally {
             guard.leave(claim);
             Reference.reachabilityFence(request);
@@ -129,17 +140,12 @@ final class SendQueue {
         int failed = first;
         try {
             requireRange(first, count, block.capacity());
-            boolean binds = false;
-            for (int i = first; i < first + count; i++) {
-                SendRequest request = block.get(i);
-                check(request);
-                binds |= request.bindsWindow();
-            }
+            boolean binds = block.demand() > takes && check(block, first, count);
             block.chain(first, count);
             if (binds) {
                 beginBinds(block, first, first + count);
             }
-            error = FastPath.post(userSpace, pointer, object, block.get(first).address(), refusedAddress);
+            error = FastPath.post(userSpace, pointer, object, block.address(first), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }
@@ -174,6 +180,17 @@ final class SendQueue {
         for (int i = end - 1; i >= first; i--) {
             block.get(i).endBind(i < failed);
         }
+    }
+
+    /** Whether there are any that bind a window. */
+    private boolean check(SendRequests block, int first, int count) {
+        boolean binds = false;
+        for (int i = first; i < first + count; i++) {
+            SendRequest request = block.get(i);
+            check(request);
+            binds |= request.bindsWindow();
+        }
+        return binds;
     }
 
     private void check(SendRequest request) {

@@ -17,6 +17,9 @@ import io.rdmacm.verbs.internal.Memory;
  * after its completion (inline data: after the post).
  */
 public final class SendRequest {
+    /** A demand that no queue meets without a look. */
+    static final int SPECIAL = Integer.MAX_VALUE;
+
     private static final long WR_ID = ibv_send_wr.wr_id$offset();
     private static final long NEXT = ibv_send_wr.next$offset();
     private static final long SG_LIST = ibv_send_wr.sg_list$offset();
@@ -43,8 +46,8 @@ public final class SendRequest {
             + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
-    // the block's; a request that is held alone keeps it alive
-    private final MemorySegment memory;
+    // has the memory; a request that is held alone keeps it alive
+    private final SendRequests block;
     private final long address;
     private final ScatterList list;
     // whom wr.ud names; null when other members of the union were set since
@@ -54,11 +57,14 @@ public final class SendRequest {
     // null when it never was one
     private SegmentedSend segmentedSend;
     private boolean segmented;
+    private int demand;
+    private boolean chained;
 
-    SendRequest(MemorySegment memory, long address, long list, int maxScatterGather) {
-        this.memory = memory;
+    SendRequest(SendRequests block, long address, long list) {
+        this.block = block;
         this.address = address;
-        this.list = new ScatterList(list, maxScatterGather);
+        this.list = new ScatterList(list, block.maxScatterGather());
+        this.demand = block.maxScatterGather();
         Memory.putLong(address + SG_LIST, list);
         send().signaled(true);
     }
@@ -176,6 +182,7 @@ public final class SendRequest {
         Memory.putInt(address + IMM_DATA, 0);
         opcode(SendOpcode.BIND_MW);
         windowBind = bind;
+        becomeSpecial();
         return this;
     }
 
@@ -194,6 +201,7 @@ public final class SendRequest {
         segmentedSend.set(headers, maxSegmentSize);
         opcode(SendOpcode.TSO);
         segmented = true;
+        becomeSpecial();
         return this;
     }
 
@@ -277,6 +285,9 @@ public final class SendRequest {
 
     /** Whether the post takes the data with it, so that the memory is free again when it returns. */
     public SendRequest inline(boolean on) {
+        if (on) {
+            becomeSpecial();
+        }
         return flag(INLINE, on);
     }
 
@@ -286,7 +297,11 @@ public final class SendRequest {
      * @param flags such as {@code EnumSet.of(SendFlag.SIGNALED)}
      */
     public SendRequest flags(Set<SendFlag> flags) {
-        Memory.putInt(address + SEND_FLAGS, SendFlag.mask(flags));
+        int mask = SendFlag.mask(flags);
+        if ((mask & INLINE) != 0) {
+            becomeSpecial();
+        }
+        Memory.putInt(address + SEND_FLAGS, mask);
         return this;
     }
 
@@ -298,8 +313,31 @@ public final class SendRequest {
         return Memory.getInt(address + NUM_SGE);
     }
 
-    void next(long request) {
+    /** Links it with the one that is posted behind it, or none. */
+    void follow(long request) {
         Memory.putLong(address + NEXT, request);
+        chained = request != 0;
+    }
+
+    /** To be posted without those behind it. */
+    void unchain() {
+        if (chained) {
+            follow(0);
+            block.unchain();
+        }
+    }
+
+    /**
+     * What a queue must take, so that a post needs no look at it: a number of entries, or {@link #SPECIAL} since it had
+     * inline data, bound a window or was segmented.
+     */
+    int demand() {
+        return demand;
+    }
+
+    private void becomeSpecial() {
+        demand = SPECIAL;
+        block.becomeSpecial();
     }
 
     /**

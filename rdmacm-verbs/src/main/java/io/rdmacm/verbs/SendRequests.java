@@ -12,19 +12,28 @@ import io.rdmacm.bindings.ibv_send_wr;
  * with their scatter lists. For one thread at a time. Needs no close: the memory goes with the object.
  */
 public final class SendRequests {
+    private static final long SIZE = ibv_send_wr.sizeof();
+
     private final MemorySegment memory;
+    private final long address;
     private final SendRequest[] requests;
     private final int maxScatterGather;
+    // which part is linked; nothing, when it may have changed since
+    private int chainFirst;
+    private int chainCount;
+    // the most of what its requests have
+    private int demand;
 
     private SendRequests(int capacity, int maxScatterGather) {
-        long size = ibv_send_wr.sizeof();
         long listSize = ScatterList.ENTRY * maxScatterGather;
-        this.memory = Arena.ofAuto().allocate((size + listSize) * capacity, 64);
+        this.memory = Arena.ofAuto().allocate((SIZE + listSize) * capacity, 64);
+        this.address = memory.address();
         this.requests = new SendRequest[capacity];
         this.maxScatterGather = maxScatterGather;
-        long lists = memory.address() + size * capacity;
+        this.demand = maxScatterGather;
+        long lists = address(capacity);
         for (int i = 0; i < capacity; i++) {
-            requests[i] = new SendRequest(memory, memory.address() + size * i, lists + listSize * i, maxScatterGather);
+            requests[i] = new SendRequest(this, address(i), lists + listSize * i);
         }
     }
 
@@ -63,19 +72,47 @@ public final class SendRequests {
 
     /** Links a part of the block into a chain, which is how C takes a batch. */
     void chain(int first, int count) {
+        if (first == chainFirst && count == chainCount) {
+            return;
+        }
+        chainFirst = first;
+        chainCount = count;
         int last = first + count - 1;
         for (int i = first; i < last; i++) {
-            requests[i].next(requests[i + 1].address());
+            requests[i].follow(requests[i + 1].address());
         }
-        requests[last].next(0);
+        requests[last].follow(0);
+    }
+
+    /** One of them was posted alone. */
+    void unchain() {
+        chainCount = 0;
+    }
+
+    /** From now on one of them is to be looked at. */
+    void becomeSpecial() {
+        demand = SendRequest.SPECIAL;
+    }
+
+    /** What a queue must take, so that a post needs no look at each of them. */
+    int demand() {
+        return demand;
+    }
+
+    /** Where a request is. */
+    long address(int index) {
+        return address + SIZE * index;
     }
 
     /** Which request is at an address. */
-    int indexOf(long address) {
-        return (int) ((address - memory.address()) / ibv_send_wr.sizeof());
+    int indexOf(long request) {
+        return (int) ((request - address) / SIZE);
     }
 
-    /** The raw array of {@code struct ibv_send_wr}, with the scatter lists behind it. */
+    /**
+     * The raw array of {@code struct ibv_send_wr}, with the scatter lists behind it. What is written there is not
+     * checked by a post, and {@code next} belongs to the posts.
+     */
     public MemorySegment memory() {
         return memory;
     }

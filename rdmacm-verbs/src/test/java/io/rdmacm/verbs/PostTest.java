@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
@@ -108,6 +109,57 @@ class PostTest {
         stack.queuePair().postReceive(receives, 4, 1);
 
         assertThat(ids()).containsExactly(100L, 203L, 102L, 103L, 204L);
+    }
+
+    @Test
+    void partsOfABlockArePostedInAnyOrder() throws RdmaException {
+        SendRequests block = SendRequests.allocate(4, 1);
+        ReceiveRequests room = ReceiveRequests.allocate(4, 1);
+        for (int i = 0; i < 4; i++) {
+            block.get(i).id(i);
+            room.get(i).id(10 + i);
+        }
+
+        for (int round = 0; round < 2; round++) {
+            FakeVerbs.reset();
+            stack.queuePair().postSend(block, 0, 4);
+            stack.queuePair().postSend(block, 0, 4);
+            stack.queuePair().postSend(block.get(1));
+            stack.queuePair().postSend(block, 0, 4);
+            stack.queuePair().postSend(block, 1, 2);
+            stack.queuePair().postSend(block, 0, 3);
+            assertThat(ids()).containsExactly(0L, 1L, 2L, 3L, 0L, 1L, 2L, 3L, 1L, 0L, 1L, 2L, 3L, 1L, 2L, 0L, 1L, 2L);
+
+            FakeVerbs.reset();
+            stack.queuePair().postReceive(room, 0, 4);
+            stack.queuePair().postReceive(room, 0, 4);
+            stack.queuePair().postReceive(room.get(0));
+            stack.queuePair().postReceive(room, 0, 4);
+            stack.queuePair().postReceive(room, 2, 2);
+            assertThat(ids()).containsExactly(10L, 11L, 12L, 13L, 10L, 11L, 12L, 13L, 10L, 10L, 11L, 12L, 13L, 12L,
+                    13L);
+        }
+    }
+
+    @Test
+    void aRequestThatBecomesInlineIsLookedAtFromThenOn() throws RdmaException {
+        SendRequests block = SendRequests.allocate(2, 1);
+        SendRequest second = block.get(1).data(stack.region(), 0, 65);
+        stack.queuePair().postSend(second);
+        stack.queuePair().postSend(block, 0, 2);
+        String message = "inline data of 65 bytes on a queue pair that takes 64";
+
+        second.inline(true);
+        assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(second)).withMessage(message);
+        assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(block, 0, 2))
+                .withMessage(message);
+        second.inline(false);
+        stack.queuePair().postSend(block, 0, 2);
+
+        SendRequest other = SendRequests.allocate(1, 1).get(0).data(stack.region(), 0, 65);
+        stack.queuePair().postSend(other);
+        other.flags(EnumSet.of(SendFlag.INLINE));
+        assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(other)).withMessage(message);
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -17,6 +18,7 @@ import java.util.Set;
 public final class FastPath {
     static final boolean CRITICAL_ALLOWED = Boolean.parseBoolean(System.getProperty("io.rdmacm.critical",
             "true"));
+    private static final String CRITICAL_DEVICES = "io.rdmacm.critical.devices";
     private static final MethodHandle POLL = Shape.plain(CRITICAL_ALLOWED, ValueLayout.JAVA_INT, 3);
     private static final MethodHandle POST = Shape.plain(false, ValueLayout.JAVA_INT, 3);
     private static final MethodHandle POST_CRITICAL = Shape.plain(CRITICAL_ALLOWED, ValueLayout.JAVA_INT, 3);
@@ -32,11 +34,15 @@ public final class FastPath {
     }
 
     /**
-     * Whether posting to a device never goes into the kernel.
+     * Whether posting to a device never goes into the kernel: with the drivers that are known for it, and the devices
+     * that the property {@code io.rdmacm.critical.devices} names.
      *
      * @param device its name
      */
     public static boolean postsInUserSpace(String device) {
+        if (CRITICAL_ALLOWED && List.of(System.getProperty(CRITICAL_DEVICES, "").split(",")).contains(device)) {
+            return true;
+        }
         Path driver = DEVICES.resolve(device).resolve("device/driver");
         try {
             return CRITICAL_ALLOWED && Files.exists(driver)

@@ -10,6 +10,10 @@ import java.lang.foreign.ValueLayout;
  */
 public final class Memory {
     private static final MemorySegment ALL = everything();
+    // Structs of C are aligned: there is nothing to check.
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     private Memory() {
     }
@@ -32,17 +36,17 @@ public final class Memory {
 
     /** A 16-bit number in the byte order of the machine. */
     public static short getShort(long address) {
-        return ALL.get(ValueLayout.JAVA_SHORT, address);
+        return ALL.get(SHORT, address);
     }
 
     /** A 32-bit number in the byte order of the machine. */
     public static int getInt(long address) {
-        return ALL.get(ValueLayout.JAVA_INT, address);
+        return ALL.get(INT, address);
     }
 
     /** A 64-bit number or a pointer. */
     public static long getLong(long address) {
-        return ALL.get(ValueLayout.JAVA_LONG, address);
+        return ALL.get(LONG, address);
     }
 
     /** Writes a byte. */
@@ -52,17 +56,17 @@ public final class Memory {
 
     /** Writes a 16-bit number in the byte order of the machine. */
     public static void putShort(long address, short value) {
-        ALL.set(ValueLayout.JAVA_SHORT, address, value);
+        ALL.set(SHORT, address, value);
     }
 
     /** Writes a 32-bit number in the byte order of the machine. */
     public static void putInt(long address, int value) {
-        ALL.set(ValueLayout.JAVA_INT, address, value);
+        ALL.set(INT, address, value);
     }
 
     /** Writes a 64-bit number or a pointer. */
     public static void putLong(long address, long value) {
-        ALL.set(ValueLayout.JAVA_LONG, address, value);
+        ALL.set(LONG, address, value);
     }
 
     /** Copies bytes; both ranges must be alive. */
