@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Java benchmarks are compared with: the same loops in C, over the same provider, through the inline functions
+// of verbs.h. Prints the nanoseconds of one post and the poll of its completion, one line a sample.
+#include <infiniband/verbs.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_BATCH = 64, SIZE = 64, DEPTH = 64, CHUNK = 1 << 14 };
+
+// What the command line says, in this order.
+static struct {
+	int extended;    // whether batches and polls in place, instead of ibv_post_send and ibv_poll_cq
+	int batch;       // requests a post
+	int sges;        // entries of the scatter list
+	int inlined;     // whether the data goes with the request
+	int queue_pairs; // how many there are
+	int regions;     // how many there are
+	int rotate;      // whether each post is to the next queue pair and of the next region
+	int millis;      // of each sample
+	int samples;
+	int warmups; // samples that are not printed
+} given;
+
+static struct ibv_cq *cq;
+static struct ibv_cq_ex *cq_ex;
+static struct ibv_qp **qps;
+static struct ibv_qp_ex **qps_ex;
+static struct ibv_mr **mrs;
+static uint64_t checksum;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void *present(void *made, const char *what)
+{
+	if (!made)
+		fail(what);
+	return made;
+}
+
+static void set_up(void)
+{
+	struct ibv_device **list = present(ibv_get_device_list(NULL), "ibv_get_device_list");
+	struct ibv_context *context = present(ibv_open_device(list[0]), "ibv_open_device");
+	struct ibv_pd *pd = present(ibv_alloc_pd(context), "ibv_alloc_pd");
+	ibv_free_device_list(list);
+	qps = present(calloc(given.queue_pairs, sizeof(*qps)), "calloc");
+	qps_ex = present(calloc(given.queue_pairs, sizeof(*qps_ex)), "calloc");
+	mrs = present(calloc(given.regions, sizeof(*mrs)), "calloc");
+	if (given.extended) {
+		struct ibv_cq_init_attr_ex attr = {.cqe = DEPTH, .wc_flags = IBV_WC_STANDARD_FLAGS};
+		cq_ex = present(ibv_create_cq_ex(context, &attr), "ibv_create_cq_ex");
+		cq = ibv_cq_ex_to_cq(cq_ex);
+	} else {
+		cq = present(ibv_create_cq(context, DEPTH, NULL, NULL, 0), "ibv_create_cq");
+	}
+	for (int i = 0; i < given.regions; i++) {
+		void *memory = present(aligned_alloc(4096, 4096), "aligned_alloc");
+		memset(memory, 0, 4096);
+		mrs[i] = present(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr");
+	}
+	for (int i = 0; i < given.queue_pairs; i++) {
+		struct ibv_qp_init_attr_ex attr = {
+			.send_cq = cq,
+			.recv_cq = cq,
+			.cap = {.max_send_wr = DEPTH, .max_send_sge = 2, .max_inline_data = 32},
+			.qp_type = IBV_QPT_RC,
+			.comp_mask = IBV_QP_INIT_ATTR_PD | (given.extended ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
+			.pd = pd,
+			.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE,
+		};
+		qps[i] = present(ibv_create_qp_ex(context, &attr), "ibv_create_qp_ex");
+		qps_ex[i] = ibv_qp_to_qp_ex(qps[i]);
+	}
+}
+
+// Length of each entry: what is inline fits into the queue entry.
+static uint32_t length(void)
+{
+	return given.inlined ? 16 / given.sges : SIZE / given.sges;
+}
+
+static void post_and_poll(uint64_t operations)
+{
+	static struct ibv_send_wr wrs[MAX_BATCH];
+	static struct ibv_sge sges[MAX_BATCH][2];
+	static struct ibv_wc wcs[MAX_BATCH];
+	static uint64_t id;
+	struct ibv_send_wr *bad;
+	int pair = 0;
+	int region = 0;
+	for (int i = 0; i < given.batch; i++) {
+		wrs[i] = (struct ibv_send_wr){
+			.next = i + 1 < given.batch ? &wrs[i + 1] : NULL,
+			.sg_list = sges[i],
+			.num_sge = given.sges,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_SIGNALED | (given.inlined ? IBV_SEND_INLINE : 0),
+			.wr.rdma = {.remote_addr = 0x10000, .rkey = 17},
+		};
+		for (int s = 0; s < given.sges; s++)
+			sges[i][s] = (struct ibv_sge){
+				.addr = (uintptr_t)mrs[0]->addr + s * length(),
+				.length = length(),
+				.lkey = mrs[0]->lkey,
+			};
+	}
+	for (uint64_t done = 0; done < operations; done += given.batch) {
+		for (int i = 0; i < given.batch; i++) {
+			wrs[i].wr_id = id++;
+			if (given.rotate && given.regions > 1) {
+				region = region + 1 == given.regions ? 0 : region + 1;
+				sges[i][0].addr = (uintptr_t)mrs[region]->addr;
+				sges[i][0].length = length();
+				sges[i][0].lkey = mrs[region]->lkey;
+			}
+		}
+		if (given.rotate && given.queue_pairs > 1)
+			pair = pair + 1 == given.queue_pairs ? 0 : pair + 1;
+		if (ibv_post_send(qps[pair], wrs, &bad))
+			fail("ibv_post_send");
+		for (int wanted = given.batch; wanted > 0;) {
+			int taken = ibv_poll_cq(cq, given.batch, wcs);
+			if (taken < 0)
+				fail("ibv_poll_cq");
+			for (int i = 0; i < taken; i++) {
+				if (wcs[i].status != IBV_WC_SUCCESS)
+					fail("completion");
+				checksum += wcs[i].wr_id;
+			}
+			wanted -= taken;
+		}
+	}
+}
+
+static void post_and_poll_extended(uint64_t operations)
+{
+	static uint64_t id;
+	struct ibv_qp_ex *qp = qps_ex[0];
+	uint64_t address = (uintptr_t)mrs[0]->addr;
+	uint32_t key = mrs[0]->lkey;
+	struct ibv_sge list[2] = {
+		{.addr = address, .length = length(), .lkey = key},
+		{.addr = address + length(), .length = length(), .lkey = key},
+	};
+	for (uint64_t done = 0; done < operations; done += given.batch) {
+		ibv_wr_start(qp);
+		for (int i = 0; i < given.batch; i++) {
+			qp->wr_id = id++;
+			qp->wr_flags = IBV_SEND_SIGNALED | (given.inlined ? IBV_SEND_INLINE : 0);
+			ibv_wr_rdma_write(qp, 17, 0x10000);
+			if (given.inlined)
+				ibv_wr_set_inline_data(qp, (void *)address, length());
+			else if (given.sges == 1)
+				ibv_wr_set_sge(qp, key, address, length());
+			else
+				ibv_wr_set_sge_list(qp, given.sges, list);
+		}
+		if (ibv_wr_complete(qp))
+			fail("ibv_wr_complete");
+		for (int wanted = given.batch; wanted > 0;) {
+			struct ibv_poll_cq_attr attr = {0};
+			int error = ibv_start_poll(cq_ex, &attr);
+			if (error)
+				continue;
+			for (; !error; error = ibv_next_poll(cq_ex)) {
+				if (cq_ex->status != IBV_WC_SUCCESS)
+					fail("completion");
+				checksum += cq_ex->wr_id;
+				wanted--;
+			}
+			ibv_end_poll(cq_ex);
+		}
+	}
+}
+
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
+static double sample(void)
+{
+	uint64_t operations = 0;
+	double begin = now();
+	double end;
+	do {
+		if (given.extended)
+			post_and_poll_extended(CHUNK);
+		else
+			post_and_poll(CHUNK);
+		operations += CHUNK;
+		end = now();
+	} while (end - begin < given.millis * 1e6);
+	return (end - begin) / operations;
+}
+
+int main(int argc, char **argv)
+{
+	int *options = (int *)&given;
+	int count = sizeof(given) / sizeof(*options);
+	if (argc != 1 + count) {
+		fprintf(stderr, "usage: %s EXTENDED BATCH SGES INLINE QUEUE-PAIRS REGIONS ROTATE MILLIS SAMPLES WARM-UPS\n", argv[0]);
+		return 2;
+	}
+	for (int i = 0; i < count; i++)
+		options[i] = atoi(argv[1 + i]);
+	if (given.batch < 1 || given.batch > MAX_BATCH || given.sges < 1 || given.sges > 2 || given.queue_pairs < 1 ||
+	    given.regions < 1) {
+		fprintf(stderr, "%s: an option is out of its range\n", argv[0]);
+		return 2;
+	}
+	set_up();
+	for (int i = -given.warmups; i < given.samples; i++) {
+		double nanos = sample();
+		if (i >= 0)
+			printf("%.4f\n", nanos);
+	}
+	return checksum == 0;
+}

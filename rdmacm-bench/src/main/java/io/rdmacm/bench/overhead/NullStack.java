@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.CompletionQueueInitAttributes;
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.ExtendedCompletionQueue;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SendOperation;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.VerbsContext;
+
+/** The objects that a benchmark posts to, made over the null provider by the public API. */
+final class NullStack implements AutoCloseable {
+    /** Where writes go to, and by which key; the same as in C. */
+    static final long REMOTE_ADDRESS = 0x10000;
+    static final int REMOTE_KEY = 17;
+
+    private static final int DEPTH = 64;
+    private static final int REGION = 4096;
+
+    private final VerbsContext context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue queue;
+    private final MemoryRegion[] regions;
+    private final QueuePair[] pairs;
+
+    /**
+     * Makes them.
+     *
+     * @param extended whether for batches, and polls in place
+     * @param pairCount how many queue pairs
+     * @param regionCount how many memory regions
+     */
+    NullStack(boolean extended, int pairCount, int regionCount) throws RdmaException {
+        NullProvider.unpacked().standIn();
+        context = Device.list().getFirst().open();
+        domain = context.allocateProtectionDomain();
+        queue = extended
+                ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(DEPTH).build())
+                : context.createCompletionQueue(DEPTH);
+        regions = new MemoryRegion[regionCount];
+        for (int i = 0; i < regionCount; i++) {
+            regions[i] = domain.allocate(REGION, AccessFlag.LOCAL_WRITE);
+        }
+        QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
+                .maxSendRequests(DEPTH).maxSendScatterGather(2).maxInlineData(32);
+        if (extended) {
+            attributes.sendOperations(List.of(SendOperation.RDMA_WRITE));
+        }
+        pairs = new QueuePair[pairCount];
+        for (int i = 0; i < pairCount; i++) {
+            pairs[i] = domain.createQueuePair(attributes.build());
+        }
+    }
+
+    QueuePair pair(int index) {
+        return pairs[index];
+    }
+
+    MemoryRegion region(int index) {
+        return regions[index];
+    }
+
+    CompletionQueue queue() {
+        return queue;
+    }
+
+    ExtendedCompletionQueue extendedQueue() {
+        return (ExtendedCompletionQueue) queue;
+    }
+
+    /** Signaled writes, filled in and ready to be posted. */
+    SendRequests writes(int count, Payload payload) {
+        SendRequests block = SendRequests.allocate(count, payload.entries());
+        for (int i = 0; i < count; i++) {
+            SendRequest request = block.get(i).rdmaWrite(REMOTE_ADDRESS, REMOTE_KEY).inline(payload.inline());
+            for (int entry = 0; entry < payload.entries(); entry++) {
+                request.data(entry, regions[0], (long) entry * payload.entryLength(), payload.entryLength());
+            }
+        }
+        return block;
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        List<NativeObject> inOrder = new ArrayList<>(List.of(pairs));
+        inOrder.addAll(List.of(regions));
+        inOrder.addAll(List.of(queue, domain, context));
+        for (NativeObject object : inOrder) {
+            object.close();
+        }
+    }
+}

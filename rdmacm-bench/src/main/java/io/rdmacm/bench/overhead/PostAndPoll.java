@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.verbs.RdmaException;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * One post and the poll of its completion over the null provider, in the ways that Java has to do it. An operation is
+ * one request, also where several go with one post; the loop in C that they are compared with does the same.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@OperationsPerInvocation(PostAndPoll.OPERATIONS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Benchmark)
+public class PostAndPoll {
+    static final int OPERATIONS = 16;
+
+    /** Requests a post. */
+    @Param({"1", "16"})
+    public int batch;
+
+    /** What they carry. */
+    @Param
+    public Payload payload;
+
+    private NullStack stack;
+    private PublicLoop publicLoop;
+    private BindingsLoop bindingsLoop;
+    private JniLoop jniLoop;
+
+    /** Makes the objects. */
+    @Setup
+    public void open() throws RdmaException {
+        stack = new NullStack(false, 1, 1);
+        publicLoop = new PublicLoop(stack, batch, payload);
+        bindingsLoop = new BindingsLoop(stack, batch, payload);
+        jniLoop = new JniLoop(stack, batch, payload);
+    }
+
+    /** Closes them. */
+    @TearDown
+    public void close() throws RdmaException {
+        bindingsLoop.close();
+        stack.close();
+    }
+
+    /** The objects of this library. */
+    @Benchmark
+    public long publicApi() throws RdmaException {
+        return publicLoop.run(OPERATIONS);
+    }
+
+    /** The generated bindings as they come: plain handles, and segments of a shared arena. */
+    @Benchmark
+    public long generatedBindings() {
+        return bindingsLoop.run(OPERATIONS);
+    }
+
+    /** A JNI library. */
+    @Benchmark
+    public long jni() {
+        return jniLoop.run(OPERATIONS);
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.verbs.CompletionCursor;
+import io.rdmacm.verbs.ExtendedCompletionQueue;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SendBatch;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * As {@link PostAndPoll}, by the extended interfaces: a batch that is posted with one doorbell (QP_EX, {@code
+ * ibv_wr_*}), and completions read in place (CQ_EX, {@code ibv_start_poll}).
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@OperationsPerInvocation(PostAndPoll.OPERATIONS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Benchmark)
+public class PostAndPollInPlace {
+    /** Requests a batch. */
+    @Param({"1", "16"})
+    public int batch;
+
+    /** What they carry. */
+    @Param
+    public Payload payload;
+
+    private NullStack stack;
+    private QueuePair pair;
+    private ExtendedCompletionQueue queue;
+    private MemoryRegion region;
+    private MemorySegment memory;
+    private long id;
+
+    /** Makes the objects. */
+    @Setup
+    public void open() throws RdmaException {
+        stack = new NullStack(true, 1, 1);
+        pair = stack.pair(0);
+        queue = stack.extendedQueue();
+        region = stack.region(0);
+        memory = region.memory();
+    }
+
+    /** Closes them. */
+    @TearDown
+    public void close() throws RdmaException {
+        stack.close();
+    }
+
+    /** The objects of this library. */
+    @Benchmark
+    public long publicApi() throws RdmaException {
+        long sum = 0;
+        for (int done = 0; done < PostAndPoll.OPERATIONS; done += batch) {
+            post();
+            sum += poll();
+        }
+        return sum;
+    }
+
+    private void post() throws RdmaException {
+        int length = payload.entryLength();
+        try (SendBatch requests = pair.startBatch()) {
+            for (int i = 0; i < batch; i++) {
+                requests.rdmaWrite(NullStack.REMOTE_ADDRESS, NullStack.REMOTE_KEY).id(id++);
+                if (payload.inline()) {
+                    requests.inlineData(memory, 0, length);
+                } else {
+                    for (int entry = 0; entry < payload.entries(); entry++) {
+                        requests.data(region, (long) entry * length, length);
+                    }
+                }
+            }
+            requests.complete();
+        }
+    }
+
+    private long poll() throws RdmaException {
+        long sum = 0;
+        for (int wanted = batch; wanted > 0;) {
+            try (CompletionCursor completion = queue.startPoll()) {
+                while (completion.next()) {
+                    completion.check();
+                    sum += completion.workRequestId();
+                    wanted--;
+                }
+            }
+        }
+        return sum;
+    }
+}
