@@ -20,6 +20,7 @@ static uint64_t result;
 static char held_function[48];
 static int held;
 static int looping;
+static int able;
 static __thread struct fake_record *latest;
 
 void fake_reset(void)
@@ -31,6 +32,7 @@ void fake_reset(void)
 	held_function[0] = '\0';
 	held = 0;
 	looping = 0;
+	able = 0;
 	memset(failures, 0, sizeof(failures));
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&mutex);
@@ -79,6 +81,16 @@ uint64_t fake_scripted_result(void)
 void fake_loop(int on)
 {
 	looping = on;
+}
+
+void fake_able(int on)
+{
+	able = on;
+}
+
+int fake_is_able(void)
+{
+	return able;
 }
 
 int fake_looping(void)

@@ -71,6 +71,9 @@ void fake_loop(int on);
 // How many objects of a kind were made and not destroyed.
 int fake_live(int kind);
 void fake_devices(int count);
+// Whether the devices that are opened from now on can do all that the stand-in can, on-demand paging too.
+void fake_able(int on);
+int fake_is_able(void);
 // A completion arrives; raises an event when the queue was armed.
 int fake_complete(struct ibv_cq *cq, const struct ibv_wc *completion);
 // An event, whether the queue was armed or not.
@@ -88,6 +91,10 @@ void fake_append(const void *data, size_t size);
 uint64_t fake_scripted_result(void);
 int fake_looping(void);
 void fake_fill_context(struct fake_context *context);
+// Put the functions of one part into a context.
+void fake_serve_memory(struct ibv_context *context);
+void fake_serve_queries(struct ibv_context *context);
+void fake_equip_completion(struct ibv_context *context);
 void fake_fill_queue_pair(struct ibv_qp_ex *qp);
 void fake_fill_completion_queue(struct ibv_cq_ex *cq);
 

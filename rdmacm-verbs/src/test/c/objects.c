@@ -118,6 +118,11 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->extended.context.async_fd = ends[0];
 	context->writer = ends[1];
 	fake_fill_context(context);
+	if (fake_is_able()) {
+		fake_serve_memory(&context->extended.context);
+		fake_serve_queries(&context->extended.context);
+		fake_equip_completion(&context->extended.context);
+	}
 	return &context->extended.context;
 }
 

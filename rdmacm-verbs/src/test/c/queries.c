@@ -71,6 +71,10 @@ static void fill_device_ex(struct ibv_device_attr_ex *attr)
 	attr->odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_SRQ_RECV;
 	attr->odp_caps.per_transport_caps.uc_odp_caps = IBV_ODP_SUPPORT_RECV | FAKE_UNKNOWN_FLAG;
 	attr->odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_ATOMIC;
+	if (fake_is_able()) {
+		attr->odp_caps.general_caps |= IBV_ODP_SUPPORT;
+		attr->odp_caps.per_transport_caps.rc_odp_caps |= IBV_ODP_SUPPORT_RECV;
+	}
 	attr->device_cap_flags_ex = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_RAW_SCATTER_FCS | IBV_DEVICE_PCI_WRITE_END_PADDING |
 				    1ull << 60;
 	attr->rss_caps.rx_hash_fields_mask = IBV_RX_HASH_DST_IPV6 | 1ull << 50;

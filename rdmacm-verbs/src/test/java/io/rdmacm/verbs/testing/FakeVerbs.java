@@ -141,6 +141,11 @@ public final class FakeVerbs {
         call("fake_loop", on ? 1 : 0);
     }
 
+    /** Whether devices that are opened from now on can do all that the stand-in can, on-demand paging too. */
+    public static void able(boolean on) {
+        call("fake_able", on ? 1 : 0);
+    }
+
     /** What functions answer that have no meaning here. */
     public static void result(long result) {
         call("fake_result", result);
