@@ -5,6 +5,7 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Errno;
 import io.rdmacm.verbs.internal.NativeFunction;
 
@@ -19,7 +20,7 @@ final class CmFailures {
     /** For functions that return -1 and set errno. */
     static void check(NativeFunction function, int result, String detail) throws RdmaException {
         if (result == -1) {
-            int errno = Errno.last();
+            int errno = Check.cause();
             throw UNREACHABLE.contains(errno)
                     ? new UnreachableException(function.name(), errno, detail)
                     : RdmaException.of(function.name(), errno, detail);

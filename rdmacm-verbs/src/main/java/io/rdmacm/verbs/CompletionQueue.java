@@ -65,8 +65,15 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         requireCapacity(capacity);
         Lifetime life = Lifetime.begin("CompletionQueue", parents(context, channel, vector).toArray(Lifetime[]::new));
         long channelAddress = channel == null ? 0 : channel.address();
-        long address = life.create(() -> Check.pointer(CREATE_CQ,
-                CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector), capacity + " entries"));
+        long address = life.create(() -> {
+            try {
+                return Check.pointer(CREATE_CQ,
+                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector),
+                        capacity + " entries");
+            } catch (RdmaException e) {
+                throw DeviceLimits.explain(e, context, capacity);
+            }
+        });
         CompletionQueue queue = new CompletionQueue(context, channel, life, address, ibv_cq.sizeof());
         queue.register();
         return queue;
@@ -250,6 +257,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             requireNoCursor();
             Check.returned(RESIZE_CQ, RESIZE_CQ.callInt(address(), entries));
             capacity = readCapacity(address(), life());
+        } catch (RdmaException e) {
+            throw DeviceLimits.explain(e, context, entries);
         } finally {
             guard.leave(claim);
         }

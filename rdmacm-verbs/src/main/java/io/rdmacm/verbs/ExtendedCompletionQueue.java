@@ -61,7 +61,11 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
             write(attributes, init);
             long address = life.create(() -> {
                 NativeFunction create = ExtendedOps.CREATE_CQ_EX.require(context.address());
-                return Check.pointer(create, create.callLong(context.address(), init), attributes.toString());
+                try {
+                    return Check.pointer(create, create.callLong(context.address(), init), attributes.toString());
+                } catch (RdmaException e) {
+                    throw DeviceLimits.explain(e, context, attributes.capacity());
+                }
             });
             ExtendedCompletionQueue queue = new ExtendedCompletionQueue(context, channel, life, address,
                     attributes.fields());

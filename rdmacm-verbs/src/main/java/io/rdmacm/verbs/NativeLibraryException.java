@@ -28,6 +28,13 @@ public class NativeLibraryException extends RdmaException {
                 + ": the installed rdma-core is too old, update the package " + debianPackage, null);
     }
 
+    /** For the loader: the library must not be loaded with so little room for the files that it opens. */
+    public static NativeLibraryException tooFewFiles(String library, String neededBy, int files) {
+        return new NativeLibraryException(library, neededBy, "cannot use " + library + ", which " + neededBy
+                + " needs: it opens files, and fewer than " + files + " more may be opened -"
+                + " the limit of open files (ulimit -n) is reached", null);
+    }
+
     /** The file name of the library. */
     public String library() {
         return library;

@@ -55,7 +55,13 @@ final class QueuePairFactory {
             long init = QueuePairStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
-            long address = life.create(() -> creator.create(init));
+            long address = life.create(() -> {
+                try {
+                    return creator.create(init);
+                } catch (RdmaException e) {
+                    throw DeviceLimits.explain(e, domain.context(), attributes);
+                }
+            });
             return finish(domain.context(), domain, attributes, life, address, init, destroyer);
         }
     }

@@ -66,7 +66,13 @@ public final class SharedReceiveQueue extends NativeObject {
         Lifetime life = Lifetime.begin("SharedReceiveQueue", parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
             long struct = SharedReceiveQueueStructs.write(domain, init, arena);
-            long address = life.create(() -> creator.create(struct));
+            long address = life.create(() -> {
+                try {
+                    return creator.create(struct);
+                } catch (RdmaException e) {
+                    throw DeviceLimits.explain(e, domain.context(), init.attributes());
+                }
+            });
             // what the device gave: the struct begins as the plain ibv_srq_init_attr does
             SharedReceiveQueueAttributes given = SharedReceiveQueueStructs.read(
                     struct + ibv_srq_init_attr.attr$offset());
@@ -187,6 +193,8 @@ public final class SharedReceiveQueue extends NativeObject {
             long struct = arena.allocate(ibv_srq_attr.layout()).address();
             SharedReceiveQueueStructs.write(wanted, struct);
             Check.returned(MODIFY_SRQ, MODIFY_SRQ.callInt(address(), struct, mask));
+        } catch (RdmaException e) {
+            throw DeviceLimits.explain(e, domain.context(), wanted);
         } finally {
             life().leave();
         }

@@ -61,7 +61,7 @@ class SrqTestCaseTest {
             post(pair.b(), 2, 6);
             send(pair, 8);
             assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> queue.resize(Integer.MAX_VALUE))
-                    .withMessageStartingWith("ibv_modify_srq: ");
+                    .withMessageStartingWith("ibv_modify_srq (");
         }
     }
 
@@ -87,6 +87,38 @@ class SrqTestCaseTest {
             assertThat(queue.query().limit()).isZero();
             assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> queue.setLimit(Integer.MAX_VALUE))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Rdma.EINVAL()));
+        }
+    }
+
+    @Test
+    @Covers({"ibv_post_srq_recv", "ibv_poll_cq"})
+    void aQueueThatRunsDryFailsTheSenderAfterItsRetries() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).sharedReceiveQueue()
+                .rtr(step -> step.toBuilder().minRnrTimer(1).build())
+                .rts(step -> step.toBuilder().rnrRetry(1).build()).build()) {
+            post(pair.b(), 0, 2);
+            send(pair, 2);
+            pair.a().queuePair().postSend(pair.a().request(2).send().data(pair.a().region(), 0, 8));
+            WorkCompletion failed = pair.a().completion();
+            assertThat(failed.status()).isEqualTo(WorkCompletionStatus.RNR_RETRY_EXC_ERR);
+            assertThat(failed.workRequestId()).isEqualTo(2);
+            assertThat(pair.a().queuePair().state()).isEqualTo(QueuePairState.ERROR);
+            // the receiver has not noticed anything
+            assertThat(pair.b().queuePair().state()).isEqualTo(QueuePairState.RTS);
+        }
+    }
+
+    @Test
+    @Covers({"ibv_post_srq_recv", "ibv_poll_cq"})
+    void aSenderWithoutALimitOfRetriesWaitsUntilTheQueueIsFilledAgain() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).sharedReceiveQueue()
+                .rtr(step -> step.toBuilder().minRnrTimer(1).build())
+                .rts(step -> step.toBuilder().rnrRetry(7).build()).build()) {
+            pair.a().queuePair().postSend(pair.a().request(0).send().data(pair.a().region(), 0, 8));
+            assertThat(pair.a().completionQueue().poll(Completions.allocate(1))).isZero();
+            post(pair.b(), 0, 1);
+            assertThat(pair.a().completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+            assertThat(pair.b().completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
         }
     }
 

@@ -8,10 +8,15 @@ public final class Check {
     private Check() {
     }
 
+    /** Why the last call of this thread has failed: errno, or EMFILE where C has made something else of it. */
+    public static int cause() {
+        return FileLimit.cause();
+    }
+
     /** For functions that return -1 and set errno. */
     public static int minusOne(NativeFunction function, int result) throws RdmaException {
         if (result == -1) {
-            throw RdmaException.of(function.name(), Errno.last());
+            throw RdmaException.of(function.name(), cause());
         }
         return result;
     }
@@ -32,7 +37,7 @@ public final class Check {
     /** As {@link #pointer(NativeFunction, long)}, with what the function was called for. */
     public static long pointer(NativeFunction function, long result, String detail) throws RdmaException {
         if (result == 0) {
-            throw RdmaException.of(function.name(), Errno.last(), detail);
+            throw RdmaException.of(function.name(), cause(), detail);
         }
         return result;
     }

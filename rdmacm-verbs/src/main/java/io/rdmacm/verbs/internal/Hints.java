@@ -3,11 +3,15 @@ package io.rdmacm.verbs.internal;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /** What a person can do about an error number, where that is known. */
 public final class Hints {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path DEVICE_FILES = Path.of("/dev/infiniband");
+
+    private static final String NO_PERMISSION = "no permission: is " + DEVICE_FILES
+            + "/* readable and writable for this user?";
 
     private Hints() {
     }
@@ -16,7 +20,7 @@ public final class Hints {
     public static String of(String function, int errno) {
         String hint = switch (Errno.name(errno)) {
             case "ENODEV", "ENOENT" -> noDevice(function);
-            case "EACCES", "EPERM" -> "no permission: is " + DEVICE_FILES + "/* readable and writable for this user?";
+            case "EACCES", "EPERM" -> NO_PERMISSION;
             case "ENOMEM" -> registers(function)
                     ? "is the limit of locked memory (ulimit -l, LimitMEMLOCK) large enough?"
                     : "";
@@ -31,12 +35,23 @@ public final class Hints {
             return "this machine has no RDMA device: see `rdma link`; a software device is made by"
                     + " `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev INTERFACE`";
         }
+        if (isForbidden(function)) {
+            return NO_PERMISSION;
+        }
         if (!Files.exists(DEVICE_FILES.resolve("rdma_cm")) && function.startsWith("rdma_")) {
             return DEVICE_FILES + "/rdma_cm is missing: `modprobe rdma_ucm`, or pass the file into the container";
         }
         return function.startsWith("rdma_")
                 ? "no RDMA device serves this address (see `rdma link`), or the package ibverbs-providers is missing"
                 : "";
+    }
+
+    /** What C looks for elsewhere when it may not open it, and then does not find. */
+    private static boolean isForbidden(String function) {
+        String prefix = function.startsWith("rdma_") ? "rdma_cm" : "uverbs";
+        String[] names = DEVICE_FILES.toFile().list((folder, name) -> name.startsWith(prefix));
+        return names != null && Arrays.stream(names).map(DEVICE_FILES::resolve)
+                .anyMatch(file -> !Files.isReadable(file) || !Files.isWritable(file));
     }
 
     private static boolean isEmpty(Path folder) {

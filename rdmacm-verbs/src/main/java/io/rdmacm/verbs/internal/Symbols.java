@@ -15,6 +15,7 @@ enum Symbols {
         @Override
         Optional<MemorySegment> findOptional(String symbol) throws NativeLibraryException {
             NativeLibrary library = NativeLibrary.of(symbol);
+            FileLimit.checkBeginning(library.soname(), symbol);
             try {
                 return library.find(symbol);
             } catch (IllegalCallerException e) {
@@ -45,7 +46,8 @@ enum Symbols {
     /** The C library. */
     LIBC {
         @Override
-        Optional<MemorySegment> findOptional(String symbol) {
+        Optional<MemorySegment> findOptional(String symbol) throws NativeLibraryException {
+            FileLimit.checkBeginning("the C library", symbol);
             return Linker.nativeLinker().defaultLookup().find(symbol);
         }
 

@@ -16,6 +16,7 @@ public final class ForkedJvm {
     private static final long MINUTES = 10;
 
     private final List<String> options = new ArrayList<>();
+    private final List<String> wrapper = new ArrayList<>();
     private final Class<?> main;
     private List<String> path = List.of("-cp", System.getProperty("java.class.path"));
 
@@ -80,9 +81,21 @@ public final class ForkedJvm {
         return this;
     }
 
+    /** Starts the JVM by another program, which gets the command as its last arguments; the first one is outermost. */
+    public ForkedJvm by(String... program) {
+        wrapper.addAll(List.of(program));
+        return this;
+    }
+
+    /** Takes another class path. */
+    public ForkedJvm classPath(String entries) {
+        path = List.of("-cp", entries);
+        return this;
+    }
+
     /** Runs it to its end. */
     public Result run(String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>();
+        List<String> command = new ArrayList<>(wrapper);
         command.addAll(command());
         command.addAll(options);
         command.addAll(path);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.StringJoiner;
+import java.util.function.BiConsumer;
+
+/** Says of a refused request which of its numbers are beyond what the device has: C only says EINVAL or ENOMEM. */
+final class DeviceLimits {
+    private final StringJoiner beyond = new StringJoiner(", ", "the device has at most ", "");
+    private boolean found;
+
+    private DeviceLimits() {
+    }
+
+    static RdmaException explain(RdmaException refusal, VerbsContext context, QueuePairInitAttributes wanted) {
+        QueuePairCapabilities sizes = wanted.capabilities();
+        return explain(refusal, context, wanted.type() + ", " + sizes, (limits, device) -> {
+            limits.check("send requests", sizes.maxSendRequests(), device.maxQueuePairRequests());
+            limits.check("receive requests", sizes.maxReceiveRequests(), device.maxQueuePairRequests());
+            limits.check("scatter/gather entries", Math.max(sizes.maxSendScatterGather(),
+                    sizes.maxReceiveScatterGather()), device.maxScatterGather());
+        });
+    }
+
+    static RdmaException explain(RdmaException refusal, VerbsContext context, SharedReceiveQueueAttributes wanted) {
+        return explain(refusal, context, wanted.toString(), (limits, device) -> {
+            limits.check("requests", wanted.maxRequests(), device.maxSharedReceiveRequests());
+            limits.check("scatter/gather entries", wanted.maxScatterGather(), device.maxSharedReceiveScatterGather());
+        });
+    }
+
+    static RdmaException explain(RdmaException refusal, VerbsContext context, int entries) {
+        return explain(refusal, context, entries + " entries", (limits, device) ->
+                limits.check("entries", entries, device.maxCompletionQueueEntries()));
+    }
+
+    private static RdmaException explain(RdmaException refusal, VerbsContext context, String wanted,
+            BiConsumer<DeviceLimits, DeviceAttributes> comparison) {
+        if (refusal.errno() == 0 || refusal instanceof RdmaUnsupportedException) {
+            return refusal;
+        }
+        DeviceLimits limits = new DeviceLimits();
+        try {
+            comparison.accept(limits, context.queryDevice());
+        } catch (RdmaException e) {
+            // a device that does not even tell what it is: the refusal is what counts
+            refusal.addSuppressed(e);
+            return refusal;
+        }
+        if (!limits.found) {
+            return refusal;
+        }
+        RdmaException explained = RdmaException.of(refusal.function(), refusal.errno(), wanted + "; " + limits.beyond);
+        explained.initCause(refusal);
+        return explained;
+    }
+
+    private void check(String what, int wanted, int most) {
+        // a driver that does not tell leaves 0
+        if (most > 0 && wanted > most) {
+            found = true;
+            beyond.add(most + " " + what);
+        }
+    }
+}
