@@ -19,6 +19,8 @@ import io.rdmacm.verbs.RdmaException;
  * object: each of these is short, or is woken by the closer.
  */
 public final class Lifetime {
+    // in a message: there may be thousands
+    private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
 
     private final String type;
@@ -220,8 +222,11 @@ public final class Lifetime {
 
     private void refuseWhileParent() {
         if (!children.isEmpty()) {
+            List<String> named = openChildren();
+            int more = named.size() - MOST_NAMED;
+            String list = String.join(", ", more > 0 ? named.subList(0, MOST_NAMED) : named);
             throw new IllegalStateException(this + " cannot be closed while it has open children, close them first: "
-                    + String.join(", ", openChildren()));
+                    + list + (more > 0 ? " and " + more + " more" : ""));
         }
     }
 

@@ -110,6 +110,23 @@ class LifetimeTest {
     }
 
     @Test
+    void ofManyChildrenSomeAreNamed() throws RdmaException {
+        Lifetime parent = begin("Parent", "p");
+        List<Lifetime> children = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            children.add(begin("Child", "c" + i, parent));
+        }
+
+        assertThatIllegalStateException().isThrownBy(() -> close(parent)).withMessageContaining("Child[c")
+                .withMessageEndingWith(" and 980 more");
+
+        for (Lifetime child : children) {
+            close(child);
+        }
+        close(parent);
+    }
+
+    @Test
     void aFailedDestroyLeavesItOpenAndClosable() throws RdmaException {
         Lifetime parent = begin("Parent", "p");
         Lifetime life = begin("Object", "o", parent);
