@@ -22,6 +22,17 @@ public record WorkCompletion(long workRequestId, WorkCompletionStatus status, Wo
     public static final int FLAG_GRH = 1;
     /** The immediate value is valid ({@code IBV_WC_WITH_IMM}). */
     public static final int FLAG_WITH_IMMEDIATE = 2;
+    /** The checksums of the packet were checked and are right ({@code IBV_WC_IP_CSUM_OK}). */
+    public static final int FLAG_IP_CHECKSUM_OK = 4;
     /** A remote key was invalidated ({@code IBV_WC_WITH_INV}). */
     public static final int FLAG_WITH_INVALIDATE = 8;
+    /**
+     * Tag matching: the device matches no new tags until it is told the number of unexpected messages
+     * ({@code IBV_WC_TM_SYNC_REQ}); see {@link TagOperation#unexpectedCount}.
+     */
+    public static final int FLAG_TAG_SYNC_REQUEST = 16;
+    /** Tag matching: the message belongs to the buffer that was added with the id ({@code IBV_WC_TM_MATCH}). */
+    public static final int FLAG_TAG_MATCH = 32;
+    /** Tag matching: all data is in the buffer ({@code IBV_WC_TM_DATA_VALID}). */
+    public static final int FLAG_TAG_DATA_VALID = 64;
 }

@@ -2,9 +2,6 @@
 package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-
-import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -16,8 +13,6 @@ import org.junit.jupiter.api.Test;
 /** The peer's cases of atomic operations, under their names. */
 @RequiresRdma
 class AtomicTest {
-    private static final int ITERATIONS = 10;
-
     @BeforeEach
     void requireAtomics() throws RdmaException {
         try (VerbsContext context = Device.list().getFirst().open()) {
@@ -46,33 +41,16 @@ class AtomicTest {
     @DisplayName("AtomicTest.test_atomic_cmp_and_swap")
     @Covers("ibv_post_send")
     void compareAndSwap() throws Exception {
-        TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> {
-            for (int i = 0; i < ITERATIONS; i++) {
-                for (int expected = 1; expected <= 2; expected++) {
-                    other.region.memory().set(ValueLayout.JAVA_LONG, 0, 1);
-                    one.pair.postSend(one.send.compareAndSwap(other.address(0), other.region.remoteKey(), expected, 0)
-                            .data(one.region, 8, 8));
-                    one.success();
-                    assertThat(one.region.memory().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1);
-                    assertThat(other.region.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(expected == 1 ? 0 : 1);
-                }
-            }
-        });
+        TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> MemoryTraffic.compareAndSwaps(one.requester(),
+                MemoryTraffic.Place.of(one.region), MemoryTraffic.Place.of(other.region)));
     }
 
     @Test
     @DisplayName("AtomicTest.test_atomic_fetch_and_add")
     @Covers("ibv_post_send")
     void fetchAndAdd() throws Exception {
-        TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> {
-            other.region.memory().set(ValueLayout.JAVA_LONG, 0, 1);
-            for (int i = 0; i < ITERATIONS; i++) {
-                one.pair.postSend(add(one, other.address(0), other.region.remoteKey()));
-                one.success();
-                assertThat(one.region.memory().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1 + 2L * i);
-            }
-            assertThat(other.region.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1 + 2L * ITERATIONS);
-        });
+        TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> MemoryTraffic.fetchAndAdds(one.requester(),
+                MemoryTraffic.Place.of(one.region), MemoryTraffic.Place.of(other.region)));
     }
 
     @Test
@@ -126,15 +104,5 @@ class AtomicTest {
     @Covers("ibv_post_send")
     void theRemoteKeyIsNone() throws Exception {
         refused(new TrafficEnd.Builder(), 0, 1, WorkCompletionStatus.REM_ACCESS_ERR);
-    }
-
-    @Test
-    @DisplayName("AtomicTest.test_xrc_atomic_fetch_and_add")
-    @Covers("ibv_open_xrcd")
-    void extendedReliableConnectionsAreRefusedWhereTheDeviceHasNone() throws RdmaException {
-        try (VerbsContext context = Device.list().getFirst().open()) {
-            assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(context::openXrcDomain)
-                    .satisfies(e -> Assumptions.abort("the device has no extended reliable connections: " + e));
-        }
     }
 }

@@ -92,7 +92,11 @@ class CompletionsTest {
     void flagsAreThoseOfTheHeader() {
         assertThat(WorkCompletion.FLAG_GRH).isEqualTo(Rdma.IBV_WC_GRH());
         assertThat(WorkCompletion.FLAG_WITH_IMMEDIATE).isEqualTo(Rdma.IBV_WC_WITH_IMM());
+        assertThat(WorkCompletion.FLAG_IP_CHECKSUM_OK).isEqualTo(Rdma.IBV_WC_IP_CSUM_OK());
         assertThat(WorkCompletion.FLAG_WITH_INVALIDATE).isEqualTo(Rdma.IBV_WC_WITH_INV());
+        assertThat(WorkCompletion.FLAG_TAG_SYNC_REQUEST).isEqualTo(Rdma.IBV_WC_TM_SYNC_REQ());
+        assertThat(WorkCompletion.FLAG_TAG_MATCH).isEqualTo(Rdma.IBV_WC_TM_MATCH());
+        assertThat(WorkCompletion.FLAG_TAG_DATA_VALID).isEqualTo(Rdma.IBV_WC_TM_DATA_VALID());
     }
 
     @Test

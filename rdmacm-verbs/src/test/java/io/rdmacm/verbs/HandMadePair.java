@@ -4,7 +4,6 @@ package io.rdmacm.verbs;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
@@ -27,8 +26,6 @@ final class HandMadePair implements AutoCloseable {
     /** What stands before a datagram in the receive buffer. */
     static final int ROUTE_HEADER = 40;
 
-    // Only ends a test that hangs.
-    private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final int BLOCK = 16;
     private static final int MAX_SGE = 2;
 
@@ -157,13 +154,14 @@ final class HandMadePair implements AutoCloseable {
         private final QueuePair queuePair;
         private final SendRequests sends = SendRequests.allocate(BLOCK, MAX_SGE);
         private final ReceiveRequests receives = ReceiveRequests.allocate(BLOCK, MAX_SGE);
-        private final Completions completions = Completions.allocate(1);
+        private final CompletionWaiter waiter;
         private Side peer;
         private AddressHandle handle;
 
         private Side(Builder builder) throws RdmaException {
             CompletionChannel channel = own(context.createCompletionChannel());
-            completionQueue = own(builder.queueMaker.make(context, channel));
+            completionQueue = own(context.createCompletionQueue(4 * BLOCK, channel));
+            waiter = new CompletionWaiter(completionQueue);
             region = own(domain.allocate(REGION, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
                     AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND));
             QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().type(type)
@@ -231,14 +229,7 @@ final class HandMadePair implements AutoCloseable {
 
         /** The next completion, waited for. */
         WorkCompletion completion() throws RdmaException, InterruptedException {
-            if (completionQueue instanceof ExtendedCompletionQueue extended) {
-                try (CompletionCursor cursor = extended.awaitPoll(LIMIT)) {
-                    return cursor.copy();
-                }
-            }
-            completionQueue.await(completions, LIMIT);
-            completions.next();
-            return completions.copy();
+            return waiter.next();
         }
 
         void write(long offset, String text) {
@@ -252,19 +243,12 @@ final class HandMadePair implements AutoCloseable {
         }
     }
 
-    /** Makes the completion queue of a side. */
-    @FunctionalInterface
-    interface QueueMaker {
-        CompletionQueue make(VerbsContext context, CompletionChannel channel) throws RdmaException;
-    }
-
     /** Makes a pair. */
     static final class Builder {
         private final QueuePairType type;
         private Consumer<QueuePairInitAttributes.Builder> attributes = builder -> { };
         private UnaryOperator<QueuePairAttributes> rtr = UnaryOperator.identity();
         private UnaryOperator<QueuePairAttributes> rts = UnaryOperator.identity();
-        private QueueMaker queueMaker = (context, channel) -> context.createCompletionQueue(4 * BLOCK, channel);
         private Set<SendOperation> operations = EnumSet.noneOf(SendOperation.class);
         private boolean shared;
         private boolean connect = true;
@@ -288,12 +272,6 @@ final class HandMadePair implements AutoCloseable {
         /** Changes the step to RTS. */
         Builder rts(UnaryOperator<QueuePairAttributes> change) {
             rts = change;
-            return this;
-        }
-
-        /** Both sides have extended completion queues, which tell some fields besides. */
-        Builder extendedQueues(QueueMaker maker) {
-            queueMaker = maker;
             return this;
         }
 

@@ -3,9 +3,15 @@ package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
 
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.MappedMemory;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -13,151 +19,247 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** On-demand paging with advice, null regions and dma-buf: used where the device has them, refused elsewhere. */
+/**
+ * The peer's cases of on-demand paging, under their names; XrcTrafficTest has the one of extended reliable connections.
+ * Used where the device has it, refused elsewhere.
+ */
 @RequiresRdma
 class PagingTest {
-    private TrafficEnd client;
-    private TrafficEnd server;
+    private static final AccessFlag[] LOCAL = {AccessFlag.LOCAL_WRITE, AccessFlag.ON_DEMAND};
+    private static final AccessFlag[] REMOTE = {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+        AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC, AccessFlag.ON_DEMAND};
+
+    private VerbsContext context;
     private DeviceAttributesEx.OnDemandPaging paging;
 
     @BeforeEach
     void open() throws RdmaException {
-        TrafficEnd[] ends = TrafficEnd.connected(new TrafficEnd.Builder());
-        client = ends[0];
-        server = ends[1];
-        paging = client.context.queryDeviceEx().onDemandPaging();
+        context = TrafficEnd.openDevice();
+        paging = context.queryDeviceEx().onDemandPaging();
     }
 
     @AfterEach
     void close() throws RdmaException {
-        client.close();
-        server.close();
+        context.close();
+    }
+
+    private static void requirePaging(boolean supported, Set<OdpCapability> has, OdpCapability... needed) {
+        Assumptions.assumeTrue(supported, "the device has no on-demand paging");
+        Assumptions.assumeTrue(has.containsAll(Arrays.asList(needed)),
+                "no on-demand paging for " + Arrays.toString(needed) + ", only for " + has);
+    }
+
+    private void requireReliable(OdpCapability... needed) {
+        requirePaging(paging.supported(), paging.rc(), needed);
     }
 
     @Test
     @Covers("ibv_advise_mr")
-    void adviceIsRefusedWithoutPaging() {
+    void whatTheDeviceLacksIsUnsupported() throws Exception {
         Assumptions.assumeFalse(paging.supported(), "the device has on-demand paging");
-        assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> client.domain
-                .advise(MemoryAdvice.PREFETCH, true, new MemoryRange(client.region, 0, 8)))
-                .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_advise_mr"));
-        assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> client.domain.allocate(8, AccessFlag.ON_DEMAND))
-                .withMessageContaining("the device has no on-demand paging");
-        assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> client.domain.registerAllMemory(AccessFlag.LOCAL_WRITE))
-                .withMessageContaining("the device has no implicit on-demand paging");
-        assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> client.domain.registerAllMemory(AccessFlag.RELAXED_ORDERING));
-    }
-
-    @Test
-    @Covers("ibv_alloc_null_mr")
-    void aNullRegionIsThereOrRefused() throws Exception {
-        try (MemoryRegion none = client.domain.allocateNullRegion()) {
-            server.pair.postReceive(server.receive.data(server.region, 0, 64));
-            server.fill(0, 64, 7);
-            client.pair.postSend(client.send.send().data(none, 1L << 40, 64));
-            client.success();
-            server.success();
-            assertThat(server.bytes(0, 64)).containsOnly(0);
-        } catch (RdmaUnsupportedException e) {
-            assertThat(e.function()).isEqualTo("ibv_alloc_null_mr");
+        try (ProtectionDomain domain = context.allocateProtectionDomain(); MemoryRegion region = domain.allocate(8)) {
+            assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> domain
+                    .advise(MemoryAdvice.PREFETCH, true, new MemoryRange(region, 0, 8)))
+                    .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_advise_mr"));
+            assertThatExceptionOfType(RdmaUnsupportedException.class)
+                    .isThrownBy(() -> domain.allocate(8, AccessFlag.ON_DEMAND))
+                    .withMessageContaining("the device has no on-demand paging");
+            assertThatExceptionOfType(RdmaUnsupportedException.class)
+                    .isThrownBy(() -> domain.registerAllMemory(AccessFlag.LOCAL_WRITE))
+                    .withMessageContaining("the device has no implicit on-demand paging");
+            assertThatExceptionOfType(RdmaUnsupportedException.class)
+                    .isThrownBy(() -> domain.registerAllMemory(AccessFlag.RELAXED_ORDERING));
         }
     }
 
-    @Test
-    @Covers("ibv_reg_dmabuf_mr")
-    void whatIsNoDmaBufIsRefused() {
-        // EOPNOTSUPP of a device that cannot do it, EBADF or EINVAL of one that looks at the file
-        assertThatThrownBy(() -> client.domain.registerDmaBuf(client.context.commandFd(), 0, 4096, 0,
-                AccessFlag.LOCAL_WRITE)).isInstanceOfSatisfying(RdmaException.class,
-                        e -> assertThat(e.function()).isEqualTo("ibv_reg_dmabuf_mr"));
+    /** Makes a region of an end. */
+    @FunctionalInterface
+    private interface RegionMaker {
+        MemoryRegion make(TrafficEnd end) throws RdmaException;
     }
 
-    private void assertTraffic(MemoryAdvice advice, boolean flush) throws Exception {
-        Assumptions.assumeTrue(paging.supported(), "the device has no on-demand paging");
-        Assumptions.assumeTrue(paging.rc().contains(OdpCapability.SEND) && paging.rc().contains(OdpCapability.RECV),
-                "no on-demand paging for messages: " + paging);
-        try (MemoryRegion source = client.domain.allocate(TrafficEnd.SIZE, AccessFlag.LOCAL_WRITE,
-                AccessFlag.ON_DEMAND);
-                MemoryRegion target = server.domain.allocate(TrafficEnd.SIZE, AccessFlag.LOCAL_WRITE,
-                        AccessFlag.ON_DEMAND)) {
-            if (advice != null) {
-                client.domain.advise(advice, flush, new MemoryRange(source, 0, TrafficEnd.SIZE));
-                server.domain.advise(advice, flush, new MemoryRange(target, 0, TrafficEnd.SIZE));
+    private static final RegionMaker ALLOCATED = end -> end.domain.allocate(MemoryTraffic.ROOM, LOCAL);
+
+    /** Messages to and fro, after advice if there is any. */
+    private void assertMessages(RegionMaker maker, MemoryAdvice advice, boolean flush) throws Exception {
+        requireReliable(OdpCapability.SEND, OdpCapability.RECV);
+        TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> {
+            MemoryRegion[] regions = {one.own(maker.make(one)), other.own(maker.make(other))};
+            for (MemoryRegion region : regions) {
+                if (advice != null) {
+                    region.protectionDomain().advise(advice, flush,
+                            new MemoryRange(region, 0, Math.toIntExact(region.length())));
+                }
             }
-            source.memory().fill((byte) 6);
-            server.pair.postReceive(server.receive.data(target, 0, TrafficEnd.SIZE));
-            client.pair.postSend(client.send.send().data(source, 0, TrafficEnd.SIZE));
-            client.success();
-            server.success();
-            assertThat(target.memory().mismatch(source.memory())).isEqualTo(-1);
-        }
+            MemoryTraffic.pingPong(one, MemoryTraffic.Place.of(regions[0]), other,
+                    MemoryTraffic.Place.of(regions[1]));
+        });
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_rc_traffic")
     @Covers("ibv_reg_mr")
     void paged() throws Exception {
-        assertTraffic(null, false);
+        assertMessages(ALLOCATED, null, false);
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_sync_prefetch_rc_traffic")
     @Covers("ibv_advise_mr")
     void fetchedBefore() throws Exception {
-        assertTraffic(MemoryAdvice.PREFETCH_WRITE, true);
+        assertMessages(ALLOCATED, MemoryAdvice.PREFETCH, true);
+        assertMessages(ALLOCATED, MemoryAdvice.PREFETCH_WRITE, true);
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_async_prefetch_rc_traffic")
     @Covers("ibv_advise_mr")
     void fetchedMeanwhile() throws Exception {
-        assertTraffic(MemoryAdvice.PREFETCH_WRITE, false);
+        assertMessages(ALLOCATED, MemoryAdvice.PREFETCH, false);
+        assertMessages(ALLOCATED, MemoryAdvice.PREFETCH_WRITE, false);
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_prefetch_sync_no_page_fault_rc_traffic")
     @Covers("ibv_advise_mr")
     void toldBefore() throws Exception {
-        assertTraffic(MemoryAdvice.PREFETCH_NO_FAULT, true);
+        assertMessages(ALLOCATED, MemoryAdvice.PREFETCH_NO_FAULT, true);
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_prefetch_async_no_page_fault_rc_traffic")
     @Covers("ibv_advise_mr")
     void toldMeanwhile() throws Exception {
-        assertTraffic(MemoryAdvice.PREFETCH_NO_FAULT, false);
+        assertMessages(ALLOCATED, MemoryAdvice.PREFETCH_NO_FAULT, false);
     }
 
-    private void assertRemote(boolean write) throws Exception {
-        Assumptions.assumeTrue(paging.supported(), "the device has no on-demand paging");
-        Assumptions.assumeTrue(paging.rc().contains(write ? OdpCapability.WRITE : OdpCapability.READ),
-                "no on-demand paging for this operation: " + paging);
-        try (MemoryRegion target = server.domain.allocate(TrafficEnd.SIZE, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)) {
-            client.fill(0, TrafficEnd.SIZE, 1);
-            target.memory().fill((byte) 2);
-            SendRequest request = write ? client.send.rdmaWrite(target.remoteAddress(), target.remoteKey())
-                    : client.send.rdmaRead(target.remoteAddress(), target.remoteKey());
-            client.pair.postSend(request.data(client.region, 0, TrafficEnd.SIZE));
-            client.success();
-            assertThat(target.memory().mismatch(client.region.memory())).isEqualTo(-1);
+    /** The same through parts of regions of all memory. */
+    private void assertImplicitMessages(MemoryAdvice advice, boolean flush) throws Exception {
+        requireReliable(OdpCapability.SEND, OdpCapability.RECV);
+        Assumptions.assumeTrue(paging.implicit(), "the device has no implicit on-demand paging");
+        assertMessages(end -> {
+            ImplicitMemoryRegion all = end.own(end.domain.registerAllMemory(LOCAL));
+            return all.part(Arena.ofAuto().allocate(MemoryTraffic.ROOM, Long.BYTES));
+        }, advice, flush);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_implicit_rc_traffic")
+    @Covers("ibv_reg_mr")
+    void allMemory() throws Exception {
+        assertImplicitMessages(null, false);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_implicit_sync_prefetch_rc_traffic")
+    @Covers("ibv_advise_mr")
+    void allMemoryFetchedBefore() throws Exception {
+        assertImplicitMessages(MemoryAdvice.PREFETCH_WRITE, true);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_implicit_async_prefetch_rc_traffic")
+    @Covers("ibv_advise_mr")
+    void allMemoryFetchedMeanwhile() throws Exception {
+        assertImplicitMessages(MemoryAdvice.PREFETCH_WRITE, false);
+    }
+
+    /** Messages through huge pages, of which some bytes or all are registered. */
+    private void assertHugePages(long registered) throws Exception {
+        requireReliable(OdpCapability.SEND, OdpCapability.RECV);
+        EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.HUGETLB, LOCAL);
+        try (Arena arena = Arena.ofShared()) {
+            assertMessages(end -> {
+                MemorySegment pages = MappedMemory.hugePages(arena, MappedMemory.HUGE_PAGE);
+                return end.domain.register(pages.asSlice(0, registered), access.toArray(AccessFlag[]::new));
+            }, null, false);
         }
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_rc_huge_traffic")
+    @Covers("ibv_reg_mr")
+    void hugePages() throws Exception {
+        assertHugePages(MappedMemory.HUGE_PAGE);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_rc_huge_user_addr_traffic")
+    @Covers("ibv_reg_mr")
+    void aPartOfHugePages() throws Exception {
+        assertHugePages(MemoryTraffic.ROOM);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_rc_srq_traffic")
+    @Covers("ibv_post_srq_recv")
+    void sharedReceiveQueue() throws Exception {
+        requireReliable(OdpCapability.SEND, OdpCapability.SRQ_RECV);
+        TrafficTest.connected(new TrafficEnd.Builder().sharedReceiveQueue((end, usual) -> { }), (one, other) -> {
+            MemoryTraffic.Place place = MemoryTraffic.Place.of(one.own(ALLOCATED.make(one)));
+            MemoryTraffic.Place otherPlace = MemoryTraffic.Place.of(other.own(ALLOCATED.make(other)));
+            MemoryTraffic.pingPong(one, place, other, otherPlace);
+            // a second pair takes its receives from the same queues
+            QueuePair pair = one.createPair();
+            QueuePair otherPair = other.createPair();
+            one.connect(pair, otherPair, other.gid, LOCAL[0]);
+            other.connect(otherPair, pair, one.gid, LOCAL[0]);
+            MemoryTraffic.messages(one.requester(pair), place, other, otherPlace);
+            MemoryTraffic.messages(other.requester(otherPair), otherPlace, one, place);
+        });
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_ud_traffic")
+    @Covers("ibv_reg_mr")
+    void datagrams() throws Exception {
+        requirePaging(paging.supported(), paging.ud(), OdpCapability.SEND);
+        TrafficTest.connected(new TrafficEnd.Builder().type(QueuePairType.UD),
+                (one, other) -> MemoryTraffic.messages(one.requester(),
+                        MemoryTraffic.Place.of(one.own(ALLOCATED.make(one))), other,
+                        MemoryTraffic.Place.of(other.region)));
+    }
+
+    @FunctionalInterface
+    private interface RemoteTraffic {
+        void run(MemoryTraffic.Requester requester, MemoryTraffic.Place local, MemoryTraffic.Place remote)
+                throws Exception;
+    }
+
+    private void assertRemote(OdpCapability needed, RemoteTraffic traffic) throws Exception {
+        requireReliable(needed);
+        TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> {
+            MemoryRegion local = one.own(one.domain.allocate(MemoryTraffic.ROOM, REMOTE));
+            MemoryRegion remote = other.own(other.domain.allocate(MemoryTraffic.ROOM, REMOTE));
+            traffic.run(one.requester(), MemoryTraffic.Place.of(local), MemoryTraffic.Place.of(remote));
+        });
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_rc_rdma_write")
     @Covers("ibv_reg_mr")
     void pagedWrites() throws Exception {
-        assertRemote(true);
+        assertRemote(OdpCapability.WRITE, MemoryTraffic::writes);
     }
 
     @Test
     @DisplayName("OdpTestCase.test_odp_rc_rdma_read")
     @Covers("ibv_reg_mr")
     void pagedReads() throws Exception {
-        assertRemote(false);
+        assertRemote(OdpCapability.READ, MemoryTraffic::reads);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_rc_atomic_cmp_and_swp")
+    @Covers("ibv_reg_mr")
+    void pagedCompareAndSwaps() throws Exception {
+        assertRemote(OdpCapability.ATOMIC, MemoryTraffic::compareAndSwaps);
+    }
+
+    @Test
+    @DisplayName("OdpTestCase.test_odp_rc_atomic_fetch_and_add")
+    @Covers("ibv_reg_mr")
+    void pagedFetchAndAdds() throws Exception {
+        assertRemote(OdpCapability.ATOMIC, MemoryTraffic::fetchAndAdds);
     }
 }

@@ -5,12 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
-
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
@@ -107,85 +101,6 @@ class ProtectionDomainTest {
             return false;
         } catch (RdmaUnsupportedException e) {
             return true;
-        }
-    }
-
-    /** Messages between two queue pairs in parent domains; the regions are of the domains below. */
-    private void assertTraffic(ParentDomainAttributes attributes) throws Exception {
-        try (ParentDomain one = parent(ends[0], attributes);
-                ParentDomain other = parent(ends[1], attributes);
-                QueuePair sender = pair(ends[0], one);
-                QueuePair receiver = pair(ends[1], other)) {
-            ends[0].connect(sender, receiver, ends[1].gid, AccessFlag.LOCAL_WRITE);
-            ends[1].connect(receiver, sender, ends[0].gid, AccessFlag.LOCAL_WRITE);
-            ends[0].fill(0, TrafficEnd.SIZE, 8);
-            receiver.postReceive(ends[1].receive.data(ends[1].region, 0, TrafficEnd.SIZE));
-            sender.postSend(ends[0].send.send().data(ends[0].region, 0, TrafficEnd.SIZE));
-            ends[0].success();
-            ends[1].success();
-            assertThat(ends[1].bytes(0, TrafficEnd.SIZE)).containsOnly(8);
-        }
-    }
-
-    private static ParentDomain parent(TrafficEnd end, ParentDomainAttributes attributes) throws RdmaException {
-        try {
-            return end.domain.allocateParentDomain(attributes);
-        } catch (RdmaUnsupportedException e) {
-            Assumptions.abort("the device has no parent domains: " + e.getMessage());
-            throw e;
-        }
-    }
-
-    private static QueuePair pair(TrafficEnd end, ProtectionDomain domain) throws RdmaException {
-        return domain.createQueuePair(QueuePairInitAttributes.builder().completionQueue(end.queue).build());
-    }
-
-    @Test
-    @DisplayName("ParentDomainTrafficTest.test_without_allocators_rc_traffic")
-    @Covers("ibv_alloc_parent_domain")
-    void parentWithoutAllocators() throws Exception {
-        assertTraffic(ParentDomainAttributes.create());
-    }
-
-    @Test
-    @DisplayName("ParentDomainTrafficTest.test_default_allocators_rc_traffic")
-    @Covers("ibv_alloc_parent_domain")
-    void parentWithTheDefaultAllocators() throws Exception {
-        assertTraffic(ParentDomainAttributes.create().allocator(new Allocator(null)));
-    }
-
-    @Test
-    @DisplayName("ParentDomainTrafficTest.test_mem_align_rc_traffic")
-    @Covers("ibv_alloc_parent_domain")
-    void parentWithAnAllocator() throws Exception {
-        try (Arena arena = Arena.ofShared()) {
-            Allocator allocator = new Allocator(arena);
-            assertTraffic(ParentDomainAttributes.create().allocator(allocator));
-            assertThat(allocator.freed).containsExactlyInAnyOrderElementsOf(allocator.given);
-        }
-    }
-
-    private static final class Allocator implements ParentDomainAllocator {
-        private final List<MemorySegment> given = new ArrayList<>();
-        private final List<MemorySegment> freed = new ArrayList<>();
-        private final Arena arena;
-
-        Allocator(Arena arena) {
-            this.arena = arena;
-        }
-
-        @Override
-        public Optional<MemorySegment> allocate(long bytes, long alignment, long resourceType) {
-            if (arena == null) {
-                return Optional.empty();
-            }
-            given.add(arena.allocate(bytes, Math.max(1, alignment)));
-            return Optional.of(given.getLast());
-        }
-
-        @Override
-        public void free(MemorySegment memory, long resourceType) {
-            freed.add(memory);
         }
     }
 

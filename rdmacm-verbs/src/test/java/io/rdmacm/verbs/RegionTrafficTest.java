@@ -14,7 +14,6 @@ import java.nio.file.Path;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.testing.Covers;
-import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.Test;
 @RequiresRdma
 class RegionTrafficTest {
     private static final int SIZE = 1024;
-    private static final int ROUNDS = 20;
 
     /** Two connected ends. */
     private static final class Ends implements AutoCloseable {
@@ -61,27 +59,12 @@ class RegionTrafficTest {
         return ReceiveRequests.allocate(1, 1).get(0);
     }
 
-    private static VerbsContext openDevice() throws RdmaException {
-        return Device.list().stream().filter(device -> device.name().equals(RdmaTestDevice.get().name())).findFirst()
-                .orElseThrow().open();
-    }
-
-    private static void assertMessages(TrafficEnd from, MemoryRegion source, TrafficEnd to, MemoryRegion target)
-            throws Exception {
-        for (byte i = 1; i <= ROUNDS; i++) {
-            source.memory().fill(i);
-            to.pair.postReceive(receive().data(target, 0, SIZE));
-            assertThat(run(from, request().data(source, 0, SIZE))).isEqualTo(WorkCompletionStatus.SUCCESS);
-            assertThat(to.success().byteLength()).isEqualTo(SIZE);
-            assertThat(target.memory().asSlice(0, SIZE).toArray(ValueLayout.JAVA_BYTE)).containsOnly(i);
-        }
-    }
-
     @Test
     @DisplayName("MRTest.test_reg_mr_bad_flags")
     @Covers("ibv_reg_mr")
     void badFlags() throws Exception {
-        try (VerbsContext context = openDevice(); ProtectionDomain domain = context.allocateProtectionDomain()) {
+        try (VerbsContext context = TrafficEnd.openDevice();
+                ProtectionDomain domain = context.allocateProtectionDomain()) {
             assertThatIllegalArgumentException().isThrownBy(() -> domain.allocate(SIZE, AccessFlag.REMOTE_WRITE))
                     .withMessageContaining("LOCAL_WRITE");
             assertThatIllegalArgumentException().isThrownBy(() -> domain.allocate(SIZE, AccessFlag.REMOTE_ATOMIC))
@@ -89,39 +72,44 @@ class RegionTrafficTest {
         }
     }
 
+    private static void relaxedOrdering(QueuePairType type) throws Exception {
+        try (Ends ends = new Ends(type);
+                MemoryRegion source = relaxed(ends.client);
+                MemoryRegion target = relaxed(ends.server)) {
+            MemoryTraffic.pingPong(ends.client, MemoryTraffic.Place.of(source), ends.server,
+                    MemoryTraffic.Place.of(target));
+        }
+    }
+
+    private static MemoryRegion relaxed(TrafficEnd end) throws RdmaException {
+        return end.domain.allocate(MemoryTraffic.ROOM, AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
+    }
+
     @Test
     @DisplayName("RoTestCase.test_ro_rc_traffic")
     @Covers({"ibv_reg_mr_iova2", "ibv_post_send"})
     void relaxedOrderingOverAConnection() throws Exception {
-        try (Ends ends = new Ends();
-                MemoryRegion source = ends.client.domain.allocate(SIZE, AccessFlag.LOCAL_WRITE,
-                        AccessFlag.RELAXED_ORDERING);
-                MemoryRegion target = ends.server.domain.allocate(SIZE, AccessFlag.LOCAL_WRITE,
-                        AccessFlag.RELAXED_ORDERING)) {
-            assertMessages(ends.client, source, ends.server, target);
-            assertMessages(ends.server, target, ends.client, source);
-        }
+        relaxedOrdering(QueuePairType.RC);
     }
 
     @Test
     @DisplayName("RoTestCase.test_ro_ud_traffic")
     @Covers({"ibv_reg_mr_iova2", "ibv_post_send"})
     void relaxedOrderingOfDatagrams() throws Exception {
-        try (Ends ends = new Ends(QueuePairType.UD);
-                MemoryRegion source = ends.client.domain.allocate(SIZE, AccessFlag.LOCAL_WRITE,
-                        AccessFlag.RELAXED_ORDERING);
-                MemoryRegion target = ends.server.domain.allocate(TrafficEnd.HEADER + SIZE, AccessFlag.LOCAL_WRITE,
-                        AccessFlag.RELAXED_ORDERING)) {
-            TrafficEnd client = ends.client;
-            TrafficEnd server = ends.server;
-            for (byte i = 1; i <= ROUNDS; i++) {
-                source.memory().fill(i);
-                server.pair.postReceive(receive().data(target, 0, TrafficEnd.HEADER + SIZE));
-                assertThat(run(client, client.addressed().data(source, 0, SIZE)))
-                        .isEqualTo(WorkCompletionStatus.SUCCESS);
-                assertThat(server.success().byteLength()).isEqualTo(TrafficEnd.HEADER + SIZE);
-                assertThat(target.memory().asSlice(TrafficEnd.HEADER).toArray(ValueLayout.JAVA_BYTE)).containsOnly(i);
-            }
+        relaxedOrdering(QueuePairType.UD);
+    }
+
+    @Test
+    @Covers("ibv_alloc_null_mr")
+    void aNullRegionIsThereOrRefused() throws Exception {
+        try (Ends ends = new Ends(); MemoryRegion none = ends.client.domain.allocateNullRegion()) {
+            ends.server.postReceive(1, 64);
+            ends.server.fill(0, 64, 7);
+            assertThat(run(ends.client, request().data(none, 1L << 40, 64))).isEqualTo(WorkCompletionStatus.SUCCESS);
+            ends.server.success();
+            assertThat(ends.server.bytes(0, 64)).containsOnly(0);
+        } catch (RdmaUnsupportedException e) {
+            assertThat(e.function()).isEqualTo("ibv_alloc_null_mr");
         }
     }
 
@@ -201,7 +189,7 @@ class RegionTrafficTest {
     @Test
     @Covers("ibv_reg_mr_iova")
     void anAddressAtAnotherPlaceInItsPageIsRefused() throws Exception {
-        try (Arena arena = Arena.ofShared(); VerbsContext context = openDevice();
+        try (Arena arena = Arena.ofShared(); VerbsContext context = TrafficEnd.openDevice();
                 ProtectionDomain domain = context.allocateProtectionDomain()) {
             MemorySegment memory = arena.allocate(4096, 4096);
             assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> domain.registerAt(memory, 0x10008))

@@ -3,15 +3,19 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.BiConsumer;
 
 import io.rdmacm.verbs.testing.RdmaTestDevice;
+import org.junit.jupiter.api.Assumptions;
 
 /** One of two ends on the device at hand, each with a context of its own: all that traffic needs. */
 final class TrafficEnd implements AutoCloseable {
     /** Long enough for the slowest guest; nothing waits that long when all is well. */
-    static final Duration TIMEOUT = Duration.ofSeconds(60);
+    static final Duration TIMEOUT = CompletionWaiter.LIMIT;
     static final int PORT = 1;
     static final int QUEUE_KEY = 0x11111111;
     static final int SIZE = 4096;
@@ -20,7 +24,6 @@ final class TrafficEnd implements AutoCloseable {
     private static final AccessFlag[] ALL = {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
         AccessFlag.REMOTE_ATOMIC};
     private static final int MTU = 1024;
-    private static final int DEPTH = 16;
     private static final int PACKET_NUMBER = 0x123456;
 
     final VerbsContext context;
@@ -28,13 +31,18 @@ final class TrafficEnd implements AutoCloseable {
     final MemoryRegion region;
     final CompletionChannel channel;
     final CompletionQueue queue;
+    /** Null unless it was asked for. */
+    final SharedReceiveQueue shared;
     final QueuePair pair;
     final SendRequest send;
     final ReceiveRequest receive;
     final int gidIndex;
     final Gid gid;
-    private final boolean batching;
-    private final Completions completions = Completions.allocate(1);
+    private final Deque<NativeObject> owned = new ArrayDeque<>();
+    private final QueuePairInitAttributes attributes;
+    // where queue pairs are made: the domain, or one over it
+    private final ProtectionDomain maker;
+    private final CompletionWaiter waiter;
     private TrafficEnd peer;
     private AddressHandle toPeer;
 
@@ -43,6 +51,11 @@ final class TrafficEnd implements AutoCloseable {
         private QueuePairType type = QueuePairType.RC;
         private boolean extendedQueue;
         private Set<SendOperation> operations = Set.of();
+        private CompletionField more;
+        private int depth = 16;
+        private boolean sends = true;
+        private BiConsumer<TrafficEnd, SharedReceiveQueueInitAttributes.Builder> shared;
+        private ParentDomainAttributes parent;
         private Set<AccessFlag> regionAccess = EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
                 AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND);
 
@@ -57,9 +70,40 @@ final class TrafficEnd implements AutoCloseable {
             return this;
         }
 
+        /** A completion queue that is read in place, with a field more than all devices have. */
+        Builder extendedQueue(CompletionField field) {
+            extendedQueue = true;
+            more = field;
+            return this;
+        }
+
+        /** How many requests the queues take. */
+        Builder depth(int requests) {
+            depth = requests;
+            return this;
+        }
+
         /** A queue pair that posts in batches. */
         Builder operations(Set<SendOperation> values) {
             operations = values;
+            return this;
+        }
+
+        /** Without a send queue: devices read for the rendezvous of tag matching by such queue pairs only. */
+        Builder receiveOnly() {
+            sends = false;
+            return this;
+        }
+
+        /** Receives go through a shared queue, of another kind than usual where the change says so. */
+        Builder sharedReceiveQueue(BiConsumer<TrafficEnd, SharedReceiveQueueInitAttributes.Builder> change) {
+            shared = change;
+            return this;
+        }
+
+        /** Queues and queue pairs are made in a parent domain, or the test is skipped where the device has none. */
+        Builder parentDomain(ParentDomainAttributes values) {
+            parent = values;
             return this;
         }
 
@@ -74,35 +118,113 @@ final class TrafficEnd implements AutoCloseable {
     }
 
     private TrafficEnd(Builder builder) throws RdmaException {
-        context = Device.list().stream().filter(device -> device.name().equals(RdmaTestDevice.get().name()))
-                .findFirst().orElseThrow().open();
-        gid = Gid.ofAddress(RdmaTestDevice.get().ipv4());
-        gidIndex = context.queryGidTable(64).stream().filter(entry -> entry.gid().equals(gid)).findFirst()
-                .orElseThrow(() -> new AssertionError("no GID " + gid)).index();
-        domain = context.allocateProtectionDomain();
-        region = domain.allocate(SIZE, builder.regionAccess.toArray(AccessFlag[]::new));
-        channel = context.createCompletionChannel();
-        queue = builder.extendedQueue
-                ? context.createExtendedCompletionQueue(
-                        CompletionQueueInitAttributes.builder(2 * DEPTH).channel(channel).build())
-                : context.createCompletionQueue(2 * DEPTH, channel);
-        pair = domain.createQueuePair(QueuePairInitAttributes.builder().type(builder.type).completionQueue(queue)
-                .maxSendRequests(DEPTH).maxReceiveRequests(DEPTH).maxSendScatterGather(2).maxReceiveScatterGather(2)
-                .maxInlineData(64)
-                .sendOperations(builder.operations).build());
-        batching = !builder.operations.isEmpty();
-        send = SendRequests.allocate(1, 2).get(0);
-        receive = ReceiveRequests.allocate(1, 2).get(0);
+        boolean made = false;
+        try {
+            context = own(openDevice());
+            gid = Gid.ofAddress(RdmaTestDevice.get().ipv4());
+            gidIndex = context.queryGidTable(64).stream().filter(entry -> entry.gid().equals(gid)).findFirst()
+                    .orElseThrow(() -> new AssertionError("no GID " + gid)).index();
+            domain = own(context.allocateProtectionDomain());
+            maker = builder.parent == null ? domain : own(parentDomain(builder.parent));
+            region = own(domain.allocate(SIZE, builder.regionAccess.toArray(AccessFlag[]::new)));
+            channel = own(context.createCompletionChannel());
+            queue = own(createQueue(builder));
+            waiter = new CompletionWaiter(queue);
+            shared = builder.shared == null ? null : own(createShared(builder));
+            attributes = QueuePairInitAttributes.builder().type(builder.type).completionQueue(queue)
+                    .maxSendRequests(builder.sends ? builder.depth : 0).maxReceiveRequests(builder.depth)
+                    .maxSendScatterGather(builder.sends ? 2 : 0).maxReceiveScatterGather(2)
+                    .maxInlineData(builder.sends ? 64 : 0).sendOperations(builder.operations)
+                    .sharedReceiveQueue(shared).build();
+            pair = createPair();
+            send = SendRequests.allocate(1, 2).get(0);
+            receive = ReceiveRequests.allocate(1, 2).get(0);
+            made = true;
+        } finally {
+            if (!made) {
+                close();
+            }
+        }
+    }
+
+    /** A context of the device at hand. */
+    static VerbsContext openDevice() throws RdmaException {
+        return Device.list().stream().filter(device -> device.name().equals(RdmaTestDevice.get().name())).findFirst()
+                .orElseThrow().open();
+    }
+
+    private ParentDomain parentDomain(ParentDomainAttributes wanted) throws RdmaException {
+        try {
+            return domain.allocateParentDomain(wanted);
+        } catch (RdmaUnsupportedException e) {
+            return Assumptions.abort("the device has no parent domains: " + e.getMessage());
+        }
+    }
+
+    private CompletionQueue createQueue(Builder builder) throws RdmaException {
+        if (!builder.extendedQueue) {
+            return context.createCompletionQueue(2 * builder.depth, channel);
+        }
+        CompletionQueueInitAttributes.Builder wanted = CompletionQueueInitAttributes.builder(2 * builder.depth)
+                .channel(channel);
+        if (builder.more != null) {
+            Set<CompletionField> fields = EnumSet.copyOf(wanted.build().fields());
+            fields.add(builder.more);
+            wanted.fields(fields.toArray(CompletionField[]::new));
+        }
+        if (builder.parent != null) {
+            wanted.parentDomain(maker);
+        }
+        try {
+            return context.createExtendedCompletionQueue(wanted.build());
+        } catch (RdmaUnsupportedException e) {
+            return Assumptions.abort("the device has no extended completion queues of this kind: " + e.getMessage());
+        }
+    }
+
+    private SharedReceiveQueue createShared(Builder builder) throws RdmaException {
+        SharedReceiveQueueInitAttributes.Builder wanted = SharedReceiveQueueInitAttributes.builder()
+                .maxRequests(2 * builder.depth);
+        builder.shared.accept(this, wanted);
+        return maker.createSharedReceiveQueue(wanted.build());
+    }
+
+    /** Another queue pair of the same kind, not connected. */
+    QueuePair createPair() throws RdmaException {
+        return own(maker.createQueuePair(attributes));
+    }
+
+    /** Closed with this end, before what was made before it. */
+    <T extends NativeObject> T own(T object) {
+        owned.push(object);
+        return object;
     }
 
     /** Two ends of a kind that can send to each other. */
     static TrafficEnd[] connected(Builder builder, AccessFlag... access) throws RdmaException {
+        return connected(builder, builder, access);
+    }
+
+    /** Two ends of two kinds. */
+    static TrafficEnd[] connected(Builder first, Builder second, AccessFlag... access) throws RdmaException {
         AccessFlag[] granted = access.length > 0 ? access : ALL;
-        TrafficEnd one = builder.build();
-        TrafficEnd other = builder.build();
-        one.connect(other, granted);
-        other.connect(one, granted);
-        return new TrafficEnd[] {one, other};
+        TrafficEnd one = first.build();
+        TrafficEnd other = null;
+        boolean made = false;
+        try {
+            other = second.build();
+            one.connect(other, granted);
+            other.connect(one, granted);
+            made = true;
+            return new TrafficEnd[] {one, other};
+        } finally {
+            if (!made) {
+                if (other != null) {
+                    other.close();
+                }
+                one.close();
+            }
+        }
     }
 
     private void connect(TrafficEnd other, AccessFlag... access) throws RdmaException {
@@ -111,15 +233,21 @@ final class TrafficEnd implements AutoCloseable {
             pair.modify(QueuePairTransitions.Ud.resetToInit(PORT, 0, QUEUE_KEY));
             pair.modify(QueuePairTransitions.Ud.initToRtr());
             pair.modify(QueuePairTransitions.Ud.rtrToRts(PACKET_NUMBER));
-            toPeer = domain.createAddressHandle(AddressAttributes.ofRoute(PORT, other.gid, gidIndex));
+            toPeer = own(domain.createAddressHandle(AddressAttributes.ofRoute(PORT, other.gid, gidIndex)));
             return;
         }
         connect(pair, other.pair, other.gid, access);
     }
 
-    /** Brings a reliable queue pair of this end to another one. */
+    /** Brings a connected queue pair of this end to another one. */
     void connect(QueuePair mine, QueuePair other, Gid gidOfOther, AccessFlag... access) throws RdmaException {
         AddressAttributes path = AddressAttributes.ofRoute(PORT, gidOfOther, gidIndex);
+        if (mine.type() == QueuePairType.UC) {
+            mine.modify(QueuePairTransitions.Uc.resetToInit(PORT, 0, AccessFlag.REMOTE_WRITE));
+            mine.modify(QueuePairTransitions.Uc.initToRtr(path, MTU, other.number(), PACKET_NUMBER));
+            mine.modify(QueuePairTransitions.Uc.rtrToRts(PACKET_NUMBER));
+            return;
+        }
         mine.modify(QueuePairTransitions.Rc.resetToInit(PORT, 0, access));
         mine.modify(QueuePairTransitions.Rc.initToRtr(path, MTU, other.number(), PACKET_NUMBER, 4, 12));
         mine.modify(QueuePairTransitions.Rc.rtrToRts(PACKET_NUMBER, 14, 7, 7, 4));
@@ -131,7 +259,34 @@ final class TrafficEnd implements AutoCloseable {
 
     /** A receive for one message. */
     void postReceive(long id, int length) throws RdmaException {
-        pair.postReceive(receive.id(id).data(region, 0, isDatagram() ? HEADER + length : length));
+        post(receive.id(id).data(region, 0, header() + length));
+    }
+
+    /** Posts a receive where the queue pair takes them from. */
+    void post(ReceiveRequest request) throws RdmaException {
+        if (shared == null) {
+            pair.postReceive(request);
+        } else {
+            shared.postReceive(request);
+        }
+    }
+
+    /** How many bytes stand before a message in the receive buffer. */
+    int header() {
+        return isDatagram() ? HEADER : 0;
+    }
+
+    /** Posts to the queue pair of this end, without batches, and waits for success. */
+    MemoryTraffic.Requester requester() {
+        return requester(pair);
+    }
+
+    /** Posts to another queue pair of this end, without batches, and waits for success. */
+    MemoryTraffic.Requester requester(QueuePair mine) {
+        return change -> {
+            mine.postSend(change.apply(addressed().id(0)));
+            success();
+        };
     }
 
     /** The request, with the peer as its destination where it needs one. */
@@ -146,12 +301,12 @@ final class TrafficEnd implements AutoCloseable {
 
     /** Whether this end posts in batches. */
     boolean isBatching() {
-        return batching;
+        return !attributes.sendOperations().isEmpty();
     }
 
     /** Sends a part of the region, from its beginning, in the way of this end. */
     void postSend(long id, int length, boolean withImmediate, int immediate) throws RdmaException {
-        if (!batching) {
+        if (!isBatching()) {
             SendRequest request = withImmediate ? send.sendWithImmediate(immediate) : send.send();
             addressed();
             pair.postSend(request.id(id).data(region, 0, length));
@@ -182,37 +337,18 @@ final class TrafficEnd implements AutoCloseable {
 
     /** The next completion, by the means of its kind of queue. */
     WorkCompletion completion() throws RdmaException, InterruptedException {
-        if (queue instanceof ExtendedCompletionQueue extended) {
-            try (CompletionCursor completion = extended.awaitPoll(TIMEOUT)) {
-                if (!completion.next()) {
-                    throw new AssertionError("the wait ended without a completion");
-                }
-                return completion.copy();
-            }
-        }
-        queue.await(completions, TIMEOUT);
-        return completions.at(0).copy();
+        return waiter.next();
     }
 
     /** The next completion, which must be a success. */
     WorkCompletion success() throws RdmaException, InterruptedException {
-        WorkCompletion completion = completion();
-        if (completion.status() != WorkCompletionStatus.SUCCESS) {
-            throw new AssertionError(completion);
-        }
-        return completion;
+        return waiter.success();
     }
 
     @Override
     public void close() throws RdmaException {
-        if (toPeer != null) {
-            toPeer.close();
+        while (!owned.isEmpty()) {
+            owned.pop().close();
         }
-        pair.close();
-        queue.close();
-        channel.close();
-        region.close();
-        domain.close();
-        context.close();
     }
 }

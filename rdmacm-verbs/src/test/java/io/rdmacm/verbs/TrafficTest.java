@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -13,6 +14,7 @@ import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages to and fro, over both kinds of posting and both kinds of completion queues. */
@@ -21,11 +23,16 @@ class TrafficTest {
     static final Set<SendOperation> MESSAGES = EnumSet.of(SendOperation.SEND, SendOperation.SEND_WITH_IMM);
     private static final int ITERATIONS = 100;
     private static final int LENGTH = 1000;
+    private static final int ROUNDS = 10;
 
     record Combination(QueuePairType type, boolean batches, boolean extendedQueue) {
         TrafficEnd.Builder builder() {
+            return builder(MESSAGES);
+        }
+
+        TrafficEnd.Builder builder(Set<SendOperation> operations) {
             return new TrafficEnd.Builder().type(type).extendedQueue(extendedQueue)
-                    .operations(batches ? MESSAGES : Set.of());
+                    .operations(batches ? operations : Set.of());
         }
 
         @Override
@@ -35,7 +42,11 @@ class TrafficTest {
     }
 
     static List<Combination> combinations() {
-        return Stream.of(QueuePairType.RC, QueuePairType.UD)
+        return combinations(QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+    }
+
+    private static List<Combination> combinations(QueuePairType... types) {
+        return Stream.of(types)
                 .flatMap(type -> Stream.of(new Combination(type, false, false), new Combination(type, false, true),
                         new Combination(type, true, false), new Combination(type, true, true)))
                 .toList();
@@ -92,6 +103,30 @@ class TrafficTest {
         connected(combination.builder(), (one, other) -> {
             pingPong(one, other, LENGTH, false);
             pingPong(one, other, LENGTH, true);
+        });
+    }
+
+    static List<Arguments> operations() {
+        List<Arguments> rows = new ArrayList<>();
+        for (Combination combination : combinations(QueuePairType.RC, QueuePairType.UC)) {
+            for (RemoteOperation operation : RemoteOperation.values()) {
+                if (combination.type == QueuePairType.RC || operation.isSeenWhenUnreliable()) {
+                    rows.add(Arguments.of(combination, operation));
+                }
+            }
+        }
+        return rows;
+    }
+
+    @ParameterizedTest
+    @MethodSource("operations")
+    @Covers({"ibv_post_send", "ibv_poll_cq", "ibv_wr_rdma_write", "ibv_wr_rdma_write_imm", "ibv_wr_rdma_read",
+            "ibv_wr_atomic_cmp_swp", "ibv_wr_atomic_fetch_add", "ibv_start_poll"})
+    void everyCombinationReachesThePeersMemory(Combination combination, RemoteOperation operation) throws Exception {
+        connected(combination.builder(Set.of(operation.operation())), (one, other) -> {
+            for (int i = 1; i <= ROUNDS; i++) {
+                operation.run(one, other, i);
+            }
         });
     }
 
