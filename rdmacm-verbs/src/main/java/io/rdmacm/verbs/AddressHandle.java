@@ -92,7 +92,10 @@ public final class AddressHandle extends NativeObject {
         }
     }
 
-    /** The protection domain that it belongs to: only queue pairs of the same one can send with it. */
+    /**
+     * The protection domain that it belongs to: only queue pairs of the same one, or of a parent domain over it, can
+     * send with it.
+     */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return domain;
@@ -100,7 +103,7 @@ public final class AddressHandle extends NativeObject {
 
     /** Refuses what a driver would not survive. Asked inside the guard of a send queue of the domain. */
     void requireUsable(ProtectionDomain sender) {
-        if (domain != sender) {
+        if (!domain.sharesPosts(sender)) {
             throw new IllegalArgumentException("the address handle belongs to another protection domain than the queue"
                     + " pair: " + domain + ", " + sender);
         }

@@ -29,7 +29,7 @@ final class BatchedBind {
     /** What a driver would not survive; inside the guard of the send queue. */
     void check(ProtectionDomain sender) {
         window.checkDomain(sender);
-        binding.check(sender);
+        binding.check(window.protectionDomain());
     }
 
     /** Inside the guard; {@link #end} must follow. */

@@ -187,7 +187,7 @@ public final class MemoryWindow extends NativeObject {
     /** Refuses a queue pair of another domain. */
     void checkDomain(ProtectionDomain sender) {
         life().ensureOpen();
-        if (sender != domain) {
+        if (!domain.sharesPosts(sender)) {
             throw new IllegalArgumentException("the memory window belongs to another protection domain than the queue"
                     + " pair: " + domain + ", " + sender);
         }

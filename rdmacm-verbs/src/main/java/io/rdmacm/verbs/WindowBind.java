@@ -38,7 +38,7 @@ final class WindowBind {
     /** What a driver would not survive: a window or a region that is gone. Asked inside the guard of the send queue. */
     void check(ProtectionDomain sender) {
         window.checkDomain(sender);
-        binding.check(sender);
+        binding.check(window.protectionDomain());
     }
 
     /** Just before the post. */

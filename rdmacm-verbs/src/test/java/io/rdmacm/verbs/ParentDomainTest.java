@@ -136,6 +136,39 @@ class ParentDomainTest {
         }
     }
 
+    @Test
+    void whatIsOfTheDomainBelowServesQueuePairsOfTheParent() throws Exception {
+        ParentDomain parent = stack.domain().allocateParentDomain(ParentDomainAttributes.create());
+        AddressHandle handle = stack.domain().createAddressHandle(AddressAttributes.builder().build());
+        try (MemoryRegion region = stack.domain().allocate(8, AccessFlag.MW_BIND);
+                MemoryWindow window = stack.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2);
+                MemoryWindow simple = stack.domain().allocateMemoryWindow(MemoryWindowType.TYPE_1);
+                QueuePair pair = parent.createQueuePair(QueuePairInitAttributes.builder()
+                        .completionQueue(stack.queue()).build());
+                QueuePair datagrams = parent.createQueuePair(QueuePairInitAttributes.builder()
+                        .type(QueuePairType.UD).completionQueue(stack.queue()).build())) {
+            SendRequest request = SendRequests.allocate(1, 1).get(0);
+            MemoryWindowBinding binding = MemoryWindowBinding.of(region, 0, 8);
+            FakeVerbs.reset();
+            pair.postSend(request.bindMemoryWindow(window, 5, binding));
+            simple.bind(pair, 1, binding);
+            assertThat(FakeVerbs.functions()).containsExactly("post_send", "fake_bind_mw");
+
+            request.send().datagram(handle, 5, 6);
+            FakeVerbs.hold("post_send");
+            try (Background<Void> poster = Background.run(() -> datagrams.postSend(request))) {
+                FakeVerbs.awaitHeld();
+                try (Background<Void> closer = Background.run(handle::close)) {
+                    closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                    FakeVerbs.release();
+                    closer.result();
+                    poster.result();
+                }
+            }
+        }
+        parent.close();
+    }
+
     /** Gives what it is told to, and notes what it is asked. */
     private static final class Scripted implements ParentDomainAllocator {
         private final List<String> calls = new ArrayList<>();
