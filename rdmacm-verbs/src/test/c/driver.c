@@ -55,6 +55,7 @@ static void complete_at_once(struct ibv_qp *qp, const struct ibv_send_wr *wr)
 		[IBV_WR_LOCAL_INV] = IBV_WC_LOCAL_INV,
 		[IBV_WR_BIND_MW] = IBV_WC_BIND_MW,
 		[IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
+		[IBV_WR_TSO] = IBV_WC_TSO,
 	};
 	struct ibv_wc wc = {.wr_id = wr->wr_id, .opcode = opcodes[wr->opcode], .qp_num = qp->qp_num};
 	if (wr->send_flags & IBV_SEND_SIGNALED)

@@ -27,12 +27,13 @@ final class XrcEnd implements AutoCloseable {
 
     final VerbsContext context;
     final MemoryRegion region;
+    final CompletionQueue queue;
+    final SharedReceiveQueue shared;
     final List<QueuePair> senders = new ArrayList<>();
     final List<QueuePair> receivers = new ArrayList<>();
     private final Deque<NativeObject> owned = new ArrayDeque<>();
     private final Options options;
     private final CompletionWaiter waiter;
-    private final SharedReceiveQueue shared;
     private final SendRequest send = SendRequests.allocate(1, 1).get(0);
     private final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
 
@@ -63,7 +64,7 @@ final class XrcEnd implements AutoCloseable {
             ProtectionDomain domain = own(context.allocateProtectionDomain());
             region = own(domain.allocate(LENGTH, options.access()));
             CompletionChannel channel = own(context.createCompletionChannel());
-            CompletionQueue queue = own(options.extendedQueue()
+            queue = own(options.extendedQueue()
                     ? context.createExtendedCompletionQueue(
                             CompletionQueueInitAttributes.builder(4 * DEPTH).channel(channel).build())
                     : context.createCompletionQueue(4 * DEPTH, channel));
