@@ -206,7 +206,9 @@ public final class SendRequest {
     }
 
     /**
-     * Whom it is for, on a queue pair for datagrams: stays with it until it becomes an RDMA or atomic operation.
+     * Whom it is for, on a queue pair for datagrams: stays with it until it becomes an RDMA or atomic operation. A
+     * datagram is one packet: at most {@link PortAttributes#activeMtu()} bytes; SoftRoCE drops longer ones and reports
+     * success.
      *
      * @param handle of the protection domain of the queue pair; must be open when it is posted
      * @param remoteQueuePairNumber the peer, 24 bits

@@ -4,55 +4,83 @@ package io.rdmacm.verbs;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 
-/** How a work request ended ({@code enum ibv_wc_status}, ibv_poll_cq(3)), in the order of the C constants. */
+/**
+ * How a work request ended ({@code enum ibv_wc_status}, ibv_poll_cq(3)), in the order of the C constants. After
+ * any but {@link #SUCCESS} and those of tag matching the queue pair is in the error state; after one of the send queue
+ * of an unreliable one it may be in SQE instead.
+ */
 public enum WorkCompletionStatus {
     /** It did what was asked. */
     SUCCESS,
-    /** Local length error: a message did not fit into the posted receive, or was longer than the port allows. */
+    /**
+     * Local length error. On a send queue: the message is longer than the port sends, or a datagram than a packet. On a
+     * receive queue: the posted receive was too small for the message. SoftRoCE gives {@link #LOC_QP_OP_ERR} for that.
+     */
     LOC_LEN_ERR,
-    /** Local queue pair operation error: the request was inconsistent. */
+    /**
+     * Local queue pair operation error: the request contradicts itself or the queue pair, such as an operation that its
+     * transport does not have.
+     */
     LOC_QP_OP_ERR,
-    /** Local EE context operation error. */
+    /** Local end-to-end context operation error: as {@link #LOC_QP_OP_ERR}, of reliable datagrams only. */
     LOC_EEC_OP_ERR,
-    /** Local protection error: the scatter list names memory that is not registered for it. */
+    /**
+     * Local protection error: an entry of the scatter list names memory that is not registered, not for this use, or
+     * not in the protection domain of the queue pair.
+     */
     LOC_PROT_ERR,
-    /** Flushed: the queue pair was in the error state, or went there, before the request was done. */
+    /**
+     * Flushed: the queue pair was in the error state, or went there, before the request was done. The first completion
+     * with another error tells why.
+     */
     WR_FLUSH_ERR,
-    /** Memory window bind error. */
+    /**
+     * Memory window bind error: the window could not be bound so: it is bound already, the key is none of its keys, or
+     * the region does not allow it.
+     */
     MW_BIND_ERR,
-    /** The responder sent something unexpected. */
+    /** Bad response: the peer answered with a packet of an opcode that does not belong there. */
     BAD_RESP_ERR,
-    /** Local access error: a protection fault when data arrived with an RDMA write with immediate. */
+    /** Local access error: a protection fault of this side's memory when a peer's RDMA write with immediate arrived. */
     LOC_ACCESS_ERR,
-    /** Remote invalid request: the responder found the message invalid. */
+    /**
+     * Remote invalid request: the peer found the message invalid: its queue pair does not take the operation, its
+     * receive was too small, or it is asked for more reads and atomics at once than it can do.
+     */
     REM_INV_REQ_ERR,
-    /** Remote access error: a protection fault at the responder, such as a wrong rkey. */
+    /**
+     * Remote access error: a protection fault at the peer: the remote key is none of its keys, or does not cover the
+     * address, the length or the operation.
+     */
     REM_ACCESS_ERR,
-    /** Remote operation error: the responder could not do it. */
+    /** Remote operation error: the peer could not do it for a fault on its own side, which its completion names. */
     REM_OP_ERR,
-    /** The retries ran out without an answer: the peer is gone or unreachable. */
+    /**
+     * Transport retries exceeded: no answer came, however often it was sent: the peer is gone, unreachable, or not
+     * ready to receive yet (its queue pair is not in RTR).
+     */
     RETRY_EXC_ERR,
-    /** The receiver-not-ready retries ran out: the peer had no receive posted. */
+    /** Receiver-not-ready retries exceeded: the peer had no receive posted, however often it was sent. */
     RNR_RETRY_EXC_ERR,
-    /** Local RDD violation. */
+    /** Local reliable-datagram domain violation: the domains of queue pair and context differ; reliable datagrams. */
     LOC_RDD_VIOL_ERR,
-    /** Remote invalid RD request. */
+    /** Remote invalid reliable-datagram request: the peer found its domain to be another; reliable datagrams. */
     REM_INV_RD_REQ_ERR,
-    /** The responder aborted the operation. */
+    /** Remote aborted: the peer gave the operation up, for one of its queue pairs is in the error state. */
     REM_ABORT_ERR,
-    /** Invalid EE context number. */
+    /** Invalid end-to-end context number; reliable datagrams. */
     INV_EECN_ERR,
-    /** Invalid EE context state. */
+    /** Invalid end-to-end context state; reliable datagrams. */
     INV_EEC_STATE_ERR,
-    /** Fatal error of the device. */
+    /** Fatal error of the device: it must be restarted. */
     FATAL_ERR,
-    /** The response timed out. */
+    /** Response timeout: the answer did not come in time. */
     RESP_TIMEOUT_ERR,
     /** Any other transport error. */
     GENERAL_ERR,
-    /** Tag matching error. */
+    /** Tag matching error: an operation on the list of tagged buffers failed. */
     TM_ERR,
-    /** Tag matching: a rendezvous was not completed. */
+    /** Tag matching: the message is a rendezvous that the device did not complete; the program must read the data. */
     TM_RNDV_INCOMPLETE;
 
     private static final NativeFunction TEXT = NativeFunction.of("ibv_wc_status_str");

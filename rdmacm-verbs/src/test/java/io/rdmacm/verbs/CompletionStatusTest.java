@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -14,7 +15,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Failed completions, each made by a real fault. Where the specification names one status and SoftRoCE gives another,
- * both are taken.
+ * both are taken. SoftRoCE of Linux 6.1 never gives LOC_LEN_ERR: a receive that is too small ends with LOC_QP_OP_ERR,
+ * and messages longer than the port's maximum arrive.
  */
 @RequiresRdma
 class CompletionStatusTest {
@@ -33,16 +35,75 @@ class CompletionStatusTest {
         assertThat(side.queuePair().state()).isEqualTo(QueuePairState.ERROR);
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(value = QueuePairType.class, names = {"RC", "UC"})
     @Covers("ibv_poll_cq")
-    void aReceiveThatIsTooSmall() throws Exception {
-        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {
+    void aReceiveThatIsTooSmall(QueuePairType type) throws Exception {
+        try (HandMadePair pair = HandMadePair.of(type).build()) {
             pair.b().post(pair.b().receive(1).data(pair.b().region(), 0, 8));
             pair.a().queuePair().postSend(send(pair.a(), 100));
 
             // SoftRoCE does not tell it from other faults of the receive
             assertStatus(pair.b(), WorkCompletionStatus.LOC_LEN_ERR, WorkCompletionStatus.LOC_QP_OP_ERR);
-            assertStatus(pair.a(), WorkCompletionStatus.REM_INV_REQ_ERR, WorkCompletionStatus.REM_OP_ERR);
+            if (type == QueuePairType.RC) {
+                assertStatus(pair.a(), WorkCompletionStatus.REM_INV_REQ_ERR, WorkCompletionStatus.REM_OP_ERR);
+            } else {
+                assertThat(pair.a().completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+            }
+        }
+    }
+
+    @Test
+    @Covers({"ibv_poll_cq", "ibv_query_port"})
+    void aDatagramThatIsLongerThanAPacketNeverArrives() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.UD).build()) {
+            int mtu = pair.context().queryPort(HandMadePair.PORT).activeMtu();
+            pair.b().post(pair.b().receive(1).data(pair.b().region(), 0, HandMadePair.ROUTE_HEADER + mtu));
+            WorkCompletion sent;
+            try {
+                pair.a().queuePair().postSend(send(pair.a(), mtu + 1));
+                sent = pair.a().completion();
+            } catch (WorkRequestException e) {
+                // drivers may see it themselves
+                assertThat(e.errnoName()).isIn("EINVAL", "EMSGSIZE");
+                return;
+            }
+            // SoftRoCE drops it and says nothing
+            assertThat(sent.status()).isIn(WorkCompletionStatus.LOC_LEN_ERR, WorkCompletionStatus.SUCCESS);
+            if (sent.status() == WorkCompletionStatus.SUCCESS) {
+                pair.a().queuePair().postSend(send(pair.a(), mtu));
+                assertThat(pair.b().completion().byteLength()).isEqualTo(HandMadePair.ROUTE_HEADER + mtu);
+            }
+        }
+    }
+
+    @Test
+    @Covers({"ibv_poll_cq", "ibv_alloc_mw"})
+    void aWindowThatIsBoundAlready() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {
+            MemoryWindow window = pair.own(pair.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2));
+            MemoryWindowBinding binding = MemoryWindowBinding.of(pair.a().region(), 0, 64, AccessFlag.REMOTE_READ);
+            for (WorkCompletionStatus expected : List.of(WorkCompletionStatus.SUCCESS,
+                    WorkCompletionStatus.MW_BIND_ERR)) {
+                pair.a().queuePair().postSend(pair.a().request(1).bindMemoryWindow(window,
+                        MemoryWindow.incrementKey(window.remoteKey()), binding));
+                assertThat(pair.a().completion().status()).isEqualTo(expected);
+            }
+            assertThat(pair.a().queuePair().state()).isEqualTo(QueuePairState.ERROR);
+        }
+    }
+
+    @Test
+    @Covers("ibv_poll_cq")
+    void aKeyThatIsNoneInvalidated() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {
+            MemoryWindow window = pair.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2);
+            int key = window.remoteKey();
+            window.close();
+            pair.a().queuePair().postSend(pair.a().request(1).localInvalidate(key));
+
+            assertStatus(pair.a(), WorkCompletionStatus.LOC_QP_OP_ERR, WorkCompletionStatus.LOC_PROT_ERR,
+                    WorkCompletionStatus.MW_BIND_ERR);
         }
     }
 

@@ -40,6 +40,12 @@ final class MemoryTraffic {
         void perform(UnaryOperator<SendRequest> change) throws Exception;
     }
 
+    /** Operations on the memory of a peer: one of those below. */
+    @FunctionalInterface
+    interface Remote {
+        void run(Requester requester, Place local, Place remote) throws Exception;
+    }
+
     /** Messages one way. */
     static void messages(Requester from, Place source, TrafficEnd to, Place target) throws Exception {
         for (byte i = 1; i <= ROUNDS; i++) {

@@ -220,13 +220,7 @@ class PagingTest {
                         MemoryTraffic.Place.of(other.region)));
     }
 
-    @FunctionalInterface
-    private interface RemoteTraffic {
-        void run(MemoryTraffic.Requester requester, MemoryTraffic.Place local, MemoryTraffic.Place remote)
-                throws Exception;
-    }
-
-    private void assertRemote(OdpCapability needed, RemoteTraffic traffic) throws Exception {
+    private void assertRemote(OdpCapability needed, MemoryTraffic.Remote traffic) throws Exception {
         requireReliable(needed);
         TrafficTest.connected(new TrafficEnd.Builder(), (one, other) -> {
             MemoryRegion local = one.own(one.domain.allocate(MemoryTraffic.ROOM, REMOTE));

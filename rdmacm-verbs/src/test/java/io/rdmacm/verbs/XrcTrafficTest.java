@@ -40,13 +40,7 @@ class XrcTrafficTest {
         });
     }
 
-    @FunctionalInterface
-    private interface Atomics {
-        void run(MemoryTraffic.Requester requester, MemoryTraffic.Place local, MemoryTraffic.Place remote)
-                throws Exception;
-    }
-
-    private static void atomics(Atomics atomics) throws Exception {
+    private static void atomics(MemoryTraffic.Remote atomics) throws Exception {
         connected(XrcEnd.Options.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC), (one, other) -> {
             Assumptions.assumeTrue(one.context.queryDevice().atomicCapability() != AtomicCapability.NONE,
                     "the device has no atomic operations");
