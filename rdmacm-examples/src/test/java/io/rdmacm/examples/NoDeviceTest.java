@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,13 +15,15 @@ import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.Requirements;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A machine without an RDMA device: this one, or where it has one, a mount namespace that does not show it. */
 class NoDeviceTest {
     private static final List<String> FOLDERS = List.of("/sys/class/infiniband", "/dev/infiniband");
-    private static final String MESSAGE = "rdma_create_event_channel: ENODEV, No such device - this machine has no RDMA"
-            + " device: see `rdma link`; a software device is made by `modprobe rdma_rxe && rdma link add rxe0 type rxe"
-            + " netdev INTERFACE`";
+    private static final String HINT = " - this machine has no RDMA device: see `rdma link`; a software device is made"
+            + " by `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev INTERFACE`";
+    private static final String MESSAGE = "rdma_create_event_channel: ENODEV, No such device" + HINT;
 
     @Test
     void isToldInOneLine() throws Exception {
@@ -34,6 +38,19 @@ class NoDeviceTest {
     void isToldByTheException() throws Exception {
         assumeLibrary();
         assertThat(run(OpenChannel.class).outLines()).containsExactly("RdmaException: " + MESSAGE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong"})
+    void isToldByTheProgramsOfLibibverbs(String name) throws Exception {
+        assumeLibrary();
+        Assumptions.assumeFalse(Files.exists(Path.of("/sys/class/infiniband_verbs")),
+                "libibverbs sees the kernel's RDMA devices also where their folders are hidden");
+        Program.Result result = run(Main.class, name);
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).containsExactly(
+                name + ": ibv_get_device_list: ENOSYS, Function not implemented" + HINT);
     }
 
     private static Program.Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {

@@ -100,6 +100,16 @@ class QueryTest {
     }
 
     @Test
+    @Covers("ibv_get_device_list")
+    void aKernelWithoutVerbsIsTold() {
+        FakeVerbs.fail("ibv_get_device_list", Rdma.ENOSYS());
+
+        // without a device, and with one
+        assertThatThrownBy(Device::list).hasMessageStartingWith("ibv_get_device_list: ENOSYS").message()
+                .containsAnyOf("this machine has no RDMA device: see `rdma link`", "`modprobe ib_uverbs`");
+    }
+
+    @Test
     @Covers("ibv_query_device")
     void theAttributesOfADevice() throws RdmaException {
         DeviceAttributes attributes = context.queryDevice();

@@ -3,6 +3,7 @@ package io.rdmacm.examples.verbs;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 
 import io.rdmacm.verbs.Device;
@@ -30,10 +31,11 @@ public final class IbvDevices implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        List<Device> devices = Device.list();
         PrintWriter out = spec.commandLine().getOut();
         out.printf(LINE, "device", "   node GUID");
         out.printf(LINE, "------", "----------------");
-        for (Device device : Device.list()) {
+        for (Device device : devices) {
             out.printf(LINE, device.name(), String.format("%016x", device.guid().value()));
         }
         return 0;

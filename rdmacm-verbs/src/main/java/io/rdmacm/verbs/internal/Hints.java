@@ -20,6 +20,7 @@ public final class Hints {
     public static String of(String function, int errno) {
         String hint = switch (Errno.name(errno)) {
             case "ENODEV", "ENOENT" -> noDevice(function);
+            case "ENOSYS" -> function.equals("ibv_get_device_list") ? noVerbs(function) : "";
             case "EACCES", "EPERM" -> NO_PERMISSION;
             case "ENOMEM" -> registers(function)
                     ? "is the limit of locked memory (ulimit -l, LimitMEMLOCK) large enough?"
@@ -52,6 +53,12 @@ public final class Hints {
         String[] names = DEVICE_FILES.toFile().list((folder, name) -> name.startsWith(prefix));
         return names != null && Arrays.stream(names).map(DEVICE_FILES::resolve)
                 .anyMatch(file -> !Files.isReadable(file) || !Files.isWritable(file));
+    }
+
+    /** What libibverbs says when the kernel has not what it stands on. */
+    private static String noVerbs(String function) {
+        String noDevice = noDevice(function);
+        return noDevice.isEmpty() ? "the kernel module ib_uverbs is missing: `modprobe ib_uverbs`" : noDevice;
     }
 
     private static boolean isEmpty(Path folder) {
