@@ -22,6 +22,8 @@ import io.rdmacm.verbs.RdmaException;
  * @param <E> the events
  */
 public final class EventSource<E> {
+    private static final int LOOKS_SKIPPED = 15;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<E> pending = new ArrayDeque<>();
@@ -30,6 +32,8 @@ public final class EventSource<E> {
     // guarded by the lock; made by the first one who waits, for many sources are never waited for
     private Poller poller;
     private boolean polling;
+    // guarded by the lock; where a look found nothing, the next one most likely finds nothing either
+    private int looksToSkip;
 
     /**
      * A source on an open file.
@@ -111,9 +115,10 @@ public final class EventSource<E> {
 
     private <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery,
             boolean lookFirst) throws RdmaException, InterruptedException {
-        boolean look = lookFirst;
         lock.lockInterruptibly();
         try {
+            boolean first = lookFirst && (polling || looksToSkip == 0);
+            boolean look = first;
             while (true) {
                 guard.check();
                 boolean last = deadline.hasPassed();
@@ -124,6 +129,12 @@ public final class EventSource<E> {
                 if (last) {
                     return null;
                 }
+                if (first) {
+                    looksToSkip = LOOKS_SKIPPED;
+                } else if (!look && looksToSkip > 0) {
+                    looksToSkip--;
+                }
+                first = false;
                 look = true;
                 if (polling) {
                     long ignored = changed.awaitNanos(deadline.remainingNanos());
