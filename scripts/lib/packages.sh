@@ -6,6 +6,7 @@
 {
     PACKAGES_RUN=(libibverbs1 ibverbs-providers librdmacm1 iproute2 rdma-core)
     PACKAGES_TEST=(gcc libc6-dev libibverbs-dev librdmacm-dev rdmacm-utils ibverbs-utils)
+    PACKAGES_BENCH=(perftest)
     PACKAGES_CROSS=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     PACKAGES_GUEST=(qemu-system-x86 busybox-static cpio kmod zstd xz-utils iproute2)
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The C programs that we bring ourselves, compiled when the benchmark runs. */
+final class CTwins implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    private final Path folder;
+
+    CTwins() throws IOException {
+        folder = Files.createTempDirectory("rdmacm-bench");
+    }
+
+    /** {@return a library to be preloaded that makes polls yield} */
+    Path yielding() throws IOException, InterruptedException {
+        return compile("yield", List.of("-shared", "-fPIC"), List.of("-ldl"));
+    }
+
+    /** {@return a program that registers memory} */
+    Path register() throws IOException, InterruptedException {
+        return compile("register", List.of(), List.of("-libverbs"));
+    }
+
+    /** {@return how many cycles, as perftest counts them, make a microsecond} */
+    double cyclesPerMicrosecond() throws IOException, InterruptedException {
+        Path program = compile("cycles", List.of(), List.of());
+        return Double.parseDouble(Commands.run(LIMIT, Map.of(), List.of(program.toString())).strip());
+    }
+
+    private Path compile(String name, List<String> options, List<String> libraries)
+            throws IOException, InterruptedException {
+        Path source = folder.resolve(name + ".c");
+        Path target = folder.resolve(name);
+        if (!Files.exists(target)) {
+            try (InputStream text = CTwins.class.getResourceAsStream(name + ".c")) {
+                Files.write(source, text.readAllBytes());
+            }
+            List<String> command = new ArrayList<>(List.of("gcc", "-O2", "-Wall", "-Wextra", "-Werror"));
+            command.addAll(options);
+            command.addAll(List.of("-o", target.toString(), source.toString()));
+            command.addAll(libraries);
+            Commands.run(LIMIT, Map.of(), command);
+        }
+        return target;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (var files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+import io.rdmacm.bench.report.Result;
+import io.rdmacm.bench.report.Results;
+import io.rdmacm.bench.report.Side;
+import io.rdmacm.bench.report.Summary;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Makes results of outcomes: the median latency or the throughput of each round, and the percentiles of the latencies
+ * of all rounds together.
+ */
+final class Collector {
+    /** Which percentiles, beside the median of each round. */
+    static final List<Double> PERCENTILES = List.of(0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0);
+    /** Begins the metric of a percentile of all rounds. */
+    static final String ALL_ROUNDS = "all_p";
+    private static final String MICROS = "us";
+    private static final double NANOS_PER_MICRO = 1000;
+    private static final double MEDIAN = 50;
+    private static final double MEBI = 1 << 20;
+
+    private final List<Result> results = new ArrayList<>();
+    private final Map<Side, Histogram> rounds = new EnumMap<>(Side.class);
+
+    /** {@return all so far} */
+    List<Result> results() {
+        return results;
+    }
+
+    /** One more result, of what has its own names. */
+    void add(Result result) {
+        results.add(result);
+    }
+
+    /** One more outcome. */
+    void add(Measurement measurement, Side side, int round, Outcome outcome) {
+        Map<String, Object> params = new LinkedHashMap<>(measurement.params());
+        params.put(Result.ROUND, round);
+        switch (outcome) {
+            case Outcome.Latencies(Histogram nanos) -> {
+                results.add(new Result(measurement.name(), side, params, Summary.MEDIAN, MICROS,
+                        nanos.getValueAtPercentile(MEDIAN) / NANOS_PER_MICRO));
+                rounds.computeIfAbsent(side, s -> Outcome.Latencies.histogram()).add(nanos);
+            }
+            case Outcome.Throughput(double rate) -> {
+                results.add(new Result(measurement.name(), side, params, Summary.RATE, "1/s", rate));
+                results.add(new Result(measurement.name(), side, params, Summary.BANDWIDTH, "MiB/s",
+                        rate * measurement.size() / MEBI));
+            }
+        }
+    }
+
+    /** All rounds of a measurement are over. */
+    void finish(Measurement measurement) {
+        rounds.forEach((side, histogram) -> PERCENTILES.forEach(percentile ->
+                results.add(new Result(measurement.name(), side, measurement.params(),
+                        ALL_ROUNDS + (percentile % 1 == 0 ? Integer.toString(percentile.intValue())
+                                : Double.toString(percentile)),
+                        MICROS, histogram.getValueAtPercentile(percentile) / NANOS_PER_MICRO))));
+        rounds.clear();
+    }
+
+    /** {@return the medians of both sides, for people} */
+    String text(Measurement measurement) {
+        return measurement.figure() == Measurement.Figure.LATENCY
+                ? text(measurement.name(), Summary.MEDIAN, measurement.params(), MICROS)
+                : text(measurement.name(), Summary.BANDWIDTH, measurement.params(), "MiB/s");
+    }
+
+    /** {@return the medians of both sides and their ratio, for people} */
+    String text(String name, String metric, Map<String, Object> params, String unit) {
+        Results all = new Results(Map.of(), results);
+        OptionalDouble java = all.median(name, metric, Side.JAVA, params);
+        OptionalDouble c = all.median(name, metric, Side.C, params);
+        if (java.isEmpty() || c.isEmpty()) {
+            return "not measured on both sides";
+        }
+        return String.format(Locale.ROOT, "Java %.4g %s, C %.4g %s, ratio %.3f", java.getAsDouble(), unit,
+                c.getAsDouble(), unit, java.getAsDouble() / c.getAsDouble());
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.RdmaException;
+
+/** Accepts whoever comes, and lets go who leaves, as the server of cmtime does. */
+final class ConnectionServer {
+    private static final Duration FOREVER = Duration.ofDays(1);
+
+    private final EventChannel channel;
+    private final CmId listener;
+    private final Map<CmId, ConnectionEnd> ends = new HashMap<>();
+    private ProtectionDomain domain;
+
+    private ConnectionServer(InetAddress address) throws RdmaException {
+        channel = EventChannel.open();
+        listener = CmId.open(channel, PortSpace.TCP);
+        listener.bindAddress(new InetSocketAddress(address, 0));
+        listener.listen(0);
+    }
+
+    /**
+     * Begins to serve, until the process ends.
+     *
+     * @param address where it listens
+     * @return the port
+     */
+    static int start(InetAddress address) throws RdmaException {
+        ConnectionServer server = new ConnectionServer(address);
+        Thread.ofPlatform().daemon().start(server::serve);
+        return server.listener.localPort();
+    }
+
+    private void serve() {
+        try {
+            while (true) {
+                CmEvent event = channel.getEvent(FOREVER);
+                CmId left = null;
+                try (event) {
+                    if (event.type() == CmEventType.CONNECT_REQUEST) {
+                        accept(event.id());
+                    } else if (event.type() == CmEventType.DISCONNECTED) {
+                        left = event.id();
+                    }
+                }
+                if (left != null) {
+                    left.disconnect();
+                    ends.remove(left).close();
+                    left.close();
+                }
+            }
+        } catch (RdmaException | InterruptedException e) {
+            e.printStackTrace();
+        }
+    }
+
+    private void accept(CmId id) throws RdmaException {
+        if (domain == null) {
+            domain = id.context().allocateProtectionDomain();
+        }
+        ends.put(id, new ConnectionEnd(id, domain));
+        id.accept(ConnectionParameters.defaults());
+    }
+}

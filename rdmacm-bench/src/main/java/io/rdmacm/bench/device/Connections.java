@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+
+import io.rdmacm.bench.report.Result;
+import io.rdmacm.bench.report.Side;
+import io.rdmacm.bench.report.Summary;
+
+/** How fast connections are set up: cmtime and ours, the same number and the same stages. */
+final class Connections {
+    /** The stages that lead to a connection, by their names in cmtime. */
+    static final List<String> SET_UP = List.of("create id", "resolve addr", "resolve route", "create qp", "connect");
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final int POLL_MILLIS = 50;
+    private static final int PORTS = 30_000;
+    private static final int PORTS_COUNT = 10_000;
+    private static final double MICROS_PER_SECOND = 1e6;
+    // runs until the code is compiled
+    private static final int WARM_UP = 4;
+
+    private final InetAddress address;
+    private final JavaBench java;
+    private final Cpus cpus;
+    private final Plan plan;
+    private final Collector collector;
+
+    private Connections(InetAddress address, JavaBench java, Cpus cpus, Plan plan, Collector collector) {
+        this.address = address;
+        this.java = java;
+        this.cpus = cpus;
+        this.plan = plan;
+        this.collector = collector;
+    }
+
+    static void run(Port port, JavaBench java, Cpus cpus, Plan plan, Collector collector)
+            throws IOException, InterruptedException {
+        if (port.address() == null) {
+            DeviceBenchmark.say("connections are not measured: the port has no IPv4 address");
+            return;
+        }
+        new Connections(port.address(), java, cpus, plan, collector).run();
+    }
+
+    private void run() throws IOException, InterruptedException {
+        int cmtimePort = PORTS + ThreadLocalRandom.current().nextInt(PORTS_COUNT);
+        Path output = Files.createTempFile("rdmacm-bench", ".server");
+        Process cmtime = null;
+        try {
+            cmtime = Commands.start(Map.of(), output, command(cpus.server(), "cmtime", "-b", address.getHostAddress(),
+                    "-p", Integer.toString(cmtimePort)));
+            awaitListener(cmtime, cmtimePort, output);
+            PeerProcess client = java.client();
+            java.server().tell("listen " + address.getHostAddress());
+            String establish = "establish " + address.getHostAddress() + " " + java.server().hear("port") + " "
+                    + plan.connections();
+            for (int i = 0; i < WARM_UP; i++) {
+                establish(client, establish);
+            }
+            for (int round = 0; round < plan.rounds(); round++) {
+                add(Side.JAVA, round, establish(client, establish));
+                add(Side.C, round, c(cmtimePort));
+            }
+            Map<String, Object> params = Map.of("connections", plan.connections());
+            DeviceBenchmark.say("%d connections: %s", plan.connections(),
+                    collector.text("connect", Summary.RATE, params, "/s"));
+        } finally {
+            if (cmtime != null) {
+                cmtime.destroyForcibly().waitFor();
+            }
+            Files.delete(output);
+        }
+    }
+
+    private static Map<String, Double> establish(PeerProcess client, String establish)
+            throws IOException, InterruptedException {
+        client.tell(establish);
+        Map<String, Double> stages = new LinkedHashMap<>();
+        for (String stage : client.hear("stages").split(", ")) {
+            String[] parts = stage.split("=");
+            stages.put(parts[0], Double.parseDouble(parts[1]));
+        }
+        return stages;
+    }
+
+    private Map<String, Double> c(int port) throws IOException, InterruptedException {
+        return CmtimeOutput.stages(Commands.run(LIMIT, Map.of(), command(cpus.client(), "cmtime", "-s",
+                address.getHostAddress(), "-p", Integer.toString(port), "-c",
+                Integer.toString(plan.connections()))));
+    }
+
+    private static List<String> command(List<String> prefix, String... words) {
+        return Stream.concat(prefix.stream(), Stream.of(words)).toList();
+    }
+
+    private static void awaitListener(Process server, int port, Path output)
+            throws IOException, InterruptedException {
+        long end = System.nanoTime() + START.toNanos();
+        String wanted = ":" + port + " ";
+        while (Commands.run(LIMIT, Map.of(), List.of("rdma", "resource", "show", "cm_id")).lines()
+                .noneMatch(line -> line.contains("state LISTEN") && (line + " ").contains(wanted))) {
+            if (!server.isAlive() || System.nanoTime() - end > 0) {
+                throw new IOException("cmtime does not listen: " + Files.readString(output).strip());
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+
+    private void add(Side side, int round, Map<String, Double> stages) {
+        Map<String, Object> params = Map.of("connections", plan.connections(), Result.ROUND, round);
+        double micros = SET_UP.stream().mapToDouble(stages::get).sum();
+        collector.add(new Result("connect", side, params, Summary.RATE, "1/s", MICROS_PER_SECOND / micros));
+        stages.forEach((stage, time) -> {
+            Map<String, Object> of = new LinkedHashMap<>();
+            of.put("stage", stage);
+            of.putAll(params);
+            collector.add(new Result("connect_stage", side, of, Summary.TIME, "us", time));
+        });
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+import io.rdmacm.bench.report.Results;
+import io.rdmacm.bench.report.ResultsFile;
+
+/**
+ * The device part of the benchmark: {@code DeviceBenchmark [--quick] [--only TEXT] FILE}. Says on the standard error
+ * stream what it does, and writes its results into the file.
+ */
+public final class DeviceBenchmark {
+    private DeviceBenchmark() {
+    }
+
+    /** Runs it. */
+    public static void main(String[] args) throws Exception {
+        List<String> words = Arrays.asList(args);
+        if (words.isEmpty() || words.getLast().startsWith("-")) {
+            System.err.println("DeviceBenchmark [--quick] [--only TEXT] FILE");
+            System.exit(2);
+        }
+        int option = words.indexOf("--only");
+        String only = option < 0 ? "" : words.get(option + 1);
+        Port port = Port.find();
+        Cpus cpus = Cpus.find();
+        int mtu = port.attributes().activeMtu();
+        Plan plan = words.contains("--quick") ? Plan.quick(cpus.enoughForTwo(), mtu)
+                : Plan.full(cpus.enoughForTwo(), mtu);
+        Collector collector = new Collector();
+        try (CTwins twins = new CTwins(); JavaBench java = new JavaBench(cpus, plan.warmUp());
+                Perftest c = new Perftest(port, cpus, twins)) {
+            List<Measurement> measurements = plan.measurements().stream()
+                    .filter(measurement -> measurement.toString().contains(only)).toList();
+            for (int i = 0; i < measurements.size(); i++) {
+                say("[%d/%d] %s: %s", i + 1, measurements.size(), measurements.get(i),
+                        compare(measurements.get(i), java, c, plan.rounds(), collector));
+            }
+            part("registration", only, () -> Registrations.run(port, twins, plan, collector));
+            part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
+        }
+        ResultsFile.write(Path.of(words.getLast()),
+                new Results(DeviceEnvironment.describe(port, cpus), collector.results()));
+    }
+
+    /** Something that measures. */
+    @FunctionalInterface
+    private interface Part {
+        void run() throws IOException, InterruptedException;
+    }
+
+    /** What fails does not take the rest with it. */
+    private static void part(String name, String only, Part part) throws InterruptedException {
+        if (name.contains(only)) {
+            try {
+                part.run();
+            } catch (IOException e) {
+                say("not measured: %s: %s", name, e.getMessage());
+            }
+        }
+    }
+
+    /** Both sides in turn, and who is first changes, so that what happens on the machine meanwhile hits both. */
+    static String compare(Measurement measurement, Bench java, Bench c, int rounds, Collector collector)
+            throws InterruptedException {
+        for (int round = 0; round < rounds; round++) {
+            for (Bench bench : round % 2 == 0 ? List.of(java, c) : List.of(c, java)) {
+                try {
+                    collector.add(measurement, bench.side(), round, bench.run(measurement));
+                } catch (IOException e) {
+                    say("not measured: %s, %s: %s", measurement, bench.side().id(), e.getMessage());
+                }
+            }
+        }
+        collector.finish(measurement);
+        return collector.text(measurement);
+    }
+
+    /** A line for who waits. */
+    static void say(String format, Object... values) {
+        System.err.println("bench: " + String.format(Locale.ROOT, format, values));
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A {@link Peer} in a JVM of its own. */
+final class PeerProcess implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    private final Process process;
+    private final BufferedWriter commands;
+    private final BufferedReader answers;
+
+    /**
+     * Starts one.
+     *
+     * @param prefix what it is started with, such as {@code taskset}
+     */
+    PeerProcess(List<String> prefix) throws IOException {
+        List<String> command = new ArrayList<>(prefix);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        // as this JVM, whose options suit the machine
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(option -> option.startsWith("-X"))
+                .forEach(command::add);
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), Peer.class.getName()));
+        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        commands = process.outputWriter();
+        answers = process.inputReader();
+    }
+
+    /** Has a command carried out. */
+    void tell(String command) throws IOException {
+        commands.write(command);
+        commands.newLine();
+        commands.flush();
+    }
+
+    /**
+     * Waits for the answer to a command.
+     *
+     * @param expected its first word
+     * @return the rest
+     */
+    String hear(String expected) throws IOException, InterruptedException {
+        String line = readLine();
+        if (line == null) {
+            throw new IOException("the peer's process ended");
+        }
+        if (!line.equals(expected) && !line.startsWith(expected + " ")) {
+            throw new IOException(line);
+        }
+        return line.substring(Math.min(line.length(), expected.length() + 1));
+    }
+
+    private String readLine() throws IOException, InterruptedException {
+        CompletableFuture<String> line = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                line.complete(answers.readLine());
+            } catch (IOException e) {
+                line.completeExceptionally(e);
+            }
+        });
+        try {
+            return line.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException("the peer's process: " + e.getCause().getMessage(), e);
+        } catch (TimeoutException e) {
+            throw new IOException("the peer gave no answer within " + LIMIT.toSeconds() + " s", e);
+        }
+    }
+
+    /** Ends it, whatever it does. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

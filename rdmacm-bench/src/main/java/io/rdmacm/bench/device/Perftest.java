@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.bench.report.Side;
+import io.rdmacm.verbs.LinkLayer;
+import io.rdmacm.verbs.QueuePairType;
+
+/** The C side: {@code ib_send_lat} and the others, a server and a client each. */
+final class Perftest implements Bench {
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final int PORTS = 18515;
+    private static final int PORTS_COUNT = 10_000;
+    private static final int POLL_MILLIS = 20;
+    private static final String LISTENS = "0A";
+    // When peers take turns on one CPU, perftest often fails to measure its frequency.
+    private static final int TRIES = 8;
+
+    private final Port port;
+    private final Cpus cpus;
+    private final CTwins twins;
+    private final double cyclesPerMicrosecond;
+
+    Perftest(Port port, Cpus cpus, CTwins twins) throws IOException, InterruptedException {
+        this.port = port;
+        this.cpus = cpus;
+        this.twins = twins;
+        this.cyclesPerMicrosecond = twins.cyclesPerMicrosecond();
+    }
+
+    /** {@return the name of a program} */
+    static String program(Measurement measurement) {
+        String figure = measurement.figure() == Measurement.Figure.LATENCY ? "lat" : "bw";
+        return "ib_" + measurement.operation().id() + "_" + figure;
+    }
+
+    @Override
+    public Side side() {
+        return Side.C;
+    }
+
+    @Override
+    public Outcome run(Measurement measurement) throws IOException, InterruptedException {
+        if (measurement.figure() == Measurement.Figure.LATENCY) {
+            return new Outcome.Latencies(PerftestOutput.latencies(execute(measurement), cyclesPerMicrosecond));
+        }
+        for (int i = 0; i < TRIES; i++) {
+            double rate = PerftestOutput.messagesPerSecond(execute(measurement));
+            if (rate > 0) {
+                return new Outcome.Throughput(rate);
+            }
+        }
+        throw new IOException(program(measurement) + " could not measure the frequency of the CPU");
+    }
+
+    private String execute(Measurement measurement) throws IOException, InterruptedException {
+        int tcpPort = PORTS + ThreadLocalRandom.current().nextInt(PORTS_COUNT);
+        List<String> options = options(measurement, tcpPort);
+        Map<String, String> environment = environment(measurement);
+        List<String> client = command(cpus.client(), options);
+        client.add("127.0.0.1");
+        Path output = Files.createTempFile("rdmacm-bench", ".server");
+        Process server = Commands.start(environment, output, command(cpus.server(), options));
+        try {
+            awaitListener(server, tcpPort, output);
+            String text = Commands.run(LIMIT, environment, client);
+            server.waitFor(START.toSeconds(), TimeUnit.SECONDS);
+            return text;
+        } finally {
+            server.destroyForcibly().waitFor();
+            Files.delete(output);
+        }
+    }
+
+    private static List<String> command(List<String> prefix, List<String> options) {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(options);
+        return command;
+    }
+
+    private Map<String, String> environment(Measurement measurement) throws IOException, InterruptedException {
+        if (measurement.polling() != Polling.YIELD) {
+            return Map.of();
+        }
+        String library = twins.yielding().toString();
+        boolean watches = measurement.operation() == Operation.WRITE
+                && measurement.figure() == Measurement.Figure.LATENCY;
+        return watches ? Map.of("LD_PRELOAD", library, "RDMACM_YIELD_ALWAYS", "1") : Map.of("LD_PRELOAD", library);
+    }
+
+    /** The program with its options but for the server's address: the same for both. */
+    List<String> options(Measurement measurement, int tcpPort) {
+        List<String> options = new ArrayList<>(List.of(program(measurement), "-F",
+                "-d", port.device().name(), "-i", Integer.toString(port.number()),
+                "-m", Integer.toString(port.attributes().activeMtu()),
+                "-p", Integer.toString(tcpPort), "-n", Integer.toString(measurement.iterations())));
+        if (port.attributes().linkLayer() != LinkLayer.INFINIBAND || port.attributes().globalRouteRequired()) {
+            options.addAll(List.of("-x", Integer.toString(port.gid().index())));
+        }
+        if (measurement.transport() == QueuePairType.UD) {
+            options.addAll(List.of("-c", "UD"));
+        }
+        if (measurement.polling().usesEvents()) {
+            options.add("-e");
+        }
+        switch (measurement.operation()) {
+            case SEND, WRITE -> options.addAll(List.of("-I", "0"));
+            default -> options.addAll(List.of("-o", Integer.toString(port.reads())));
+        }
+        if (measurement.operation() != Operation.ATOMIC) {
+            options.addAll(List.of("-s", Integer.toString(measurement.size())));
+        }
+        if (measurement.figure() == Measurement.Figure.LATENCY) {
+            options.addAll(List.of("-U", "-C"));
+        } else {
+            options.addAll(List.of("-N", "-Q", "1", "-t", Integer.toString(measurement.depth())));
+            if (measurement.operation() == Operation.SEND) {
+                options.addAll(List.of("-r", Integer.toString(measurement.receives(measurement.iterations()))));
+            }
+        }
+        return options;
+    }
+
+    /** Without connecting, which would be taken for the client. */
+    private static void awaitListener(Process server, int tcpPort, Path output)
+            throws IOException, InterruptedException {
+        long end = System.nanoTime() + START.toNanos();
+        while (!listens(tcpPort)) {
+            if (!server.isAlive() || System.nanoTime() - end > 0) {
+                throw new IOException("the server does not listen: " + Files.readString(output).strip());
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+
+    private static boolean listens(int tcpPort) throws IOException {
+        String local = ":" + HexFormat.of().withUpperCase().toHexDigits((short) tcpPort);
+        for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+            if (!Files.exists(Path.of(table))) {
+                continue;
+            }
+            for (String line : Files.readAllLines(Path.of(table))) {
+                String[] columns = line.strip().split("\\s+");
+                if (columns.length > 3 && columns[1].endsWith(local) && columns[3].equals(LISTENS)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void close() {
+        // each measurement has processes of its own
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.bench.device.Measurement.Figure;
+import io.rdmacm.verbs.QueuePairType;
+
+/**
+ * What is measured.
+ *
+ * @param measurements one after the other
+ * @param rounds how often, both sides in turn
+ * @param warmUp how many operations come before the first measurement of each kind, on the Java side
+ * @param connections how many connections are set up at once
+ * @param registrations how often memory of one size is registered
+ * @param registered the sizes that are registered
+ */
+record Plan(List<Measurement> measurements, int rounds, int warmUp, int connections, int registrations,
+        List<Integer> registered) {
+    private static final int KIB = 1024;
+    private static final int MIB = KIB * KIB;
+    private static final int DEPTH = 128;
+    private static final int MOST_BYTES = 64 * MIB;
+    private static final int FEWEST = 20;
+
+    /**
+     * A look in a minute or two.
+     *
+     * @param twoCpus whether peers can be busy at the same time
+     * @param mtu of the port, the longest datagram
+     */
+    static Plan quick(boolean twoCpus, int mtu) {
+        return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
+                List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), 2, 2000, 50, 21, List.of(4 * KIB, MIB));
+    }
+
+    /**
+     * All sizes and modes.
+     *
+     * @param twoCpus whether peers can be busy at the same time
+     * @param mtu of the port, the longest datagram
+     */
+    static Plan full(boolean twoCpus, int mtu) {
+        List<Integer> sizes = new ArrayList<>();
+        for (int size = 1; size <= 4 * MIB; size *= 4) {
+            sizes.add(size);
+        }
+        return new Plan(measurements(twoCpus, mtu, sizes, sizes, sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000), 5,
+                10_000, 100, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
+    }
+
+    /** The first way of waiting of each operation with all sizes of latencies, the others with those of the modes. */
+    private static List<Measurement> measurements(boolean twoCpus, int mtu, List<Integer> latencySizes,
+            List<Integer> modeSizes, List<Integer> bandwidthSizes, List<Integer> depths, int iterations) {
+        List<Measurement> list = new ArrayList<>();
+        for (Operation operation : Operation.values()) {
+            List<Polling> pollings = pollings(operation, twoCpus);
+            for (Polling polling : pollings) {
+                List<Integer> sizes = polling == pollings.getFirst() ? latencySizes : modeSizes;
+                for (int size : operation == Operation.ATOMIC ? List.of(Measurement.ATOMIC_SIZE) : sizes) {
+                    list.add(new Measurement(Figure.LATENCY, operation, QueuePairType.RC, polling, size, 1,
+                            count(iterations, size)));
+                }
+            }
+        }
+        for (int size : modeSizes.stream().filter(size -> size <= mtu).toList()) {
+            list.add(new Measurement(Figure.LATENCY, Operation.SEND, QueuePairType.UD, Polling.EVENTS, size, 1,
+                    iterations));
+        }
+        for (Operation operation : List.of(Operation.SEND, Operation.WRITE, Operation.READ)) {
+            for (int size : bandwidthSizes) {
+                list.add(bandwidth(operation, QueuePairType.RC, twoCpus, size, DEPTH, iterations));
+            }
+        }
+        for (int size : bandwidthSizes.stream().filter(size -> size <= mtu).toList()) {
+            list.add(bandwidth(Operation.SEND, QueuePairType.UD, twoCpus, size, DEPTH, iterations));
+        }
+        for (int depth : depths) {
+            list.add(bandwidth(Operation.WRITE, QueuePairType.RC, twoCpus, 4 * KIB, depth, iterations));
+        }
+        return list;
+    }
+
+    /** On one CPU, a peer that polls busily would keep the other from answering until its time slice is over. */
+    private static List<Polling> pollings(Operation operation, boolean twoCpus) {
+        if (operation == Operation.WRITE) {
+            return twoCpus ? List.of(Polling.BUSY, Polling.YIELD) : List.of(Polling.YIELD);
+        }
+        return twoCpus ? List.of(Polling.BUSY, Polling.YIELD, Polling.EVENTS, Polling.AWAIT)
+                : operation.isAnswered() ? List.of(Polling.YIELD, Polling.EVENTS, Polling.AWAIT)
+                : List.of(Polling.BUSY, Polling.EVENTS);
+    }
+
+    private static Measurement bandwidth(Operation operation, QueuePairType transport, boolean twoCpus, int size,
+            int depth, int iterations) {
+        Polling polling = operation == Operation.SEND && !twoCpus ? Polling.YIELD : Polling.BUSY;
+        return new Measurement(Figure.BANDWIDTH, operation, transport, polling, size, depth, count(iterations, size));
+    }
+
+    /** Fewer of those that take long. */
+    private static int count(int iterations, int size) {
+        return Math.max(FEWEST, Math.min(iterations, MOST_BYTES / size));
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.report;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** {@code docs/performance.md}, with its plots in a folder beside it. */
+final class MarkdownReport {
+    private static final String PAGE = "performance.md";
+    private static final String PLOTS = "performance";
+
+    private MarkdownReport() {
+    }
+
+    /**
+     * Writes both. Plots of an earlier run go.
+     *
+     * @param docs the folder of the documentation
+     * @param results what was measured
+     */
+    static void write(Path docs, Results results) throws IOException {
+        Path folder = Files.createDirectories(docs.resolve(PLOTS));
+        try (var files = Files.list(folder)) {
+            for (Path file : files.filter(path -> path.toString().endsWith(".svg")).toList()) {
+                Files.delete(file);
+            }
+        }
+        List<Plot> plots = Plots.of(results);
+        for (Plot plot : plots) {
+            Files.writeString(folder.resolve(plot.id() + ".svg"), Svg.standalone(plot.svg()));
+        }
+        Files.writeString(docs.resolve(PAGE), page(results, plots));
+    }
+
+    static String page(Results results, List<Plot> plots) throws IOException {
+        String template;
+        try (InputStream in = MarkdownReport.class.getResourceAsStream(PAGE)) {
+            template = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+        return template.replace("${environment}", environment(results)).replace("${summary}", summary(results))
+                .replace("${plots}", images(plots)).replace("${figures}", figures(results));
+    }
+
+    private static String environment(Results results) {
+        return "| | |\n|---|---|\n" + results.environment().entrySet().stream()
+                .map(one -> row(List.of(one.getKey(), one.getValue()))).collect(Collectors.joining());
+    }
+
+    private static String summary(Results results) {
+        Map<String, Double> summary = Summary.of(results);
+        return "| figure | measured | goal | |\n|---|---:|---:|---|\n" + Goal.all().stream()
+                .map(goal -> row(List.of(goal.name(), goal.value(summary), goal.text(), goal.meaning())))
+                .collect(Collectors.joining());
+    }
+
+    private static String images(List<Plot> plots) {
+        StringBuilder text = new StringBuilder();
+        for (Plot.Section section : Plot.Section.values()) {
+            List<Plot> own = plots.stream().filter(plot -> plot.section() == section).toList();
+            if (!own.isEmpty()) {
+                text.append("### ").append(section.heading()).append("\n\n");
+                own.forEach(plot -> text.append("![").append(plot.title()).append("](").append(PLOTS).append('/')
+                        .append(plot.id()).append(".svg)\n"));
+                text.append('\n');
+            }
+        }
+        return text.toString().strip();
+    }
+
+    /** Only what was measured on two sides, and each figure once: a rate follows from a bandwidth. */
+    private static String figures(Results results) {
+        Set<String> once = Set.of("connect_stage");
+        String heads = row(Comparison.heads()) + "|---|---|" + "---:|".repeat(Comparison.heads().size() - 2) + "\n";
+        return heads + Comparison.of(results).stream()
+                .filter(one -> one.medians().size() > 1 && !once.contains(one.name())
+                        && !(one.name().endsWith("_bandwidth") && one.metric().equals(Summary.RATE)))
+                .map(one -> row(one.cells())).collect(Collectors.joining());
+    }
+
+    private static String row(List<String> cells) {
+        return cells.stream().map(cell -> cell.replace("|", "\\|")).collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+}
