@@ -47,7 +47,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         NUMERICHOST(Rdma.RAI_NUMERICHOST()),
         /** No route is resolved. */
         NOROUTE(Rdma.RAI_NOROUTE()),
-        /** The node is of the family of the hints' addresses. */
+        /** The node is of the family of the hints. */
         FAMILY(Rdma.RAI_FAMILY());
 
         private final int bit;
@@ -62,14 +62,45 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         }
     }
 
+    /** The families of addresses ({@code ai_family}). */
+    public enum Family {
+        /** IPv4. */
+        INET(Rdma.AF_INET()),
+        /** IPv6. */
+        INET6(Rdma.AF_INET6()),
+        /**
+         * InfiniBand: with {@link Flag#FAMILY} and {@link Flag#NUMERICHOST} the node is a GID, in the notation of IPv6,
+         * and the address an {@link IbSocketAddress}.
+         */
+        IB(Rdma.AF_IB());
+
+        private final int value;
+
+        Family(int value) {
+            this.value = value;
+        }
+
+        /** The C constant. */
+        public int value() {
+            return value;
+        }
+    }
+
     /**
      * What {@link AddressInfo#resolve} looks for ({@code hints}).
      *
      * @param flags none for a client
      * @param portSpace what the service is a port of; decides the type of the queue pairs
      * @param source this side, for a client that cares; else empty
+     * @param family of the addresses, looked at only with {@link Flag#FAMILY}; empty for any
      */
-    public record Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source) {
+    public record Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source,
+            Optional<Family> family) {
+        /** For addresses of any family. */
+        public Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source) {
+            this(flags, portSpace, source, Optional.empty());
+        }
+
         /** For a client. */
         public static Hints active(PortSpace portSpace) {
             return new Hints(Set.of(), portSpace, Optional.empty());
@@ -102,6 +133,8 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
             Memory.putInt(hint + rdma_addrinfo.ai_flags$offset(), Flags.mask(hints.flags(), Flag::bit));
             Memory.putInt(hint + rdma_addrinfo.ai_port_space$offset(), hints.portSpace().value());
             Memory.putInt(hint + rdma_addrinfo.ai_qp_type$offset(), hints.portSpace().queuePairType().value());
+            hints.family().ifPresent(family ->
+                    Memory.putInt(hint + rdma_addrinfo.ai_family$offset(), family.value()));
             if (hints.source().isPresent()) {
                 SocketAddresses.Native source = SocketAddresses.allocate(hints.source().get(), arena);
                 Memory.putLong(hint + rdma_addrinfo.ai_src_addr$offset(), source.address());

@@ -190,6 +190,24 @@ public final class CmId extends CmIdCore {
         return port(GET_DST_PORT);
     }
 
+    /**
+     * Which port of its device it is bound to, from 1 on ({@code rdma_cm_id.port_num}).
+     *
+     * @throws IllegalStateException when it is not bound to a device yet
+     */
+    public int devicePort() {
+        life().enter();
+        try {
+            int port = Memory.getByte(address() + rdma_cm_id.port_num$offset());
+            if (port == 0) {
+                throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
+            }
+            return Byte.toUnsignedInt((byte) port);
+        } finally {
+            life().leave();
+        }
+    }
+
     /** What can be set before it is bound or connected ({@code rdma_set_option}). */
     public CmIdOptions options() {
         life().ensureOpen();

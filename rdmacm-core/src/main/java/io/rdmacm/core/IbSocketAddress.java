@@ -2,10 +2,14 @@
 package io.rdmacm.core;
 
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HexFormat;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.sockaddr_ib;
+import io.rdmacm.verbs.Gid;
 
 /**
  * An address of the InfiniBand family, as the raw bytes of {@code struct sockaddr_ib} (rdma/ib.h; family AF_IB): for
@@ -32,6 +36,20 @@ public final class IbSocketAddress extends SocketAddress {
                     + sockaddrIb.length);
         }
         return new IbSocketAddress(sockaddrIb.clone());
+    }
+
+    /** The address of a GID, with all other fields 0. */
+    public static IbSocketAddress of(Gid gid) {
+        ByteBuffer struct = ByteBuffer.allocate((int) sockaddr_ib.sizeof()).order(ByteOrder.nativeOrder());
+        struct.putShort((int) sockaddr_ib.sib_family$offset(), (short) Rdma.AF_IB());
+        struct.put((int) sockaddr_ib.sib_addr$offset(), gid.toBytes());
+        return new IbSocketAddress(struct.array());
+    }
+
+    /** The GID of the address. */
+    public Gid gid() {
+        int offset = (int) sockaddr_ib.sib_addr$offset();
+        return Gid.of(Arrays.copyOfRange(bytes, offset, offset + Gid.BYTES));
     }
 
     /** The bytes of the struct; a copy. */

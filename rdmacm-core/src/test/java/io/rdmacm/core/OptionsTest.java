@@ -4,6 +4,7 @@ package io.rdmacm.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +14,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.bindings.sockaddr_ib;
 import io.rdmacm.verbs.Ece;
+import io.rdmacm.verbs.Gid;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaUnsupportedException;
@@ -77,8 +79,11 @@ class OptionsTest {
         try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
                 CmId id = CmId.open(channel, PortSpace.TCP)) {
             assertThat(id.localPort()).isZero();
+            assertThatThrownBy(id::devicePort).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("not bound to a device");
             id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
             channel.await(id, CmEventType.ADDR_RESOLVED, Loopback.TIMEOUT).close();
+            assertThat(id.devicePort()).isEqualTo(1);
             assertThat(id.peerPort()).isEqualTo(loopback.address().getPort());
             assertThat(id.localPort()).isEqualTo(id.localAddress().getPort()).isNotZero();
         }
@@ -129,6 +134,20 @@ class OptionsTest {
     }
 
     @Test
+    @Covers({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
+    void addressInfoOfGids() throws Exception {
+        AddressInfo.Hints hints = new AddressInfo.Hints(Set.of(AddressInfo.Flag.NUMERICHOST, AddressInfo.Flag.FAMILY),
+                PortSpace.TCP, Optional.empty(), Optional.of(AddressInfo.Family.IB));
+        assertThat(AddressInfo.resolve("fe80::1234", "7174", hints).getFirst().destination())
+                .containsInstanceOf(IbSocketAddress.class)
+                .hasValueSatisfying(found -> assertThat(((IbSocketAddress) found).gid()).hasToString("fe80::1234"));
+        AddressInfo.Hints plain = new AddressInfo.Hints(hints.flags(), PortSpace.TCP, Optional.empty(),
+                Optional.of(AddressInfo.Family.INET6));
+        assertThat(AddressInfo.resolve("fe80::1234", "7174", plain).getFirst().destination())
+                .containsInstanceOf(InetSocketAddress.class);
+    }
+
+    @Test
     void everyPortSpaceCanBeOpened() throws Exception {
         try (EventChannel channel = EventChannel.open()) {
             for (PortSpace space : PortSpace.values()) {
@@ -146,6 +165,8 @@ class OptionsTest {
         IbSocketAddress any = IbSocketAddress.ofBytes(bytes);
         assertThat(any).isEqualTo(IbSocketAddress.ofBytes(bytes)).hasToString("sockaddr_ib 1b" + "00".repeat(47));
         bytes[(int) sockaddr_ib.sib_addr$offset()] = 0x77;
+        assertThat(IbSocketAddress.of(Gid.ofAddress(InetAddress.getByName("7700::")))).isEqualTo(
+                IbSocketAddress.ofBytes(bytes));
         IbSocketAddress foreign = IbSocketAddress.ofBytes(bytes);
         assertThatThrownBy(() -> IbSocketAddress.ofBytes(new byte[16])).isInstanceOf(IllegalArgumentException.class);
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.IB)) {
