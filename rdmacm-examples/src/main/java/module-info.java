@@ -11,6 +11,8 @@ module io.rdmacm.examples {
             info.picocli;
     opens io.rdmacm.examples.support to
             info.picocli;
+    opens io.rdmacm.examples.cm to
+            info.picocli;
     opens io.rdmacm.examples.echo to
             info.picocli;
     opens io.rdmacm.examples.manual to

@@ -4,6 +4,14 @@ package io.rdmacm.examples;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
+import io.rdmacm.examples.cm.CmTime;
+import io.rdmacm.examples.cm.Mckey;
+import io.rdmacm.examples.cm.RdmaClient;
+import io.rdmacm.examples.cm.RdmaServer;
+import io.rdmacm.examples.cm.RdmaXclient;
+import io.rdmacm.examples.cm.RdmaXserver;
+import io.rdmacm.examples.cm.Ucmatose;
+import io.rdmacm.examples.cm.Udaddy;
 import io.rdmacm.examples.echo.Echo;
 import io.rdmacm.examples.manual.ApmExample;
 import io.rdmacm.examples.manual.MulticastExample;
@@ -31,7 +39,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "rdmacm", synopsisSubcommandLabel = "NAME",
         subcommands = {
-            Rping.class, Echo.class,
+            Rping.class, Ucmatose.class, Udaddy.class, Mckey.class, RdmaClient.class, RdmaServer.class,
+            RdmaXclient.class, RdmaXserver.class, CmTime.class, Echo.class,
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
             IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class},
@@ -69,6 +78,7 @@ public final class Main implements Callable<Integer> {
     public static int run(PrintWriter out, PrintWriter err, String... args) {
         Main main = new Main();
         return new CommandLine(main).setOut(out).setErr(err).setOverwrittenOptionsAllowed(true)
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, program, arguments) -> main.failed(failure, program))
                 .setParameterExceptionHandler((failure, arguments) -> wrongArguments(failure))
                 .execute(args);

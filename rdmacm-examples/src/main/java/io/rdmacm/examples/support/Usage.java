@@ -22,4 +22,10 @@ public final class Usage {
     public static void requirePort(CommandSpec program, int port) {
         require(program, port >= 0 && port <= MOST_PORT, "Invalid port " + port);
     }
+
+    /** Ends the program with a line on wrong arguments, unless a number is not given, or in the range from 0 on. */
+    public static void requireRange(CommandSpec program, String what, Integer value, int most) {
+        require(program, value == null || value >= 0 && value <= most,
+                "Invalid " + what + " " + value + " (valid range is 0 to " + most + ")");
+    }
 }

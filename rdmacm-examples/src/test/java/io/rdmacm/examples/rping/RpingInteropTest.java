@@ -10,12 +10,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
+import io.rdmacm.examples.support.Addresses;
 import io.rdmacm.examples.support.Kind;
 import io.rdmacm.examples.support.Program;
-import io.rdmacm.verbs.testing.RdmaTestDevice;
-import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,29 +28,29 @@ class RpingInteropTest {
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
     void pingsArriveAndComeBack(Kind server, Kind client, boolean ipv6) throws Exception {
-        pingPong(server, client, address(ipv6), COUNT, SIZE);
+        pingPong(server, client, Addresses.of(ipv6), COUNT, SIZE);
     }
 
     @Test
     void pingsBetweenProcesses() throws Exception {
-        pingPong(JVM, JVM, address(false), 10, 64);
+        pingPong(JVM, JVM, Addresses.of(false), 10, 64);
     }
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
     void queuePairsOfTheirOwn(Kind server, Kind client) throws Exception {
-        pingPong(server, client, address(false), 10, 64, "-q");
+        pingPong(server, client, Addresses.of(false), 10, 64, "-q");
     }
 
     @Test
     void pingsOfTheLeastAndTheMostBytes() throws Exception {
-        pingPong(JAVA, JAVA, address(false), 3, 23);
-        pingPong(JAVA, JAVA, address(false), 3, 65_535);
+        pingPong(JAVA, JAVA, Addresses.of(false), 3, 23);
+        pingPong(JAVA, JAVA, Addresses.of(false), 3, 65_535);
     }
 
     @Test
     void clientFromAGivenAddress() throws Exception {
-        String source = address(false).getHostAddress();
+        String source = Addresses.of(false).getHostAddress();
         try (Rpings.Server server = Rpings.server(JAVA);
                 Program client = server.client(JAVA, "-C", "1", "-I", source)) {
             assertThat(client.result().status()).isZero();
@@ -136,14 +134,5 @@ class RpingInteropTest {
     private static void stop(Program server) throws InterruptedException {
         server.kill();
         assertThat(server.result().status()).isEqualTo(130);
-    }
-
-    private static InetAddress address(boolean ipv6) {
-        if (!ipv6) {
-            return RdmaTestDevice.get().ipv4();
-        }
-        Optional<? extends InetAddress> found = RdmaTestDevice.get().ipv6();
-        Requirements.require(found.isPresent(), "the network interface of the RDMA device has no IPv6 address");
-        return found.get();
     }
 }

@@ -26,7 +26,10 @@ public enum Kind {
             case JVM -> Program.inJvm(words);
             case C -> {
                 Requirements.requireProgram(name, name.startsWith("ibv_") ? "ibverbs-utils" : "rdmacm-utils");
-                yield Program.process(words);
+                Requirements.requireProgram("stdbuf", "coreutils");
+                // Else what it prints is seen only at its end. The process becomes the program.
+                command.addAll(0, List.of("stdbuf", "-oL"));
+                yield Program.process(command.toArray(String[]::new));
             }
         };
     }

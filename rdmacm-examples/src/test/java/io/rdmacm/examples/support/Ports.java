@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
@@ -14,6 +17,7 @@ import io.rdmacm.verbs.testing.Requirements;
 /** The ports of servers. */
 public final class Ports {
     private static final int PAUSE = 20;
+    private static final Pattern THREAD = Pattern.compile(" pid (\\d+) ");
 
     private Ports() {
     }
@@ -43,8 +47,14 @@ public final class Ports {
                 .redirectError(ProcessBuilder.Redirect.DISCARD).start();
         try (var output = rdma.getInputStream()) {
             return new String(output.readAllBytes(), StandardCharsets.UTF_8).lines()
-                    .anyMatch(line -> line.contains("state LISTEN") && line.contains(":" + port + " ")
-                            && line.contains("pid " + pid + " "));
+                    .filter(line -> line.contains("state LISTEN") && line.contains(":" + port + " "))
+                    .map(THREAD::matcher)
+                    .anyMatch(thread -> thread.find() && isThreadOf(pid, thread.group(1)));
         }
+    }
+
+    /** The kernel tells the thread that made the listener. */
+    private static boolean isThreadOf(long pid, String thread) {
+        return Files.exists(Path.of("/proc/" + pid + "/task/" + thread));
     }
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.cm;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.Resources;
+
+/**
+ * The server of cmtime: an event loop that accepts every connection, and frees it when it has ended. C does that in two
+ * more threads, for its rdma_destroy_id waits for events; here an event is closed before its id is.
+ */
+final class CmTimeServer {
+    private final CmTime options;
+    private final Console console;
+    private final Map<CmId, Resources> connections = new HashMap<>();
+
+    CmTimeServer(CmTime options, Console console) {
+        this.options = options;
+        this.console = console;
+    }
+
+    /** Goes on until it is interrupted. */
+    void run() throws IOException, InterruptedException {
+        try (Resources open = new Resources()) {
+            EventChannel channel = open.add(EventChannel.open());
+            CmId listener = open.add(CmId.open(channel, PortSpace.TCP));
+            listener.bindAddress(options.addressToListen().source().orElseThrow());
+            listener.listen(0);
+            open.onClose(this::closeAll);
+            while (true) {
+                CmEventType type;
+                CmId id;
+                try (CmEvent event = channel.getEvent(Patience.FOR_EVER)) {
+                    type = event.type();
+                    id = event.id();
+                }
+                handle(type, id);
+            }
+        }
+    }
+
+    /** A connection that fails is reported, and the others go on. */
+    private void handle(CmEventType type, CmId id) {
+        try {
+            switch (type) {
+                case CONNECT_REQUEST -> accept(id);
+                case DISCONNECTED -> {
+                    id.disconnect();
+                    close(id);
+                }
+                // The client has gone before it knew of the connection.
+                case CONNECT_ERROR, UNREACHABLE, REJECTED -> close(id);
+                default -> { }
+            }
+        } catch (IOException e) {
+            console.report("cmtime: " + Console.describe(e));
+        }
+    }
+
+    private void accept(CmId id) throws IOException {
+        Resources connection = new Resources();
+        connection.add(id);
+        connections.put(id, connection);
+        boolean accepted = false;
+        try {
+            TimedQueues.create(id, connection.add(id.context().allocateProtectionDomain()), connection);
+            id.accept(ConnectionParameters.defaults());
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                // which rejects it
+                close(id);
+            }
+        }
+    }
+
+    private void close(CmId id) throws IOException {
+        Resources connection = connections.remove(id);
+        if (connection != null) {
+            connection.close();
+        }
+    }
+
+    private void closeAll() throws IOException {
+        for (Resources connection : connections.values()) {
+            connection.close();
+        }
+    }
+}
