@@ -15,6 +15,8 @@ module io.rdmacm.examples {
             info.picocli;
     opens io.rdmacm.examples.echo to
             info.picocli;
+    opens io.rdmacm.examples.eventserver to
+            info.picocli;
     opens io.rdmacm.examples.manual to
             info.picocli;
     opens io.rdmacm.examples.rping to

@@ -139,6 +139,7 @@ public final class RcExample implements Callable<Integer> {
         side.readyToSend();
         // The first message must not come before the other side is ready to receive.
         peer.sync('Q');
+        side.watchPeer();
         console.print("connected: " + pair.state());
         return remote;
     }

@@ -38,8 +38,6 @@ final class RcSide {
         this.pair = pair;
         this.buffer = buffer;
         this.peer = peer;
-        // Whatever is posted when the peer dies completes with WR_FLUSH_ERR then, instead of never.
-        peer.gone().thenRun(this::flush);
     }
 
     /** RESET to INIT: the queue pair is bound to its port, and receives can be posted. */
@@ -57,6 +55,11 @@ final class RcSide {
     /** RTR to RTS, ready to send: what to do when no answer comes. */
     void readyToSend() throws RdmaException {
         pair.modify(QueuePairTransitions.Rc.rtrToRts(FIRST_PACKET, ACK_TIMEOUT, RETRIES, RETRIES, READS_AT_A_TIME));
+    }
+
+    /** From now on, whatever is posted when the peer dies completes with WR_FLUSH_ERR, instead of never. */
+    void watchPeer() {
+        peer.gone().thenRun(this::flush);
     }
 
     /** Makes room for one message: before the peer sends it. */

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.eventserver;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+import io.rdmacm.verbs.MemoryRegion;
+
+/**
+ * What the two sides send each other: which memory the other may use, and that they are done with it. In network byte
+ * order.
+ *
+ * @param kind what the message says
+ * @param address where the memory begins
+ * @param key the owner's key for it
+ * @param length its bytes
+ */
+record RegionMessage(Kind kind, long address, int key, int length) {
+    /** The length of a message. */
+    static final int BYTES = 2 * Integer.BYTES + Long.BYTES + Integer.BYTES;
+
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    /** What a message says. */
+    enum Kind {
+        /** You may read and write this memory of mine. */
+        REGION,
+        /** I am done with yours. */
+        DONE
+    }
+
+    static RegionMessage of(Kind kind, MemoryRegion region) {
+        return new RegionMessage(kind, region.remoteAddress(), region.remoteKey(), (int) region.length());
+    }
+
+    static RegionMessage read(MemorySegment message) throws IOException {
+        int kind = message.get(INT, 0);
+        if (kind < 0 || kind >= Kind.values().length) {
+            throw new IOException("a message of the unknown kind " + kind + " came");
+        }
+        return new RegionMessage(Kind.values()[kind], message.get(LONG, 4), message.get(INT, 12),
+                message.get(INT, 16));
+    }
+
+    void write(MemorySegment message) {
+        message.set(INT, 0, kind.ordinal());
+        message.set(LONG, 4, address);
+        message.set(INT, 12, key);
+        message.set(INT, 16, length);
+    }
+
+    @Override
+    public String toString() {
+        return String.format("%s of %d bytes at 0x%x, key 0x%x", kind, length, address, key);
+    }
+}
