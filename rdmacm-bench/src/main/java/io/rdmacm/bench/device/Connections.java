@@ -27,9 +27,6 @@ final class Connections {
     private static final int PORTS = 30_000;
     private static final int PORTS_COUNT = 10_000;
     private static final double MICROS_PER_SECOND = 1e6;
-    // runs until the code is compiled
-    private static final int WARM_UP = 4;
-
     private final InetAddress address;
     private final JavaBench java;
     private final Cpus cpus;
@@ -65,7 +62,7 @@ final class Connections {
             java.server().tell("listen " + address.getHostAddress());
             String establish = "establish " + address.getHostAddress() + " " + java.server().hear("port") + " "
                     + plan.connections();
-            for (int i = 0; i < WARM_UP; i++) {
+            for (int i = 0; i < plan.connectionWarmUp(); i++) {
                 establish(client, establish);
             }
             for (int round = 0; round < plan.rounds(); round++) {

@@ -33,8 +33,10 @@ final class PeerProcess implements AutoCloseable {
         // as this JVM, whose options suit the machine
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(option -> option.startsWith("-X"))
                 .forEach(command::add);
-        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), Peer.class.getName()));
+        // a page of the heap that is touched for the first time would be measured too
+        command.addAll(List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch",
+                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                Peer.class.getName()));
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         commands = process.outputWriter();
         answers = process.inputReader();

@@ -14,11 +14,12 @@ import io.rdmacm.verbs.QueuePairType;
  * @param rounds how often, both sides in turn
  * @param warmUp how many operations come before the first measurement of each kind, on the Java side
  * @param connections how many connections are set up at once
+ * @param connectionWarmUp how often that is done before it counts, on the Java side
  * @param registrations how often memory of one size is registered
  * @param registered the sizes that are registered
  */
-record Plan(List<Measurement> measurements, int rounds, int warmUp, int connections, int registrations,
-        List<Integer> registered) {
+record Plan(List<Measurement> measurements, int rounds, int warmUp, int connections, int connectionWarmUp,
+        int registrations, List<Integer> registered) {
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
@@ -33,7 +34,7 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
      */
     static Plan quick(boolean twoCpus, int mtu) {
         return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
-                List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), 2, 2000, 50, 21, List.of(4 * KIB, MIB));
+                List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), 2, 2000, 50, 8, 21, List.of(4 * KIB, MIB));
     }
 
     /**
@@ -48,7 +49,7 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
             sizes.add(size);
         }
         return new Plan(measurements(twoCpus, mtu, sizes, sizes, sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000), 5,
-                10_000, 100, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
+                10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
     }
 
     /** The first way of waiting of each operation with all sizes of latencies, the others with those of the modes. */

@@ -80,7 +80,7 @@ class DeviceBenchmarkTest {
                 assertThat(DeviceBenchmark.compare(kind, java, c, 1, collector)).contains("ratio");
             }
             Registrations.run(Port.find(), twins,
-                    new Plan(List.of(), 1, 0, 0, 3, List.of(4096)), collector);
+                    new Plan(List.of(), 1, 0, 0, 0, 3, List.of(4096)), collector);
         }
         for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
             assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
@@ -92,7 +92,7 @@ class DeviceBenchmarkTest {
     void connectionsAreSetUpOnBothSides() throws Exception {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
-        Connections.run(Port.find(), java, Cpus.find(), new Plan(List.of(), 1, 0, 3, 0, List.of()), collector);
+        Connections.run(Port.find(), java, Cpus.find(), new Plan(List.of(), 1, 0, 3, 0, 0, List.of()), collector);
 
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
                 .extracting(Result::side, Result::params)
