@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.AddressInfo;
 import io.rdmacm.core.CmEvent;
@@ -125,9 +126,9 @@ final class CmTimeClient {
         });
     }
 
-    /** A step that is done when its call returns. */
+    /** A step that is done when its call returns: no event comes. */
     private void atOnce(Step step, Action action) throws IOException, InterruptedException {
-        forAll(step, node -> {
+        untilEvents(step, node -> {
             action.run(node);
             finished(node, null);
         });
@@ -135,10 +136,6 @@ final class CmTimeClient {
 
     /** A step that is done when its event comes. */
     private void untilEvents(Step step, Action action) throws IOException, InterruptedException {
-        forAll(step, action);
-    }
-
-    private void forAll(Step step, Action action) throws IOException, InterruptedException {
         times.begin(step);
         for (Node node : nodes) {
             if (begin(step, node)) {
@@ -179,7 +176,7 @@ final class CmTimeClient {
     private synchronized void awaitAll(Step step) throws IOException, InterruptedException {
         long end = System.nanoTime() + options.patience().toNanos();
         while (waiting > 0) {
-            long left = (end - System.nanoTime()) / 1_000_000;
+            long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
             if (left <= 0) {
                 throw new IOException(waiting + " of " + nodes.size() + " connections were not through with " + step
                         + " within " + options.patience().toSeconds() + " seconds");

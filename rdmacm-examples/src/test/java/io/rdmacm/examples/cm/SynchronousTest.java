@@ -13,6 +13,7 @@ import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Addresses;
 import io.rdmacm.examples.support.Kind;
+import io.rdmacm.examples.support.Leaks;
 import io.rdmacm.examples.support.Ports;
 import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -47,6 +48,14 @@ class SynchronousTest {
             Server.assertPrinted(client, "rdma_xclient: start", "rdma_xclient: end 0");
             Server.assertPrinted(server.program(), "rdma_xserver: start", "rdma_xserver: end 0");
         }
+    }
+
+    @Test
+    void nothingStaysBehind() throws Exception {
+        Leaks.assertNone(() -> {
+            messagesGoToAndFro(JAVA, JAVA, false);
+            messagesGoToASharedQueue(JAVA, JAVA);
+        });
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import java.util.List;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Addresses;
 import io.rdmacm.examples.support.Kind;
+import io.rdmacm.examples.support.Leaks;
 import io.rdmacm.examples.support.Ports;
 import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -56,6 +57,13 @@ class UcmatoseTest {
         run(server, client, false, List.of(options.split(" ")), List.of("cmatose: starting server",
                 "cmatose: disconnecting", "disconnected", "test complete", "return status 0"),
                 List.of("cmatose: starting client", "cmatose: connecting", "test complete", "return status 0"));
+    }
+
+    @Test
+    void nothingStaysBehind() throws Exception {
+        Leaks.assertNone(() -> run(JAVA, JAVA, false, List.of("-c", "2", "-m"),
+                with(SERVER, 5, "migrating to new event channel"),
+                with(CLIENT, 5, "migrating to new event channel")));
     }
 
     @Test

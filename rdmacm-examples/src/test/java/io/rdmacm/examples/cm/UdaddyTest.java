@@ -10,6 +10,7 @@ import java.util.List;
 
 import io.rdmacm.examples.support.Addresses;
 import io.rdmacm.examples.support.Kind;
+import io.rdmacm.examples.support.Leaks;
 import io.rdmacm.examples.support.Ports;
 import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -51,6 +52,11 @@ class UdaddyTest {
                     "return status 0");
             Server.assertPrinted(server, "udaddy: starting server", "test complete", "return status 0");
         }
+    }
+
+    @Test
+    void nothingStaysBehind() throws Exception {
+        Leaks.assertNone(() -> run(JAVA, JAVA, false, "-c", "2"));
     }
 
     @Test
