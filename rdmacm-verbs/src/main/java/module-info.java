@@ -10,6 +10,7 @@ module io.rdmacm.verbs {
     requires org.slf4j;
 
     exports io.rdmacm.verbs;
+    exports io.rdmacm.verbs.flow;
     exports io.rdmacm.verbs.internal to
             io.rdmacm.core;
 }

@@ -4,6 +4,8 @@ package io.rdmacm.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
+import io.rdmacm.verbs.internal.Arguments;
+
 /**
  * The way to another port ({@code struct ibv_ah_attr}, ibv_create_ah(3)): of an address handle, or of a connected queue
  * pair. Immutable.
@@ -26,11 +28,11 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
      */
     public AddressAttributes {
         Objects.requireNonNull(globalRoute, "globalRoute");
-        requireBits("destination LID", destinationLid, Short.SIZE);
-        requireBits("service level", serviceLevel, Byte.SIZE);
-        requireBits("source path bits", sourcePathBits, Byte.SIZE);
-        requireBits("static rate", staticRate, Byte.SIZE);
-        requireBits("port", port, Byte.SIZE);
+        Arguments.requireBits("destination LID", destinationLid, Short.SIZE);
+        Arguments.requireBits("service level", serviceLevel, Byte.SIZE);
+        Arguments.requireBits("source path bits", sourcePathBits, Byte.SIZE);
+        Arguments.requireBits("static rate", staticRate, Byte.SIZE);
+        Arguments.requireBits("port", port, Byte.SIZE);
     }
 
     /** Begins with port 1, no global route, and 0 for all other values. */
@@ -47,14 +49,6 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
      */
     public static AddressAttributes ofRoute(int port, Gid destination, int sourceGidIndex) {
         return builder().port(port).globalRoute(destination, sourceGidIndex).build();
-    }
-
-    /** Refuses what does not fit into an unsigned field. */
-    static void requireBits(String name, int value, int bits) {
-        if (value >>> bits != 0) {
-            throw new IllegalArgumentException("the " + name + " must be from 0 to " + ((1 << bits) - 1) + ", not "
-                    + value);
-        }
     }
 
     /** Makes {@link AddressAttributes}. */

@@ -3,6 +3,8 @@ package io.rdmacm.verbs;
 
 import java.util.Objects;
 
+import io.rdmacm.verbs.internal.Arguments;
+
 /**
  * The path that a connected queue pair goes over to when its first one fails ({@code IBV_QP_ALT_PATH},
  * ibv_modify_qp(3)).
@@ -20,8 +22,8 @@ public record AlternatePath(AddressAttributes path, int partitionKeyIndex, int p
      */
     public AlternatePath {
         Objects.requireNonNull(path, "path");
-        AddressAttributes.requireBits("partition key index", partitionKeyIndex, Short.SIZE);
-        AddressAttributes.requireBits("port", port, Byte.SIZE);
-        AddressAttributes.requireBits("timeout", timeout, Byte.SIZE);
+        Arguments.requireBits("partition key index", partitionKeyIndex, Short.SIZE);
+        Arguments.requireBits("port", port, Byte.SIZE);
+        Arguments.requireBits("timeout", timeout, Byte.SIZE);
     }
 }

@@ -14,6 +14,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq;
 import io.rdmacm.bindings.ibv_moderate_cq;
 import io.rdmacm.bindings.ibv_modify_cq_attr;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Deadline;
@@ -276,8 +277,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     public void modifyModeration(int completions, int microseconds) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            AddressAttributes.requireBits("completions of an event", completions, Short.SIZE);
-            AddressAttributes.requireBits("microseconds until an event", microseconds, Short.SIZE);
+            Arguments.requireBits("completions of an event", completions, Short.SIZE);
+            Arguments.requireBits("microseconds until an event", microseconds, Short.SIZE);
             long wanted = arena.allocate(ibv_modify_cq_attr.layout()).address();
             Memory.putInt(wanted + ibv_modify_cq_attr.attr_mask$offset(), Rdma.IBV_CQ_ATTR_MODERATE());
             long moderate = wanted + ibv_modify_cq_attr.moderate$offset();

@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.rdmacm.bindings.ibv_flow;
+import io.rdmacm.verbs.flow.FlowAttributes;
+import io.rdmacm.verbs.flow.FlowSpecification;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -43,7 +45,7 @@ public final class Flow extends NativeObject {
         }
         Lifetime life = Lifetime.begin("Flow", parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
-            long block = FlowStructs.write(attributes, arena).address();
+            long block = attributes.toNative(arena).address();
             long address = life.create(() -> {
                 NativeFunction create = ExtendedOps.CREATE_FLOW.require(context.address());
                 return Check.pointer(create, create.callLong(queuePair.address(), block), attributes.type()

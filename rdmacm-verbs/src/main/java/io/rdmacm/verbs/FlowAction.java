@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 
 import io.rdmacm.bindings.ibv_flow_action;
+import io.rdmacm.verbs.flow.EspAttributes;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -28,7 +29,7 @@ public final class FlowAction extends NativeObject {
         }
         Lifetime life = Lifetime.begin("FlowAction", context.life());
         try (Arena arena = Arena.ofConfined()) {
-            long struct = EspStructs.write(attributes, arena);
+            long struct = attributes.toNative(arena).address();
             return new FlowAction(context, life, life.create(() -> {
                 NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(context.address());
                 return Check.pointer(create, create.callLong(context.address(), struct));
@@ -53,7 +54,7 @@ public final class FlowAction extends NativeObject {
     public void modifyEsp(EspAttributes attributes) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            long struct = EspStructs.write(attributes, arena);
+            long struct = attributes.toNative(arena).address();
             NativeFunction modify = ExtendedOps.MODIFY_FLOW_ACTION_ESP.require(context.address());
             Check.returned(modify, modify.callInt(address(), struct));
         } finally {

@@ -3,6 +3,8 @@ package io.rdmacm.verbs;
 
 import java.util.Objects;
 
+import io.rdmacm.verbs.internal.Arguments;
+
 /**
  * How a packet finds its way between subnets, and always on RoCE ({@code struct ibv_global_route},
  * ibv_create_ah(3)): what goes into its global route header.
@@ -23,9 +25,9 @@ public record GlobalRoute(Gid destination, int flowLabel, int sourceGidIndex, in
      */
     public GlobalRoute {
         Objects.requireNonNull(destination, "destination");
-        AddressAttributes.requireBits("flow label", flowLabel, FLOW_LABEL_BITS);
-        AddressAttributes.requireBits("source GID index", sourceGidIndex, Byte.SIZE);
-        AddressAttributes.requireBits("hop limit", hopLimit, Byte.SIZE);
-        AddressAttributes.requireBits("traffic class", trafficClass, Byte.SIZE);
+        Arguments.requireBits("flow label", flowLabel, FLOW_LABEL_BITS);
+        Arguments.requireBits("source GID index", sourceGidIndex, Byte.SIZE);
+        Arguments.requireBits("hop limit", hopLimit, Byte.SIZE);
+        Arguments.requireBits("traffic class", trafficClass, Byte.SIZE);
     }
 }

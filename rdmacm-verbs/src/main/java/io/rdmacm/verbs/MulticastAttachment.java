@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -39,7 +40,7 @@ public final class MulticastAttachment extends NativeObject {
     /** What a queue pair can be attached to once. */
     record Group(Gid gid, int lid) {
         Group {
-            AddressAttributes.requireBits("multicast LID", lid, LID_BITS);
+            Arguments.requireBits("multicast LID", lid, LID_BITS);
             boolean ipv4 = gid.isIpv4() && gid.toAddress().isMulticastAddress();
             if (gid.subnetPrefix() >>> Long.SIZE - Byte.SIZE != MULTICAST_BYTE && !ipv4) {
                 throw new IllegalArgumentException("not the GID of a multicast group: " + gid);

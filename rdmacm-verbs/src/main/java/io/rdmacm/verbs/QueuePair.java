@@ -12,6 +12,7 @@ import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
+import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.ExtendedOps;

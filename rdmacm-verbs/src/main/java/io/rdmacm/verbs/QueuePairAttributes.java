@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
+import io.rdmacm.verbs.internal.Arguments;
+
 /**
  * What a queue pair is brought to, or was found in ({@code struct ibv_qp_attr} with its mask, ibv_modify_qp(3)).
  * Immutable. It knows which values it has, so there is no mask to be kept beside it.
@@ -242,7 +244,7 @@ public final class QueuePairAttributes {
         }
 
         private Builder put(QueuePairAttribute attribute, String name, int value, int bits) {
-            AddressAttributes.requireBits(name, value, bits);
+            Arguments.requireBits(name, value, bits);
             return put(attribute, value);
         }
 

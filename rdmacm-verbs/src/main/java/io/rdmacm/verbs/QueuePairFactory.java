@@ -9,6 +9,7 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -83,7 +84,7 @@ final class QueuePairFactory {
 
     /** The receiving side that another process made. */
     static QueuePair open(XrcDomain xrc, int number) throws RdmaException {
-        AddressAttributes.requireBits("queue pair number", number, 24);
+        Arguments.requireBits("queue pair number", number, 24);
         VerbsContext context = xrc.context();
         QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().type(QueuePairType.XRC_RECV)
                 .maxSendRequests(0).maxReceiveRequests(0).maxSendScatterGather(0).maxReceiveScatterGather(0).build();

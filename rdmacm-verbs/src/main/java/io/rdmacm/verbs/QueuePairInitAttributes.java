@@ -10,6 +10,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
+import io.rdmacm.verbs.internal.Arguments;
+
 /**
  * What a queue pair is made with ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)). Immutable.
  *
@@ -56,8 +58,8 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
             Objects.requireNonNull(receiveQueue, "receiveQueue");
         }
         Objects.requireNonNull(capabilities, "capabilities");
-        AddressAttributes.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
-        sourceQueuePair.ifPresent(number -> AddressAttributes.requireBits("source queue pair", number, NUMBER_BITS));
+        Arguments.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
+        sourceQueuePair.ifPresent(number -> Arguments.requireBits("source queue pair", number, NUMBER_BITS));
         Set<QueuePairCreateFlag> flags = ordered(QueuePairCreateFlag.class, createFlags);
         if (flags.contains(QueuePairCreateFlag.SOURCE_QPN) != sourceQueuePair.isPresent()) {
             throw new IllegalArgumentException("SOURCE_QPN and the number of the source queue pair come together: "

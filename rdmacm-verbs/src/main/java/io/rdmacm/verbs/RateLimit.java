@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import io.rdmacm.verbs.internal.Arguments;
+
 /**
  * How fast a queue pair may send ({@code struct ibv_qp_rate_limit_attr}, ibv_modify_qp_rate_limit(3)).
  *
@@ -19,6 +21,6 @@ public record RateLimit(int kilobitsPerSecond, int maxBurstBytes, int typicalPac
             throw new IllegalArgumentException("a rate limit cannot be negative: " + kilobitsPerSecond + " kbit/s, "
                     + maxBurstBytes + " bytes at once");
         }
-        AddressAttributes.requireBits("typical packet size", typicalPacketBytes, Short.SIZE);
+        Arguments.requireBits("typical packet size", typicalPacketBytes, Short.SIZE);
     }
 }

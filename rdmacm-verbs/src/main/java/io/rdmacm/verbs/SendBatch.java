@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.QueueGuard;
@@ -345,7 +346,7 @@ public final class SendBatch implements AutoCloseable {
         if (type != QueuePairType.UD) {
             throw new IllegalStateException("a queue pair of type " + type + " sends no datagrams");
         }
-        AddressAttributes.requireBits("queue pair number", queuePairNumber, QUEUE_PAIR_NUMBER_BITS);
+        Arguments.requireBits("queue pair number", queuePairNumber, QUEUE_PAIR_NUMBER_BITS);
         handle.requireUsable(domain);
         destination = handle;
         remoteQueuePair = queuePairNumber;

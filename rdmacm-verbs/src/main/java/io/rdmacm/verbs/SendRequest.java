@@ -6,6 +6,7 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_send_wr;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Memory;
 
 /**
@@ -216,7 +217,7 @@ public final class SendRequest {
      */
     public SendRequest datagram(AddressHandle handle, int remoteQueuePairNumber, int remoteQueueKey) {
         handle.life().ensureOpen();
-        AddressAttributes.requireBits("queue pair number", remoteQueuePairNumber, QUEUE_PAIR_NUMBER_BITS);
+        Arguments.requireBits("queue pair number", remoteQueuePairNumber, QUEUE_PAIR_NUMBER_BITS);
         destination = handle;
         Memory.putLong(address + UD_AH, handle.address());
         Memory.putInt(address + UD_QPN, remoteQueuePairNumber);

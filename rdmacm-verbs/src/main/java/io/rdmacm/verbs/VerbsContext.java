@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.ibv_context;
 import io.rdmacm.bindings.ibv_device;
+import io.rdmacm.verbs.flow.EspAttributes;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Lifetime;

@@ -13,6 +13,11 @@ import java.net.Inet4Address;
 import java.util.EnumSet;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.flow.EspAttributes;
+import io.rdmacm.verbs.flow.EspFlag;
+import io.rdmacm.verbs.flow.EspKeyMaterial;
+import io.rdmacm.verbs.flow.EspParameters;
+import io.rdmacm.verbs.flow.FlowMatch;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;

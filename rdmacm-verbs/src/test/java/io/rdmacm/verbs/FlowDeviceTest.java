@@ -7,6 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.util.List;
 import java.util.Set;
 
+import io.rdmacm.verbs.flow.EspAttributes;
+import io.rdmacm.verbs.flow.EspKeyMaterial;
+import io.rdmacm.verbs.flow.EspParameters;
+import io.rdmacm.verbs.flow.FlowAttributes;
+import io.rdmacm.verbs.flow.FlowMatch;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.Inet4Address;
 import java.util.HexFormat;
 
+import io.rdmacm.verbs.flow.EthernetMatch;
+import io.rdmacm.verbs.flow.FlowMatch;
+import io.rdmacm.verbs.flow.Ipv4ExtendedMatch;
+import io.rdmacm.verbs.flow.Ipv6Match;
+import io.rdmacm.verbs.flow.TcpUdpMatch;
+
 /** Frames that a client sends and flows bring to a server, on whatever devices the two are. */
 final class FlowTraffic implements AutoCloseable {
     /** How many frames are spread. */

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.flow.FlowAttributes;
+import io.rdmacm.verbs.flow.FlowMatch;
 import org.junit.jupiter.api.Assumptions;
 
 /** One of two ends that exchange whole Ethernet frames, each with a context of its own. */

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.rdmacm.verbs.flow.EspAttributes;
+import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.UseAfterClose;

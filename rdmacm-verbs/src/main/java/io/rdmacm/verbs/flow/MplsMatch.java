@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
+
+import io.rdmacm.verbs.internal.Arguments;
 
 /**
  * One entry of the MPLS label stack that packets of a flow have ({@code struct ibv_flow_spec_mpls}). Made by {@link
@@ -25,7 +27,7 @@ public final class MplsMatch extends FlowMatch {
 
     /** The label alone, 20 bits. */
     public MplsMatch label(int label) {
-        AddressAttributes.requireBits("label", label, Integer.SIZE - LABEL_SHIFT);
+        Arguments.requireBits("label", label, Integer.SIZE - LABEL_SHIFT);
         return entry(label << LABEL_SHIFT, -1 << LABEL_SHIFT);
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -8,6 +10,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+
+import io.rdmacm.verbs.Counters;
+import io.rdmacm.verbs.FlowAction;
+import io.rdmacm.verbs.internal.Arguments;
 
 /**
  * A flow rule: which packets a queue pair receives ({@code struct ibv_flow_attr}, ibv_create_flow(3)). Immutable.
@@ -37,8 +43,8 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
         if (flags.contains(FlowFlag.DONT_TRAP) && type != FlowType.NORMAL) {
             throw new IllegalArgumentException("DONT_TRAP is for rules of type NORMAL only, not " + type);
         }
-        AddressAttributes.requireBits("priority", priority, Short.SIZE);
-        AddressAttributes.requireBits("port", port, Byte.SIZE);
+        Arguments.requireBits("priority", priority, Short.SIZE);
+        Arguments.requireBits("port", port, Byte.SIZE);
         if (port == 0) {
             throw new IllegalArgumentException("ports are counted from 1, not 0");
         }
@@ -47,6 +53,15 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
             throw new IllegalArgumentException("a flow has at most " + MOST_SPECIFICATIONS + " specifications, not "
                     + specifications.size());
         }
+    }
+
+    /**
+     * As C has it: a {@code struct ibv_flow_attr} with its specifications behind it.
+     *
+     * @param arena where it is allocated
+     */
+    public MemorySegment toNative(Arena arena) {
+        return FlowStructs.write(this, arena);
     }
 
     /** Begins with a rule of type NORMAL for port 1, with the highest priority and no specifications. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 /**
  * The header of encrypted packets (IPsec ESP) of a flow ({@code struct ibv_flow_spec_esp}). Made by {@link FlowMatch}.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -90,9 +90,9 @@ final class FlowStructs {
             case FlowSpecification.Tag tag ->
                     struct.set(ValueLayout.JAVA_INT, ibv_flow_spec_action_tag.tag_id$offset(), tag.id());
             case FlowSpecification.Handle handle -> struct.set(ValueLayout.JAVA_LONG_UNALIGNED,
-                    ibv_flow_spec_action_handle.action$offset(), handle.action().address());
+                    ibv_flow_spec_action_handle.action$offset(), handle.action().handle().address());
             case FlowSpecification.Count count -> struct.set(ValueLayout.JAVA_LONG_UNALIGNED,
-                    ibv_flow_spec_counter_action.counters$offset(), count.counters().address());
+                    ibv_flow_spec_counter_action.counters$offset(), count.counters().handle().address());
             case FlowSpecification.Drop _ -> {
                 // nothing else in it
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 /**
  * What a header of a packet must have for the packet to be of a flow (ibv_create_flow(3)): of each member that is

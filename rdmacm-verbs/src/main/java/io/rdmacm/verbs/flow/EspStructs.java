@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +20,7 @@ final class EspStructs {
     }
 
     /** A new {@code struct ibv_flow_action_esp_attr}. */
-    static long write(EspAttributes attributes, Arena arena) {
+    static MemorySegment write(EspAttributes attributes, Arena arena) {
         MemorySegment struct = ibv_flow_action_esp_attr.allocate(arena);
         attributes.parameters().ifPresent(
                 parameters -> ibv_flow_action_esp_attr.esp_attr(struct, write(parameters, arena)));
@@ -38,7 +38,7 @@ final class EspStructs {
             ibv_flow_action_esp_attr.comp_mask(struct, Rdma.IBV_FLOW_ACTION_ESP_MASK_ESN());
             ibv_flow_action_esp_attr.esn(struct, number);
         });
-        return struct.address();
+        return struct;
     }
 
     private static MemorySegment write(EspParameters parameters, Arena arena) {

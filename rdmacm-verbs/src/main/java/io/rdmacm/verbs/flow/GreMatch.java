@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 /**
  * The GRE header that packets of a flow have ({@code struct ibv_flow_spec_gre}). Made by {@link FlowMatch}. Immutable.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 import java.util.Objects;
+
+import io.rdmacm.verbs.CompletionCursor;
+import io.rdmacm.verbs.CounterDescription;
+import io.rdmacm.verbs.Counters;
+import io.rdmacm.verbs.FlowAction;
 
 /**
  * A part of a flow rule ({@code struct ibv_flow_spec}, ibv_create_flow(3)): what packets must look like

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -34,6 +36,15 @@ public record EspAttributes(Optional<EspParameters> parameters, Optional<EspKeyM
             throw new IllegalArgumentException("a replay window cannot be negative: " + replayWindow.getAsInt());
         }
         encapsulation = List.copyOf(encapsulation);
+    }
+
+    /**
+     * As C has it: a {@code struct ibv_flow_action_esp_attr} and what it points to.
+     *
+     * @param arena where it is allocated
+     */
+    public MemorySegment toNative(Arena arena) {
+        return EspStructs.write(this, arena);
     }
 
     /** Begins with nothing. */

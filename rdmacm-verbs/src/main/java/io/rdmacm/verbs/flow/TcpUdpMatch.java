@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.flow;
 
 /**
  * The ports that TCP or UDP packets of a flow have ({@code struct ibv_flow_spec_tcp_udp}). Made by {@link FlowMatch}.
