@@ -25,6 +25,11 @@ final class CTwins implements AutoCloseable {
         return compile("yield", List.of("-shared", "-fPIC"), List.of("-ldl"));
     }
 
+    /** {@return where that library writes how long a test took} */
+    Path elapsed() {
+        return folder.resolve("elapsed");
+    }
+
     /** {@return a program that registers memory} */
     Path register() throws IOException, InterruptedException {
         return compile("register", List.of(), List.of("-libverbs"));

@@ -78,6 +78,8 @@ class DeviceBenchmarkTest {
         try (CTwins twins = new CTwins(); Perftest c = new Perftest(Port.find(), Cpus.find(), twins)) {
             for (Measurement kind : kinds) {
                 assertThat(DeviceBenchmark.compare(kind, java, c, 1, collector)).contains("ratio");
+                assertThat(twins.elapsed().toFile().exists()).as("told by what is preloaded into perftest")
+                        .isEqualTo(kind.polling() == Polling.YIELD);
             }
             Registrations.run(Port.find(), twins,
                     new Plan(List.of(), 1, 0, 0, 0, 3, List.of(4096)), collector);
