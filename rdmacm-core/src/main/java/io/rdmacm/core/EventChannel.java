@@ -93,8 +93,7 @@ public final class EventChannel extends NativeObject {
      * to this channel: not to be closed. Events that {@link #await} has set aside do not make it readable.
      */
     public int fd() {
-        life().ensureOpen();
-        return Memory.getInt(address() + rdma_event_channel.fd$offset());
+        return intMember(rdma_event_channel.fd$offset());
     }
 
     /**

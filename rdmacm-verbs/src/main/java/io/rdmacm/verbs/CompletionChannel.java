@@ -75,8 +75,7 @@ public final class CompletionChannel extends NativeObject {
      * to this channel: not to be closed.
      */
     public int fd() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_comp_channel.fd$offset());
+        return intMember(ibv_comp_channel.fd$offset());
     }
 
     /**

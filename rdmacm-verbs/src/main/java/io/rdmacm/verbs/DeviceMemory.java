@@ -83,11 +83,10 @@ public final class DeviceMemory extends NativeObject {
      * @throws RdmaUnsupportedException when the driver does not tell it
      */
     public int kernelHandle() throws RdmaException {
-        life().ensureOpen();
-        if ((Memory.getInt(address() + ibv_dm.comp_mask$offset()) & Rdma.IBV_DM_MASK_HANDLE()) == 0) {
+        if ((intMember(ibv_dm.comp_mask$offset()) & Rdma.IBV_DM_MASK_HANDLE()) == 0) {
             throw RdmaException.of("ibv_dm.handle", Rdma.EOPNOTSUPP());
         }
-        return Memory.getInt(address() + ibv_dm.handle$offset());
+        return intMember(ibv_dm.handle$offset());
     }
 
     /**

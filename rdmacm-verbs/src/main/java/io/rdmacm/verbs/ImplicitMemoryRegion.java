@@ -7,7 +7,6 @@ import java.util.Set;
 import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
@@ -48,14 +47,12 @@ public final class ImplicitMemoryRegion extends NativeObject {
 
     /** The key for work requests of this side ({@code lkey}); an unsigned number. */
     public int localKey() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_mr.lkey$offset());
+        return intMember(ibv_mr.lkey$offset());
     }
 
     /** The key for work requests of a peer ({@code rkey}); an unsigned number. */
     public int remoteKey() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_mr.rkey$offset());
+        return intMember(ibv_mr.rkey$offset());
     }
 
     /**

@@ -9,7 +9,6 @@ import java.util.Set;
 import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
@@ -117,8 +116,7 @@ public final class MemoryRegion extends NativeObject {
 
     /** The kernel's number of it, for {@link ProtectionDomain#importRegion} ({@code ibv_mr.handle}). */
     public int kernelHandle() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_mr.handle$offset());
+        return intMember(ibv_mr.handle$offset());
     }
 
     /**

@@ -90,6 +90,21 @@ public abstract class NativeObject implements AutoCloseable {
         return address;
     }
 
+    /**
+     * For the classes of this library: a member of the C object, which another thread cannot free meanwhile.
+     *
+     * @param offset where it is
+     * @throws IllegalStateException when closed
+     */
+    protected final int intMember(long offset) {
+        life.enter();
+        try {
+            return Memory.getInt(address + offset);
+        } finally {
+            life.leave();
+        }
+    }
+
     @Override
     public String toString() {
         return life + (life.isOpen() ? "" : " (closed)");

@@ -8,7 +8,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.rdmacm.bindings.ibv_pd;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.QueueGuard;
 
@@ -65,8 +64,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     /** The kernel's number of it, for {@link VerbsContext#importProtectionDomain} ({@code ibv_pd.handle}). */
     public final int kernelHandle() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_pd.handle$offset());
+        return intMember(ibv_pd.handle$offset());
     }
 
     /**

@@ -253,14 +253,12 @@ public final class VerbsContext extends NativeObject {
 
     /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
     public int completionVectors() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_context.num_comp_vectors$offset());
+        return intMember(ibv_context.num_comp_vectors$offset());
     }
 
     /** The file descriptor of its commands, for {@link Device#importDevice} ({@code ibv_context.cmd_fd}). */
     public int commandFd() {
-        life().ensureOpen();
-        return Memory.getInt(address() + ibv_context.cmd_fd$offset());
+        return intMember(ibv_context.cmd_fd$offset());
     }
 
     /** What the device is, and its limits ({@code ibv_query_device}). */

@@ -115,12 +115,7 @@ public final class WorkQueue extends NativeObject {
 
     /** The state that it was brought into last ({@code ibv_wq.state}). */
     public WorkQueueState state() {
-        life().enter();
-        try {
-            return WorkQueueState.of(Memory.getInt(address() + ibv_wq.state$offset()));
-        } finally {
-            life().leave();
-        }
+        return WorkQueueState.of(intMember(ibv_wq.state$offset()));
     }
 
     /**

@@ -22,6 +22,8 @@ public final class QueueGuard {
     private static final VarHandle INSIDE;
     private static final Claim NOBODY = new Claim(null);
     private static final int HANDOVERS_BEFORE_SHARING = 32;
+    // some microseconds
+    private static final int SPINS_BEFORE_YIELDING = 100;
 
     static {
         try {
@@ -37,8 +39,9 @@ public final class QueueGuard {
     private final ReentrantLock lock = new ReentrantLock();
     @SuppressWarnings("FieldMayBeFinal")
     private Claim claim = NOBODY;
+    // written with the lock held
+    private volatile boolean closed;
     // guarded by lock
-    private boolean closed;
     private int handovers;
     private long lastThread = -1;
 
@@ -135,12 +138,12 @@ public final class QueueGuard {
     }
 
     private Claim enterSlowly() {
+        // Whoever is refused need not wait for the closer.
+        requireOpen();
         lock.lock();
         boolean stay = false;
         try {
-            if (closed) {
-                throw new IllegalStateException(name + " is closed");
-            }
+            requireOpen();
             revoke();
             if (handovers > HANDOVERS_BEFORE_SHARING) {
                 // in, with the lock held until leave
@@ -164,6 +167,12 @@ public final class QueueGuard {
         }
     }
 
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(name + " is closed");
+        }
+    }
+
     /** Takes the claim away; afterwards nobody is inside. With the lock held. */
     private void revoke() {
         Claim taken = claim;
@@ -172,9 +181,13 @@ public final class QueueGuard {
         }
         CLAIM.setOpaque(this, NOBODY);
         Membarrier.heavy();
-        while ((int) INSIDE.getAcquire(taken) != 0) {
+        for (int spins = 0; (int) INSIDE.getAcquire(taken) != 0; spins++) {
             // one post or poll: too short to sleep for, but its thread may have to be scheduled first
-            Thread.yield();
+            if (spins < SPINS_BEFORE_YIELDING) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
         }
     }
 }
