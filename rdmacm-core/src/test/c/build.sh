@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the stand-in for librdmacm into the folder $1. Without a compiler or the headers there is none: the reason is
-# printed, and kept in $1/missing.txt for the tests that are skipped.
+# printed, and kept in $1/missing.txt for the tests that are skipped. FAKE_CFLAGS: more options, for a sanitizer.
 set -eu
 here=$(dirname "$0")
 mkdir -p "$1"
@@ -19,5 +19,5 @@ echo '#include <rdma/rdma_cma.h>' | gcc -fsyntax-only -x c - 2>/dev/null ||
     missing "$1" "gcc cannot compile rdma/rdma_cma.h: install librdmacm-dev and the headers of the C library"
 
 # Under another name first: a JVM may have the last one open.
-gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -o "$1/libfakerdmacm.so.new" "$here/fakerdmacm.c"
+gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -pthread ${FAKE_CFLAGS:-} -o "$1/libfakerdmacm.so.new" "$here/fakerdmacm.c"
 mv "$1/libfakerdmacm.so.new" "$1/libfakerdmacm.so"

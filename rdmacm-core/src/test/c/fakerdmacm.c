@@ -2,6 +2,7 @@
 // A stand-in for librdmacm, for what SoftRoCE refuses: it records every call with what its pointers lead to, and
 // delivers the events that a test scripts. It never touches a device.
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdint.h>
@@ -26,9 +27,45 @@ static const char *failing;
 static int failure;
 static struct ibv_context *context;
 static struct ibv_ece remote_ece;
-static struct rdma_cm_event *events[EVENTS];
-static unsigned first, last;
-static uint64_t acknowledged;
+static int recording = 1;
+static uint64_t taken, acknowledged;
+
+// The kernel's side of a channel: events that nobody has taken yet.
+struct channel {
+	struct rdma_event_channel base;
+	pthread_mutex_t mutex;
+	struct rdma_cm_event *events[EVENTS];
+	unsigned first, last;
+};
+
+struct event {
+	struct rdma_cm_event base;
+	struct id *counted; // whom it keeps from being destroyed
+};
+
+struct id {
+	struct rdma_cm_id base;
+	int taken; // events, not yet acknowledged
+};
+
+// What the stand-in for libibverbs lends (fake_share), for its objects and those here to be watched alike.
+static void *plain_allocate(size_t size)
+{
+	return calloc(1, size);
+}
+
+static void plain_used(const char *function, const uint64_t *arguments, int number)
+{
+	(void) function;
+	(void) arguments;
+	(void) number;
+}
+
+static void *(*allocate)(size_t size) = plain_allocate;
+static void (*release)(void *object) = free;
+static void (*used)(const char *function, const uint64_t *arguments, int number) = plain_used;
+static struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+static int (*destroy_qp)(struct ibv_qp *qp);
 
 // Controls, called by the tests.
 
@@ -36,8 +73,23 @@ void fake_reset(void)
 {
 	count = 0;
 	failing = NULL;
-	first = last = 0;
-	acknowledged = 0;
+	taken = acknowledged = 0;
+	recording = 1;
+}
+
+// Off, calls may come from many threads at once.
+void fake_recording(int on)
+{
+	recording = on;
+}
+
+void fake_share(void *allocator, void *releaser, void *user, void *qp_creator, void *qp_destroyer)
+{
+	allocate = allocator;
+	release = releaser;
+	used = user;
+	create_qp = qp_creator;
+	destroy_qp = qp_destroyer;
 }
 
 uint64_t fake_records(void)
@@ -71,30 +123,37 @@ void fake_remote_ece(uint32_t vendor, uint32_t options)
 // The next event that rdma_get_cm_event finds: of an id without parameters, or a connect request with a new id.
 void fake_event(struct rdma_cm_id *id, int type)
 {
-	struct rdma_cm_event *event = calloc(1, sizeof(*event));
+	struct channel *channel = (struct channel *) id->channel;
+	struct rdma_cm_event *event = allocate(sizeof(struct event));
 	uint64_t one = 1;
 
 	event->event = type;
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		event->listen_id = id;
-		event->id = calloc(1, sizeof(*id));
+		event->id = allocate(sizeof(struct id));
 		*event->id = *id;
 	} else {
 		event->id = id;
 	}
-	events[last++ % EVENTS] = event;
-	if (write(id->channel->fd, &one, sizeof(one)) != sizeof(one))
+	((struct event *) event)->counted = (struct id *) id;
+	pthread_mutex_lock(&channel->mutex);
+	channel->events[channel->last++ % EVENTS] = event;
+	pthread_mutex_unlock(&channel->mutex);
+	if (write(channel->base.fd, &one, sizeof(one)) != sizeof(one))
 		abort();
 }
 
 // How many events were taken and not given back.
 uint64_t fake_unacknowledged(void)
 {
-	return first - acknowledged;
+	return taken - acknowledged;
 }
 
 static int called(const char *function, const uint64_t *arguments, int n, const void *data, size_t size)
 {
+	used(function, arguments, n);
+	if (!recording)
+		return 0;
 	struct fake_record *record = &records[count++ % RECORDS];
 
 	memset(record, 0, sizeof(*record));
@@ -129,38 +188,55 @@ static size_t address_size(const struct sockaddr *address)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-	struct rdma_event_channel *channel = calloc(1, sizeof(*channel));
+	struct channel *channel = allocate(sizeof(*channel));
 
-	channel->fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-	return channel;
+	pthread_mutex_init(&channel->mutex, NULL);
+	channel->base.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	return &channel->base;
 }
 
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
+	used(__func__, (uint64_t[]) {WORD(channel)}, 1);
 	close(channel->fd);
-	free(channel);
+	release(channel);
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
 {
+	struct channel *fake = (struct channel *) channel;
 	uint64_t one;
 
-	if (read(channel->fd, &one, sizeof(one)) < 0)
-		return -1;
-	*event = events[first++ % EVENTS];
-	return 0;
+	used(__func__, (uint64_t[]) {WORD(channel)}, 1);
+	while (read(channel->fd, &one, sizeof(one)) == sizeof(one)) {
+		pthread_mutex_lock(&fake->mutex);
+		*event = fake->first == fake->last ? NULL : fake->events[fake->first++ % EVENTS];
+		pthread_mutex_unlock(&fake->mutex);
+		if (*event) {
+			__atomic_add_fetch(&((struct event *) *event)->counted->taken, 1, __ATOMIC_SEQ_CST);
+			__atomic_add_fetch(&taken, 1, __ATOMIC_SEQ_CST);
+			return 0;
+		}
+		// it went with its id
+	}
+	return -1;
 }
 
 int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-	acknowledged++;
-	free(event);
+	struct id *id = ((struct event *) event)->counted;
+
+	used(__func__, (uint64_t[]) {WORD(event), WORD(id)}, 2);
+	__atomic_sub_fetch(&id->taken, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_SEQ_CST);
+	release(event);
 	return 0;
 }
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *user, enum rdma_port_space ps)
 {
-	*id = calloc(1, sizeof(**id));
+	used(__func__, (uint64_t[]) {WORD(channel)}, 1);
+	*id = allocate(sizeof(struct id));
 	(*id)->channel = channel;
 	(*id)->context = user;
 	(*id)->ps = ps;
@@ -169,9 +245,33 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	return 0;
 }
 
+// As the kernel: events that nobody has taken go with the id, and requests with their new ids.
+static void drop_events(struct channel *channel, struct rdma_cm_id *id)
+{
+	unsigned kept = 0;
+
+	pthread_mutex_lock(&channel->mutex);
+	for (unsigned i = channel->first; i != channel->last; i++) {
+		struct rdma_cm_event *event = channel->events[i % EVENTS];
+		if (((struct event *) event)->counted != (struct id *) id) {
+			channel->events[(channel->first + kept++) % EVENTS] = event;
+			continue;
+		}
+		if (event->id != id)
+			release(event->id);
+		release(event);
+	}
+	channel->last = channel->first + kept;
+	pthread_mutex_unlock(&channel->mutex);
+}
+
 int rdma_destroy_id(struct rdma_cm_id *id)
 {
-	free(id);
+	used(__func__, (uint64_t[]) {WORD(id), WORD(id->channel)}, 2);
+	drop_events((struct channel *) id->channel, id);
+	if (__atomic_load_n(&((struct id *) id)->taken, __ATOMIC_SEQ_CST) || id->qp || id->srq)
+		abort(); // librdmacm would wait for ever, or leak
+	release(id);
 	return 0;
 }
 
@@ -226,6 +326,11 @@ int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 	return CALLED(NULL, 0, WORD(id));
 }
 
+int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
+{
+	return CALLED(private_data, private_data_len, WORD(id), private_data_len);
+}
+
 int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
 {
 	return CALLED(private_data, private_data_len, WORD(id), private_data_len);
@@ -268,10 +373,21 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	if (CALLED(attr, sizeof(*attr), WORD(id)))
+		return -1;
+	id->qp = create_qp(pd, attr);
+	return 0;
+}
+
 void rdma_destroy_qp(struct rdma_cm_id *id)
 {
 	CALLED(NULL, 0, WORD(id));
-	free(id->qp);
+	if (destroy_qp)
+		destroy_qp(id->qp);
+	else
+		free(id->qp);
 	id->qp = NULL;
 }
 

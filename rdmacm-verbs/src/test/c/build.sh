@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the stand-in for libibverbs into the folder $1. Without a compiler or the headers there is none: the reason is
-# printed, and kept in $1/missing.txt for the tests that are skipped.
+# printed, and kept in $1/missing.txt for the tests that are skipped. FAKE_CFLAGS: more options, for a sanitizer.
 set -eu
 here=$(dirname "$0")
 mkdir -p "$1"
@@ -19,6 +19,6 @@ echo '#include <infiniband/verbs.h>' | gcc -fsyntax-only -x c - 2>/dev/null ||
     missing "$1" "gcc cannot compile infiniband/verbs.h: install libibverbs-dev and the headers of the C library"
 
 # Under another name first: a JVM may have the last one open.
-gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -pthread -o "$1/libfakeverbs.so.new" \
+gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -pthread ${FAKE_CFLAGS:-} -o "$1/libfakeverbs.so.new" \
     "$here"/*.c
 mv "$1/libfakeverbs.so.new" "$1/libfakeverbs.so"

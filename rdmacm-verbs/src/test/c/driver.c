@@ -34,6 +34,12 @@ int fake_complete(struct ibv_cq *cq, const struct ibv_wc *completion)
 	return 0;
 }
 
+void fake_fill(struct ibv_cq *cq, int count)
+{
+	for (int i = 0; i < count; i++)
+		fake_complete(cq, &(struct ibv_wc){.wr_id = i, .opcode = IBV_WC_SEND});
+}
+
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	int error = CALLED(FAKE_BITS(cq), FAKE_BITS(solicited_only));
@@ -66,11 +72,19 @@ static void complete_at_once(struct ibv_qp *qp, const struct ibv_send_wr *wr)
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	int error = CALLED(FAKE_BITS(qp), FAKE_BITS(wr), FAKE_BITS(bad));
+	fake_touch(qp);
 	for (; wr && !error; wr = wr->next) {
 		fake_append(wr, sizeof(*wr));
 		fake_append(wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
-		for (int i = 0; (wr->send_flags & IBV_SEND_INLINE) && i < wr->num_sge; i++)
+		for (int i = 0; (wr->send_flags & IBV_SEND_INLINE) && i < wr->num_sge; i++) {
+			fake_used("inline data", &wr->sg_list[i].addr, 1);
+			fake_touch((const void *)(uintptr_t)wr->sg_list[i].addr);
 			fake_append((const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		}
+		if (fake_watching() && qp->qp_type == IBV_QPT_UD)
+			fake_used("post_send to an address handle", (uint64_t[]){FAKE_BITS(wr->wr.ud.ah)}, 1);
+		if (wr->opcode == IBV_WR_BIND_MW)
+			fake_used("post_send of a memory window", (uint64_t[]){FAKE_BITS(wr->bind_mw.mw)}, 1);
 		if (wr->opcode == IBV_WR_TSO)
 			fake_append(wr->tso.hdr, wr->tso.hdr_sz);
 		if (fake_looping())
@@ -98,12 +112,16 @@ static int post_receives(struct ibv_recv_wr *wr, struct ibv_recv_wr **bad, int e
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	return post_receives(wr, bad, CALLED(FAKE_BITS(qp), FAKE_BITS(wr), FAKE_BITS(bad)));
+	int error = CALLED(FAKE_BITS(qp), FAKE_BITS(wr), FAKE_BITS(bad));
+	fake_touch(qp);
+	return post_receives(wr, bad, error);
 }
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	return post_receives(wr, bad, CALLED(FAKE_BITS(srq), FAKE_BITS(wr), FAKE_BITS(bad)));
+	int error = CALLED(FAKE_BITS(srq), FAKE_BITS(wr), FAKE_BITS(bad));
+	fake_touch(srq);
+	return post_receives(wr, bad, error);
 }
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -295,6 +313,7 @@ static void wr_start(struct ibv_qp_ex *qp)
 static int wr_complete(struct ibv_qp_ex *qp)
 {
 	CALLED(FAKE_BITS(qp));
+	fake_touch(qp);
 	return fake_scripted_result();
 }
 

@@ -82,7 +82,27 @@ void fake_raise(struct ibv_cq *cq);
 // An asynchronous event of a context; the element as in the struct ibv_async_event.
 void fake_async(struct ibv_context *context, int type, uint64_t element);
 
-// For the parts of this library.
+// Whether objects lie where their use after their end is noticed, and how many turns of a loop a call takes at most.
+// Off at first; to be set before there are objects. With pages, who reads or writes a destroyed object is stopped by a
+// signal. For a sanitizer objects lie in the heap of the C library.
+enum { FAKE_WATCH = 1, FAKE_WATCH_PAGES = 2, FAKE_WATCH_BY_SANITIZER = 3 };
+void fake_watch(int mode, int turns);
+enum fake_misuse { FAKE_USED_AFTER_FREE, FAKE_FREED_IN_USE, FAKE_USED_TOGETHER, FAKE_FREED_TWICE,
+	FAKE_WRITTEN_AFTER_FREE, FAKE_MISUSES };
+uint64_t fake_misuses(int misuse);
+// The function that did it last.
+const char *fake_misused_by(int misuse);
+// Completions arrive in a queue, numbered from 0.
+void fake_fill(struct ibv_cq *cq, int count);
+
+// For the parts of this library, and for other stand-ins.
+
+void *fake_allocate(size_t size);
+void fake_free(void *object);
+void fake_used(const char *function, const uint64_t *arguments, int count);
+// Reads an object as a driver does, when objects are watched.
+void fake_touch(const void *object);
+int fake_watching(void);
 
 // Records a call. Returns 0, or the error number that it is to fail with.
 int fake_called(const char *function, const uint64_t *arguments, int count, const void *data, size_t data_size);

@@ -52,7 +52,7 @@ void *fake_make(enum fake_kind kind, size_t size, int *users)
 	fake_add(&live[kind], 1);
 	if (users)
 		fake_add(users, 1);
-	return calloc(1, size);
+	return fake_allocate(size);
 }
 
 int fake_destroy(enum fake_kind kind, void *object, int *users)
@@ -60,7 +60,7 @@ int fake_destroy(enum fake_kind kind, void *object, int *users)
 	fake_add(&live[kind], -1);
 	if (users)
 		fake_add(users, -1);
-	free(object);
+	fake_free(object);
 	return 0;
 }
 

@@ -20,6 +20,7 @@ static void *failed(int error)
 static int post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	int error = CALLED_WITH(wr, sizeof(*wr), FAKE_BITS(wq), FAKE_BITS(wr));
+	fake_touch(wq);
 	if (error)
 		*bad = wr;
 	return error;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /** The controls of the stand-in for librdmacm, {@code src/test/c}: what it was called with, what it shall deliver. */
 @SuppressWarnings("restricted")
 final class FakeRdmaCm {
-    private static final String PROPERTY = "io.rdmacm.librdmacm";
+    static final String PROPERTY = "io.rdmacm.librdmacm";
     private static final int ARGUMENTS = 5;
 
     private FakeRdmaCm() {

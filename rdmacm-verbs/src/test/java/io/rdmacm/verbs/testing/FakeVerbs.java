@@ -226,6 +226,11 @@ public final class FakeVerbs {
         call("fake_set_abi", context.address(), abiCompat, size);
     }
 
+    /** Where a function of the library is. */
+    public static long address(String function) {
+        return Library.SYMBOLS.findOrThrow(function).address();
+    }
+
     /** Calls any function of the library, with numbers and addresses. */
     public static long call(String function, long... arguments) {
         MethodHandle handle = HANDLES.computeIfAbsent(function + arguments.length, key -> link(function, arguments));

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.races;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.rdmacm.verbs.internal.QueueGuard;
+
+/** The guard of the data path alone: nobody is inside after a close, and never two. */
+public final class GuardRaces implements Races {
+    // How often a user looks whether the queue is gone: longer than an unsafe close needs to go on.
+    private static final int INSIDE = 300;
+
+    private final AtomicInteger late = new AtomicInteger();
+    private final AtomicInteger together = new AtomicInteger();
+
+    /** A queue without a C object: only whether it is gone. */
+    private static final class Queue {
+        private static final VarHandle GONE;
+        private static final VarHandle BUSY;
+
+        static {
+            try {
+                MethodHandles.Lookup lookup = MethodHandles.lookup();
+                GONE = lookup.findVarHandle(Queue.class, "gone", boolean.class);
+                BUSY = lookup.findVarHandle(Queue.class, "busy", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        private final QueueGuard guard = new QueueGuard("queue");
+        // Opaque, for the race to be about the guard and not about what it protects.
+        private boolean gone;
+        private boolean busy;
+    }
+
+    private void use(Queue queue) {
+        QueueGuard.Claim claim = queue.guard.enter();
+        try {
+            boolean seen = false;
+            for (int i = 0; i < INSIDE; i++) {
+                seen |= (boolean) Queue.GONE.getOpaque(queue);
+            }
+            if (seen) {
+                late.incrementAndGet();
+            }
+        } finally {
+            queue.guard.leave(claim);
+        }
+    }
+
+    private void useAlone(Queue queue) {
+        QueueGuard.Claim claim = queue.guard.enter();
+        try {
+            if ((boolean) Queue.BUSY.getOpaque(queue) || (boolean) Queue.GONE.getOpaque(queue)) {
+                together.incrementAndGet();
+            }
+            Queue.BUSY.setOpaque(queue, true);
+            for (int i = 0; i < INSIDE; i++) {
+                if ((boolean) Queue.GONE.getOpaque(queue)) {
+                    late.incrementAndGet();
+                }
+            }
+            Queue.BUSY.setOpaque(queue, false);
+        } finally {
+            queue.guard.leave(claim);
+        }
+    }
+
+    private static void close(Queue queue) {
+        queue.guard.close();
+        Queue.GONE.setOpaque(queue, true);
+    }
+
+    @Override
+    public List<Race<?>> all() {
+        return List.of(
+                Race.of("QueueGuard use/close", Queue::new).use(this::use).close(GuardRaces::close),
+                Race.of("QueueGuard use/use/close", Queue::new).use(this::useAlone).use(this::useAlone)
+                        .close(GuardRaces::close),
+                Race.of("QueueGuard use/awaitQuiet/close", Queue::new).use(this::use)
+                        .use(queue -> {
+                            queue.guard.awaitQuiet();
+                            if ((boolean) Queue.GONE.getOpaque(queue)) {
+                                throw new IllegalStateException("closed");
+                            }
+                        })
+                        .close(GuardRaces::close),
+                Race.of("QueueGuard use/close/close", Queue::new).use(this::use).close(GuardRaces::close)
+                        .close(GuardRaces::close));
+    }
+
+    @Override
+    public String misuse() {
+        return late.get() == 0 && together.get() == 0 ? ""
+                : late + " times inside after a close, " + together + " times two inside";
+    }
+
+    @Override
+    public void close() {
+        // nothing was opened
+    }
+}
