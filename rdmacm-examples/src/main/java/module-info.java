@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** The programs of librdmacm and libibverbs in Java. */
+@SuppressWarnings("requires-automatic")
 module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
+    requires HdrHistogram;
 
     exports io.rdmacm.examples;
 
@@ -16,6 +18,8 @@ module io.rdmacm.examples {
     opens io.rdmacm.examples.echo to
             info.picocli;
     opens io.rdmacm.examples.eventserver to
+            info.picocli;
+    opens io.rdmacm.examples.kvstore to
             info.picocli;
     opens io.rdmacm.examples.manual to
             info.picocli;

@@ -15,6 +15,8 @@ import io.rdmacm.examples.cm.Udaddy;
 import io.rdmacm.examples.echo.Echo;
 import io.rdmacm.examples.eventserver.EventClient;
 import io.rdmacm.examples.eventserver.EventServer;
+import io.rdmacm.examples.kvstore.KvLoad;
+import io.rdmacm.examples.kvstore.KvServer;
 import io.rdmacm.examples.manual.ApmExample;
 import io.rdmacm.examples.manual.MulticastExample;
 import io.rdmacm.examples.manual.RcExample;
@@ -46,7 +48,7 @@ import picocli.CommandLine.Spec;
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
             IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
-            EventServer.class, EventClient.class},
+            EventServer.class, EventClient.class, KvServer.class, KvLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",
         footer = "%nrdmacm NAME --help tells the options of a program.", commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {

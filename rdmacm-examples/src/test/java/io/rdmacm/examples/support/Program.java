@@ -119,11 +119,20 @@ public final class Program implements AutoCloseable {
 
     /** Waits until it has printed something. */
     public Matcher awaitOutput(String regex) throws InterruptedException {
+        return await(out, regex);
+    }
+
+    /** Waits until it has printed something to standard error. */
+    public Matcher awaitError(String regex) throws InterruptedException {
+        return await(err, regex);
+    }
+
+    private Matcher await(StringWriter stream, String regex) throws InterruptedException {
         Pattern pattern = Pattern.compile(regex);
         long end = System.nanoTime() + LIMIT.toNanos();
         while (true) {
             boolean ended = task.isDone();
-            Matcher matcher = pattern.matcher(out.toString());
+            Matcher matcher = pattern.matcher(stream.toString());
             if (matcher.find()) {
                 return matcher;
             }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.kvstore;
+
+import java.io.PrintWriter;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A bar that grows with what is done, drawn again in its place a few times a second. For any number of threads. */
+final class Progress {
+    private static final int WIDTH = 40;
+    private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private final PrintWriter terminal;
+    private final long total;
+    private final AtomicLong done = new AtomicLong();
+    private final AtomicLong drawn = new AtomicLong(System.nanoTime() - PAUSE);
+    private volatile String task = "";
+
+    /**
+     * Nothing is done yet.
+     *
+     * @param terminal where to draw; null for nowhere
+     * @param total how much there is to do
+     */
+    Progress(PrintWriter terminal, long total) {
+        this.terminal = terminal;
+        this.total = total;
+    }
+
+    /** What is being done now. */
+    void begin(String what) {
+        task = what;
+    }
+
+    /** One more is done. */
+    void step() {
+        long now = done.incrementAndGet();
+        long last = drawn.get();
+        long time = System.nanoTime();
+        // One of the threads draws, and the others go on.
+        if (terminal != null && time - last >= PAUSE && drawn.compareAndSet(last, time)) {
+            draw(now);
+        }
+    }
+
+    /** Clears the line. */
+    void end() {
+        if (terminal != null) {
+            terminal.print("\r" + " ".repeat(WIDTH + 40) + "\r");
+            terminal.flush();
+        }
+    }
+
+    private synchronized void draw(long now) {
+        int filled = (int) (WIDTH * now / total);
+        terminal.printf("\r%-16s [%s%s] %3d %%", task, "#".repeat(filled), " ".repeat(WIDTH - filled),
+                100 * now / total);
+        terminal.flush();
+    }
+}

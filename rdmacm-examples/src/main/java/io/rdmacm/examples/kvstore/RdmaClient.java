@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.kvstore;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.Endpoint;
+import io.rdmacm.core.EndpointAttributes;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.examples.support.Resources;
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.WorkCompletionStatus;
+
+/**
+ * The client over RDMA. A put is a message and its answer. A get is a read of the slot where the key must be, out of
+ * the memory of a server that takes no notice; when the read met a write it is done again.
+ */
+final class RdmaClient implements KvClient {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Set<SendFlag> SIGNALED = EnumSet.of(SendFlag.SIGNALED);
+    private static final int MOST_TRIES = 1_000_000;
+
+    private final Resources resources = new Resources();
+    private final Completions completions = Completions.allocate(1);
+    private final Endpoint endpoint;
+    private final long tableAddress;
+    private final int tableKey;
+    private final int tcpPort;
+    private final KvLayout layout;
+    private final MemoryRegion request;
+    private final MemoryRegion answer;
+    // Where reads go, and the copy that is looked at.
+    private final MemoryRegion slot;
+    private final KvSlot copy;
+    private volatile long tornReads;
+
+    /** Connects, and asks where the table is. */
+    RdmaClient(InetSocketAddress server) throws IOException, InterruptedException {
+        boolean connected = false;
+        try {
+            endpoint = resources.add(Endpoint.createActive(server, PortSpace.TCP, EndpointAttributes.defaults(),
+                    PATIENCE));
+            endpoint.connect(ConnectionParameters.defaults(), PATIENCE);
+            ByteBuffer hello;
+            try (MemoryRegion message = allocate(KvMessage.OVERHEAD)) {
+                ByteBuffer question = message.memory().asByteBuffer();
+                KvMessage.begin(question, KvMessage.Request.HELLO);
+                hello = ByteBuffer.wrap(exchange(message, question.position(), message));
+            }
+            KvMessage.found(hello);
+            tableAddress = hello.getLong();
+            tableKey = hello.getInt();
+            tcpPort = hello.getInt();
+            layout = KvLayout.read(hello);
+            request = resources.add(allocate(messageBytes()));
+            answer = resources.add(allocate(messageBytes()));
+            slot = resources.add(allocate(layout.slotBytes()));
+            copy = new KvSlot(layout);
+            connected = true;
+        } finally {
+            if (!connected) {
+                resources.close();
+            }
+        }
+    }
+
+    /** How long messages can be, over RDMA and over TCP. */
+    int messageBytes() {
+        return layout.keyBytes() + layout.valueBytes() + KvMessage.OVERHEAD;
+    }
+
+    KvLayout layout() {
+        return layout;
+    }
+
+    /** Where the same store listens for TCP. */
+    int tcpPort() {
+        return tcpPort;
+    }
+
+    /** The device that leads to the server. */
+    String deviceName() {
+        return endpoint.context().deviceName();
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) throws IOException, InterruptedException {
+        ByteBuffer message = request.memory().asByteBuffer();
+        KvMessage.put(message, key, value);
+        KvMessage.found(ByteBuffer.wrap(exchange(request, message.position(), answer)));
+    }
+
+    @Override
+    public byte[] get(byte[] key) throws IOException, InterruptedException {
+        for (int probe = 0; probe < KvLayout.PROBES; probe++) {
+            switch (read(layout.offset(key, probe), key)) {
+                case FOUND -> {
+                    return copy.value();
+                }
+                case EMPTY -> {
+                    return null;
+                }
+                default -> {
+                    // Another key has the slot: this one may be in the next.
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public long handled() throws IOException, InterruptedException {
+        ByteBuffer message = request.memory().asByteBuffer();
+        KvMessage.begin(message, KvMessage.Request.COUNT);
+        ByteBuffer count = ByteBuffer.wrap(exchange(request, message.position(), answer));
+        KvMessage.found(count);
+        return count.getLong();
+    }
+
+    @Override
+    public long tornReads() {
+        return tornReads;
+    }
+
+    @Override
+    public void close() throws IOException {
+        resources.close();
+    }
+
+    /** Reads a slot out of the server's memory, until that did not meet a write. */
+    private KvSlot.Content read(long offset, byte[] key) throws IOException, InterruptedException {
+        for (int i = 0; i < MOST_TRIES; i++) {
+            endpoint.postRead(0, slot, 0, layout.slotBytes(), SIGNALED, tableAddress + offset, tableKey);
+            endpoint.getSendCompletions(completions, PATIENCE);
+            check();
+            MemorySegment.copy(slot.memory(), ValueLayout.JAVA_BYTE, 0, copy.bytes(), 0, copy.bytes().length);
+            KvSlot.Content content = copy.look(key);
+            if (content != KvSlot.Content.TORN) {
+                return content;
+            }
+            tornReads++;
+        }
+        throw new IOException("a slot is being written all the time");
+    }
+
+    /** Sends a message and waits for its answer; a copy of it. */
+    private byte[] exchange(MemoryRegion message, int length, MemoryRegion in)
+            throws IOException, InterruptedException {
+        // The place of the answer first: the server may be fast.
+        endpoint.postReceive(0, in, 0, (int) in.length());
+        endpoint.postSend(0, message, 0, length, SIGNALED);
+        endpoint.getSendCompletions(completions, PATIENCE);
+        check();
+        endpoint.getReceiveCompletions(completions, PATIENCE);
+        check();
+        return in.memory().asSlice(0, completions.byteLength()).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private void check() throws IOException {
+        completions.next();
+        if (completions.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
+            throw new IOException("the server has ended the connection");
+        }
+        completions.check();
+    }
+
+    private MemoryRegion allocate(int bytes) throws IOException {
+        return endpoint.protectionDomain().allocate(bytes, AccessFlag.LOCAL_WRITE);
+    }
+}
