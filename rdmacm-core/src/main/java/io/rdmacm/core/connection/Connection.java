@@ -329,7 +329,8 @@ public final class Connection implements AutoCloseable {
     private void hurryRetries() {
         try {
             queues.pair().modify(QueuePairAttributes.builder().minRnrTimer(MIN_RNR_TIMER).build());
-        } catch (RdmaException | IllegalStateException e) {
+        } catch (RdmaException | IllegalStateException | IllegalArgumentException e) {
+            // also when the peer has broken the connection already: an error state takes no attributes
             manager.remark("retries are slow", this, e);
         }
     }

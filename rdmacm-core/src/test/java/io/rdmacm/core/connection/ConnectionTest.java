@@ -257,6 +257,24 @@ class ConnectionTest {
         }
     }
 
+    /** The last step of an accept comes after the peer can send: it finds the connection broken, and does not mind. */
+    @Test
+    void aConnectionThatBreaksWhileItIsAcceptedIsAcceptedAndThenFoundBroken() throws Exception {
+        ConnectionSettings small = ConnectionSettings.builder().messageSize(64).build();
+        try (Peers peers = new Peers(4, small)) {
+            for (int i = 0; i < 40; i++) {
+                try (Background<Connection> breaking = Background.call(() -> {
+                    Connection client = peers.clients.connect(peers.listener.address(), Peers.TIMEOUT);
+                    client.send(new byte[65], Peers.TIMEOUT);
+                    return client;
+                }); Connection server = peers.listener.accept(Peers.TIMEOUT)) {
+                    assertThatThrownBy(() -> server.receive(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);
+                    breaking.result().close();
+                }
+            }
+        }
+    }
+
     @Test
     void readsAndWritesOfThePeersMemory() throws Exception {
         try (Peers peers = new Peers(); Peers.Pair pair = peers.connect();
