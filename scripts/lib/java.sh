@@ -45,6 +45,15 @@ run_maven() {
         mvn -B -ntp -Dstyle.color=never "$@" </dev/null
 }
 
+# test_class_path ROOT: of all modules and their tests, as they were built.
+test_class_path() {
+    local module path=()
+    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-examples; do
+        path+=("$1/$module/target/classes" "$1/$module/target/test-classes")
+    done
+    (IFS=:; echo "${path[*]}:$(<"$1/rdmacm-examples/target/test-classpath.txt")")
+}
+
 EXAMPLES_JAR=rdmacm-examples/target/rdmacm-examples.jar
 
 # The modules that the jar is made of, in the folder $1.
@@ -76,4 +85,21 @@ build_examples() {
         touch "$root/$EXAMPLES_JAR"
     fi
     exec {lock}>&-
+}
+
+# build_tests ROOT: all modules that the examples stand on, and their tests; quiet, unless it fails.
+build_tests() {
+    local root=$1 built=$1/rdmacm-examples/target/.tests-built log=$1/rdmacm-examples/target/build-tests.log
+    if [[ -e $built && -z $(find "$root"/pom.xml "$root"/rdmacm-{bindings-gen,verbs,core,examples}/{pom.xml,src} \
+        -newer "$built" -print -quit) ]]; then
+        return 0
+    fi
+    install_packages maven || return 1
+    say "building the tests"
+    mkdir -p "$root/rdmacm-examples/target"
+    if ! (cd "$root" && run_maven -q -DskipTests -pl rdmacm-examples -am package) >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        return 1
+    fi
+    touch "$built"
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.soak;
+
+import java.util.random.RandomGenerator;
+
+import io.rdmacm.verbs.SendBatch;
+import io.rdmacm.verbs.SendRequests;
+
+/** Many operations posted at once, of which only the last one tells that it is done. */
+final class Batches implements Act {
+    private static final int SIZE = 1 << 10;
+    private static final int MOST = Side.DEPTH - 1;
+
+    @Override
+    public void play(Stage stage, RandomGenerator random) throws Exception {
+        try (Pair pair = Pair.connect(stage, random)) {
+            SendRequests block = SendRequests.allocate(MOST, 1);
+            int rounds = 1 + random.nextInt(20);
+            for (int round = 0; round < rounds; round++) {
+                int count = 1 + random.nextInt(MOST);
+                long first = random.nextLong();
+                for (int i = 0; i < count; i++) {
+                    Payload.write(pair.client().region().memory().asSlice((long) i * SIZE, SIZE), first + i);
+                }
+                if (pair.client().postsBatches()) {
+                    batch(pair, first, count);
+                } else {
+                    block(pair, block, first, count);
+                }
+                pair.client().success(first + count - 1);
+                for (int i = 0; i < count; i++) {
+                    Payload.check(pair.server().region().memory().asSlice(Side.HALF + (long) i * SIZE, SIZE),
+                            first + i);
+                    stage.tally().did("write", SIZE);
+                }
+            }
+        }
+    }
+
+    private static void batch(Pair pair, long first, int count) throws Exception {
+        if ((first & 1) == 0) {
+            // what is not completed is not sent
+            try (SendBatch batch = pair.client().pair().startBatch()) {
+                batch.rdmaWrite(0, 0).id(first).data(pair.client().region(), 0, SIZE);
+            }
+        }
+        try (SendBatch batch = pair.client().pair().startBatch()) {
+            for (int i = 0; i < count; i++) {
+                batch.rdmaWrite(target(pair, i), pair.server().region().remoteKey()).id(first + i)
+                        .signaled(i == count - 1).data(pair.client().region(), (long) i * SIZE, SIZE);
+            }
+            batch.complete();
+        }
+    }
+
+    private static void block(Pair pair, SendRequests block, long first, int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            block.get(i).rdmaWrite(target(pair, i), pair.server().region().remoteKey()).id(first + i)
+                    .signaled(i == count - 1).data(pair.client().region(), (long) i * SIZE, SIZE);
+        }
+        pair.client().pair().postSend(block, 0, count);
+    }
+
+    private static long target(Pair pair, int index) {
+        return pair.server().region().remoteAddress() + Side.HALF + (long) index * SIZE;
+    }
+}

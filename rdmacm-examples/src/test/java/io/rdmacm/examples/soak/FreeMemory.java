@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.soak;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Cleaner;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Memory that is free, but kept by the collector and the allocator: it hides what is lost. */
+final class FreeMemory {
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    // of glibc only
+    @SuppressWarnings("restricted")
+    private static final Optional<MethodHandle> TRIM = Linker.nativeLinker().defaultLookup().find("malloc_trim")
+            .map(trim -> Linker.nativeLinker().downcallHandle(trim,
+                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)));
+
+    private FreeMemory() {
+    }
+
+    /** Collects the heap, frees the native memory of what was collected, and gives it back to the system. */
+    static void giveBack() throws InterruptedException {
+        for (int i = 0; i < 2; i++) {
+            CountDownLatch cleaned = new CountDownLatch(1);
+            CLEANER.register(new Object(), cleaned::countDown);
+            System.gc();
+            // the other cleaners are as fast
+            boolean ignored = cleaned.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        if (TRIM.isPresent()) {
+            try {
+                int ignored = (int) TRIM.get().invokeExact(0L);
+            } catch (Throwable e) {
+                throw new AssertionError("malloc_trim throws nothing", e);
+            }
+        }
+    }
+}
