@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the Java benchmarks are compared with: the same loops in C, over the same provider, through the inline functions
-// of verbs.h. Prints the nanoseconds of one post and the poll of its completion, one line a sample.
+// of verbs.h. Prints the nanoseconds of one post and the poll of its completion, a median on each line.
 #include <infiniband/verbs.h>
 
 #include <stdint.h>
@@ -9,20 +9,30 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_BATCH = 64, SIZE = 64, DEPTH = 64, CHUNK = 1 << 14 };
+enum { MAX_BATCH = 64, SIZE = 64, DEPTH = 64, CHUNK = 1024 };
 
-// What the command line says, in this order.
+// What the command line says, as name=number.
 static struct {
-	int extended;    // whether batches and polls in place, instead of ibv_post_send and ibv_poll_cq
-	int batch;       // requests a post
-	int sges;        // entries of the scatter list
-	int inlined;     // whether the data goes with the request
-	int queue_pairs; // how many there are
-	int regions;     // how many there are
-	int rotate;      // whether each post is to the next queue pair and of the next region
-	int millis;      // of each sample
-	int samples;
-	int warmups; // samples that are not printed
+	const char *name;
+	int number;
+	int least;
+	int most;
+} options[] = {
+	{"extended", 0, 0, 1},           // whether batches and polls in place, instead of ibv_post_send and ibv_poll_cq
+	{"batch", 1, 1, MAX_BATCH},      // requests a post
+	{"polled", MAX_BATCH, 1, MAX_BATCH}, // completions a poll at most
+	{"sges", 1, 1, 2},               // entries of the scatter list
+	{"inline", 0, 0, 1},             // whether the data goes with the request
+	{"queuePairs", 1, 1, 100000},    // how many there are
+	{"regions", 1, 1, 100000},       // how many there are
+	{"rotate", 0, 0, 1},             // whether each post is to the next queue pair and of the next region
+	{"millis", 200, 0, 100000},      // of each sample
+	{"samples", 5, 1, 100000},       // how many
+	{"warmUps", 2, 0, 100000},       // samples before those that are printed
+};
+
+static struct {
+	int extended, batch, polled, sges, inlined, queue_pairs, regions, rotate, millis, samples, warmups;
 } given;
 
 static struct ibv_cq *cq;
@@ -94,8 +104,9 @@ static void post_and_poll(uint64_t operations)
 	static struct ibv_wc wcs[MAX_BATCH];
 	static uint64_t id;
 	struct ibv_send_wr *bad;
-	int pair = 0;
-	int region = 0;
+	int most = given.polled < given.batch ? given.polled : given.batch;
+	static int pair;
+	static int region;
 	for (int i = 0; i < given.batch; i++) {
 		wrs[i] = (struct ibv_send_wr){
 			.next = i + 1 < given.batch ? &wrs[i + 1] : NULL,
@@ -127,7 +138,7 @@ static void post_and_poll(uint64_t operations)
 		if (ibv_post_send(qps[pair], wrs, &bad))
 			fail("ibv_post_send");
 		for (int wanted = given.batch; wanted > 0;) {
-			int taken = ibv_poll_cq(cq, given.batch, wcs);
+			int taken = ibv_poll_cq(cq, most, wcs);
 			if (taken < 0)
 				fail("ibv_poll_cq");
 			for (int i = 0; i < taken; i++) {
@@ -188,37 +199,56 @@ static double now(void)
 	return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
+static int by_size(const void *a, const void *b)
+{
+	double difference = *(const double *)a - *(const double *)b;
+	return (difference > 0) - (difference < 0);
+}
+
+// The median of short runs: those in which something else had the processor do not count.
 static double sample(void)
 {
-	uint64_t operations = 0;
+	enum { MOST_RUNS = 1 << 20 };
+	static double runs[MOST_RUNS];
+	int count = 0;
 	double begin = now();
-	double end;
+	double last = begin;
 	do {
 		if (given.extended)
 			post_and_poll_extended(CHUNK);
 		else
 			post_and_poll(CHUNK);
-		operations += CHUNK;
-		end = now();
-	} while (end - begin < given.millis * 1e6);
-	return (end - begin) / operations;
+		double end = now();
+		runs[count++] = (end - last) / CHUNK;
+		last = end;
+	} while (last - begin < given.millis * 1e6 && count < MOST_RUNS);
+	qsort(runs, count, sizeof(*runs), by_size);
+	return runs[count / 2];
+}
+
+static void read_options(int argc, char **argv)
+{
+	int count = sizeof(options) / sizeof(*options);
+	for (int i = 1; i < argc; i++) {
+		size_t length = strcspn(argv[i], "=");
+		int o = 0;
+		while (o < count && (strlen(options[o].name) != length || strncmp(options[o].name, argv[i], length) != 0))
+			o++;
+		int number = argv[i][length] ? atoi(argv[i] + length + 1) : -1;
+		if (o == count || number < options[o].least || number > options[o].most) {
+			fprintf(stderr, "%s: there is no option %s\n", argv[0], argv[i]);
+			exit(2);
+		}
+		options[o].number = number;
+	}
+	_Static_assert(sizeof(given) / sizeof(int) == sizeof(options) / sizeof(*options), "each has its place");
+	for (int o = 0; o < count; o++)
+		((int *)&given)[o] = options[o].number;
 }
 
 int main(int argc, char **argv)
 {
-	int *options = (int *)&given;
-	int count = sizeof(given) / sizeof(*options);
-	if (argc != 1 + count) {
-		fprintf(stderr, "usage: %s EXTENDED BATCH SGES INLINE QUEUE-PAIRS REGIONS ROTATE MILLIS SAMPLES WARM-UPS\n", argv[0]);
-		return 2;
-	}
-	for (int i = 0; i < count; i++)
-		options[i] = atoi(argv[1 + i]);
-	if (given.batch < 1 || given.batch > MAX_BATCH || given.sges < 1 || given.sges > 2 || given.queue_pairs < 1 ||
-	    given.regions < 1) {
-		fprintf(stderr, "%s: an option is out of its range\n", argv[0]);
-		return 2;
-	}
+	read_options(argc, argv);
 	set_up();
 	for (int i = -given.warmups; i < given.samples; i++) {
 		double nanos = sample();

@@ -18,13 +18,21 @@ final class PublicLoop {
     private final Completions completions;
     private long id;
 
-    PublicLoop(NullStack stack, int batch, Payload payload) {
+    /**
+     * A loop.
+     *
+     * @param stack what it uses
+     * @param batch requests a post
+     * @param polled completions a poll at most
+     * @param payload what the requests carry
+     */
+    PublicLoop(NullStack stack, int batch, int polled, Payload payload) {
         this.pair = stack.pair(0);
         this.queue = stack.queue();
         this.batch = batch;
         this.block = stack.writes(batch, payload);
         this.single = block.get(0);
-        this.completions = Completions.allocate(batch);
+        this.completions = Completions.allocate(Math.min(batch, polled));
     }
 
     long run(int operations) throws RdmaException {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.rdmacm.bench.report.Result;
+import io.rdmacm.bench.report.Side;
+import io.rdmacm.bench.report.Summary;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * One measurement at a time: first the loop in C, then the same in Java in a JVM of its own, by JMH. Both take the
+ * median of short runs, of {@value PostAndPoll#OPERATIONS} operations each: those in which something else had the
+ * processor do not count.
+ */
+final class Measurements {
+    /** Bytes that an operation allocates on the Java heap. */
+    static final String ALLOCATION = "allocation";
+
+    private static final String ALLOCATED = "gc.alloc.rate.norm";
+    private static final int MEDIAN = 50;
+    private static final int SAMPLE_MILLIS = 200;
+    private static final int ALLOCATION_SAMPLES = 3;
+    private static final String PUBLIC_API = "publicApi";
+
+    private final int warmUps;
+    private final int samples;
+
+    Measurements(boolean quick) {
+        this.warmUps = quick ? 10 : 15;
+        this.samples = quick ? 5 : 10;
+    }
+
+    /** The four ways to post and poll. */
+    List<Result> postAndPoll(int batch, Payload payload, int round)
+            throws IOException, InterruptedException, RunnerException {
+        Map<String, Object> params = postPollParams("classic", batch, payload, round);
+        Map<String, Integer> inC = inC(batch, payload);
+        Map<String, Object> inJava = Map.of("batch", batch, "payload", payload);
+        List<Result> results = new ArrayList<>();
+        results.add(c(Summary.POST_POLL, params, inC));
+        results.add(java(PostAndPoll.class, PUBLIC_API, Side.JAVA, Summary.POST_POLL, params, inJava));
+        results.add(java(PostAndPoll.class, "generatedBindings", Side.NAIVE, Summary.POST_POLL, params, inJava));
+        results.add(java(PostAndPoll.class, "jni", Side.JNI, Summary.POST_POLL, params, inJava));
+        if (round == 1) {
+            results.add(allocation(PostAndPoll.class, Summary.POST_POLL, params, inJava));
+        }
+        return results;
+    }
+
+    /** By the extended interfaces. */
+    List<Result> postAndPollInPlace(int batch, Payload payload, int round)
+            throws IOException, InterruptedException, RunnerException {
+        Map<String, Object> params = postPollParams("extended", batch, payload, round);
+        Map<String, Integer> inC = inC(batch, payload);
+        inC.put("extended", 1);
+        Map<String, Object> inJava = Map.of("batch", batch, "payload", payload);
+        List<Result> results = new ArrayList<>(both(Summary.POST_POLL, PostAndPollInPlace.class, params, inC, inJava));
+        if (round == 1) {
+            results.add(allocation(PostAndPollInPlace.class, Summary.POST_POLL, params, inJava));
+        }
+        return results;
+    }
+
+    /** With one post, and completions taken a few at a time. */
+    List<Result> pollInBatches(int polled, int round) throws IOException, InterruptedException, RunnerException {
+        Map<String, Integer> inC = inC(PostAndPoll.LARGEST_BATCH, Payload.ONE_ENTRY);
+        inC.put("polled", polled);
+        return both("poll_in_batches", PollInBatches.class, params(round, "polled", polled), inC,
+                Map.of("polled", polled));
+    }
+
+    /** When there are many queue pairs. */
+    List<Result> amongQueuePairs(int pairs, boolean rotate, int round)
+            throws IOException, InterruptedException, RunnerException {
+        Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
+        inC.put("queuePairs", pairs);
+        inC.put("rotate", rotate ? 1 : 0);
+        return both("post_poll_queue_pairs", PostAndPollAmongQueuePairs.class,
+                params(round, "rotate", rotate, "queue_pairs", pairs), inC,
+                Map.of("queuePairs", pairs, "rotate", rotate));
+    }
+
+    /** When there are many memory regions. */
+    List<Result> amongRegions(int regions, boolean rotate, int round)
+            throws IOException, InterruptedException, RunnerException {
+        Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
+        inC.put("regions", regions);
+        inC.put("rotate", rotate ? 1 : 0);
+        return both("post_poll_regions", PostAndPollAmongRegions.class,
+                params(round, "rotate", rotate, "regions", regions), inC,
+                Map.of("regions", regions, "rotate", rotate));
+    }
+
+    private List<Result> both(String name, Class<?> benchmark, Map<String, Object> params, Map<String, Integer> inC,
+            Map<String, ?> inJava) throws IOException, InterruptedException, RunnerException {
+        List<Result> results = new ArrayList<>();
+        results.add(c(name, params, inC));
+        results.add(java(benchmark, PUBLIC_API, Side.JAVA, name, params, inJava));
+        return results;
+    }
+
+    private Map<String, Integer> inC(int batch, Payload payload) {
+        Map<String, Integer> options = new LinkedHashMap<>();
+        options.put("batch", batch);
+        options.put("sges", payload.entries());
+        options.put("inline", payload.inline() ? 1 : 0);
+        options.put("millis", SAMPLE_MILLIS);
+        options.put("samples", samples);
+        options.put("warmUps", 2);
+        return options;
+    }
+
+    private static Map<String, Object> postPollParams(String calls, int batch, Payload payload, int round) {
+        return params(round, "calls", calls, "sges", payload.entries(), "inline", payload.inline(), "batch", batch);
+    }
+
+    private static Map<String, Object> params(int round, Object... namesAndValues) {
+        Map<String, Object> params = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            params.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        params.put(Result.ROUND, round);
+        return params;
+    }
+
+    private static Result c(String name, Map<String, Object> params, Map<String, Integer> options)
+            throws IOException, InterruptedException {
+        return shown(new Result(name, Side.C, params, Summary.TIME, "ns", CLoop.run(options)));
+    }
+
+    private Result java(Class<?> benchmark, String method, Side side, String name, Map<String, Object> params,
+            Map<String, ?> inJava) throws RunnerException {
+        Options options = options(benchmark, method, inJava, samples)
+                .mode(Mode.SampleTime).operationsPerInvocation(1).build();
+        double time = new Runner(options).runSingle().getPrimaryResult().getStatistics().getPercentile(MEDIAN);
+        return shown(new Result(name, side, params, Summary.TIME, "ns", time / PostAndPoll.OPERATIONS));
+    }
+
+    /** What the public API allocates. JMH allocates for its samples: so this is a run without. */
+    private Result allocation(Class<?> benchmark, String name, Map<String, Object> params, Map<String, ?> inJava)
+            throws RunnerException {
+        Options options = options(benchmark, PUBLIC_API, inJava, ALLOCATION_SAMPLES).mode(Mode.AverageTime)
+                .addProfiler(GCProfiler.class).build();
+        double bytes = new Runner(options).runSingle().getSecondaryResults().get(ALLOCATED).getScore();
+        return shown(new Result(name, Side.JAVA, params, ALLOCATION, "B", bytes));
+    }
+
+    private ChainedOptionsBuilder options(Class<?> benchmark, String method, Map<String, ?> inJava, int iterations) {
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .include("^" + (benchmark.getName() + "." + method).replace(".", "\\.") + "$")
+                .forks(1).shouldFailOnError(true).verbosity(VerboseMode.SILENT)
+                // what JMH does with Unsafe is none of our business
+                .jvmArgsAppend("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
+                .warmupIterations(warmUps).warmupTime(TimeValue.milliseconds(SAMPLE_MILLIS))
+                .measurementIterations(iterations).measurementTime(TimeValue.milliseconds(SAMPLE_MILLIS));
+        inJava.forEach((key, value) -> options.param(key, value.toString()));
+        return options;
+    }
+
+    private static Result shown(Result result) {
+        System.out.printf("  %-22s %-6s %8.2f %-2s  %s%n", result.name(), result.side().id(), result.value(),
+                result.unit(), result.configuration());
+        return result;
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.verbs.RdmaException;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What a poll costs that takes several completions: {@value PostAndPoll#LARGEST_BATCH} requests with one post, whose
+ * completions are polled for a few at a time. An operation is one request.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@OperationsPerInvocation(PostAndPoll.OPERATIONS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Benchmark)
+public class PollInBatches {
+    /** Completions a poll at most. */
+    @Param({"1", "2", "4", "8", "16"})
+    public int polled;
+
+    private NullStack stack;
+    private PublicLoop loop;
+
+    /** Makes the objects. */
+    @Setup
+    public void open() throws RdmaException {
+        stack = new NullStack(false, 1, 1);
+        loop = new PublicLoop(stack, PostAndPoll.LARGEST_BATCH, polled, Payload.ONE_ENTRY);
+    }
+
+    /** Closes them. */
+    @TearDown
+    public void close() throws RdmaException {
+        stack.close();
+    }
+
+    /** The objects of this library. */
+    @Benchmark
+    public long publicApi() throws RdmaException {
+        return loop.run(PostAndPoll.OPERATIONS);
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.verbs.RdmaException;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * One post and the poll of its completion, when there are many queue pairs: on one of them, and on one after the other
+ * (which the caches of the processor feel, in C as well).
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@OperationsPerInvocation(PostAndPoll.OPERATIONS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Benchmark)
+public class PostAndPollAmongQueuePairs {
+    /** How many there are. */
+    @Param({"1", "10", "100", "1000"})
+    public int queuePairs;
+
+    /** Whether each post is to the next one. */
+    @Param({"false", "true"})
+    public boolean rotate;
+
+    private NullStack stack;
+    private RotatingLoop loop;
+
+    /** Makes the objects. */
+    @Setup
+    public void open() throws RdmaException {
+        stack = new NullStack(false, queuePairs, 1);
+        loop = new RotatingLoop(stack, rotate ? queuePairs : 1, 1);
+    }
+
+    /** Closes them. */
+    @TearDown
+    public void close() throws RdmaException {
+        stack.close();
+    }
+
+    /** The objects of this library. */
+    @Benchmark
+    public long publicApi() throws RdmaException {
+        return loop.run(PostAndPoll.OPERATIONS);
+    }
+}

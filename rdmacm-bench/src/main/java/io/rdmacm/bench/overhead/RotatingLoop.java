@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.overhead;
+
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SendRequest;
+
+/** Posts and polls one at a time, to one queue pair after the other and of one region after the other. */
+final class RotatingLoop {
+    private final NullStack stack;
+    private final int pairs;
+    private final int regions;
+    private final CompletionQueue queue;
+    private final SendRequest request;
+    private final Completions completions = Completions.allocate(1);
+    private int pair;
+    private int region;
+    private long id;
+
+    /**
+     * A loop.
+     *
+     * @param stack what it uses
+     * @param pairs how many queue pairs of it
+     * @param regions how many memory regions of it
+     */
+    RotatingLoop(NullStack stack, int pairs, int regions) {
+        this.stack = stack;
+        this.pairs = pairs;
+        this.regions = regions;
+        this.queue = stack.queue();
+        this.request = stack.writes(1, Payload.ONE_ENTRY).get(0);
+    }
+
+    long run(int operations) throws RdmaException {
+        long sum = 0;
+        for (int done = 0; done < operations; done++) {
+            if (regions > 1) {
+                region = region + 1 == regions ? 0 : region + 1;
+                request.data(stack.region(region), 0, Payload.ONE_ENTRY.entryLength());
+            }
+            pair = pair + 1 >= pairs ? 0 : pair + 1;
+            stack.pair(pair).postSend(request.id(id++));
+            while (queue.poll(completions) == 0) {
+                Thread.onSpinWait();
+            }
+            completions.at(0).check();
+            sum += completions.workRequestId();
+        }
+        return sum;
+    }
+}
