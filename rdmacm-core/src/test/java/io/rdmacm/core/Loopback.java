@@ -10,7 +10,7 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 /** A listener on the device at hand, and connections to it, all in this JVM. */
 final class Loopback implements AutoCloseable {
     /** Long enough for the slowest guest; nothing waits that long when all is well. */
-    static final Duration TIMEOUT = Duration.ofSeconds(60);
+    static final Duration TIMEOUT = Duration.ofMinutes(4);
 
     final EventChannel channel;
     final CmId listener;
