@@ -25,14 +25,15 @@ static struct {
 	{"inline", 0, 0, 1},             // whether the data goes with the request
 	{"queuePairs", 1, 1, 100000},    // how many there are
 	{"regions", 1, 1, 100000},       // how many there are
-	{"rotate", 0, 0, 1},             // whether each post is to the next queue pair and of the next region
+	{"rotate", 0, 0, 1},             // whether to take the next of these each time, in batches of one
+	{"seed", 0, 0, 1000000},         // of where the stack and the objects lie, within a page; 0 for where they fall
 	{"millis", 200, 0, 100000},      // of each sample
 	{"samples", 5, 1, 100000},       // how many
 	{"warmUps", 2, 0, 100000},       // samples before those that are printed
 };
 
 static struct {
-	int extended, batch, polled, sges, inlined, queue_pairs, regions, rotate, millis, samples, warmups;
+	int extended, batch, polled, sges, inlined, queue_pairs, regions, rotate, seed, millis, samples, warmups;
 } given;
 
 static struct ibv_cq *cq;
@@ -55,6 +56,12 @@ static void *present(void *made, const char *what)
 	return made;
 }
 
+// Which lines of the caches collide is a matter of luck, of some ten percent: so it is drawn anew for each run.
+static size_t shift(void)
+{
+	return given.seed ? rand() % 4096 / 16 * 16 : 0;
+}
+
 static void set_up(void)
 {
 	struct ibv_device **list = present(ibv_get_device_list(NULL), "ibv_get_device_list");
@@ -64,6 +71,7 @@ static void set_up(void)
 	qps = present(calloc(given.queue_pairs, sizeof(*qps)), "calloc");
 	qps_ex = present(calloc(given.queue_pairs, sizeof(*qps_ex)), "calloc");
 	mrs = present(calloc(given.regions, sizeof(*mrs)), "calloc");
+	present(malloc(shift() + 1), "malloc");
 	if (given.extended) {
 		struct ibv_cq_init_attr_ex attr = {.cqe = DEPTH, .wc_flags = IBV_WC_STANDARD_FLAGS};
 		cq_ex = present(ibv_create_cq_ex(context, &attr), "ibv_create_cq_ex");
@@ -76,6 +84,7 @@ static void set_up(void)
 		memset(memory, 0, 4096);
 		mrs[i] = present(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr");
 	}
+	present(malloc(shift() + 1), "malloc");
 	for (int i = 0; i < given.queue_pairs; i++) {
 		struct ibv_qp_init_attr_ex attr = {
 			.send_cq = cq,
@@ -97,16 +106,22 @@ static uint32_t length(void)
 	return given.inlined ? 16 / given.sges : SIZE / given.sges;
 }
 
-static void post_and_poll(uint64_t operations)
+static struct ibv_send_wr *wrs;
+static struct ibv_sge (*sges)[2];
+static struct ibv_wc *wcs;
+
+// Of its own, within the page.
+static void *place(size_t size)
 {
-	static struct ibv_send_wr wrs[MAX_BATCH];
-	static struct ibv_sge sges[MAX_BATCH][2];
-	static struct ibv_wc wcs[MAX_BATCH];
-	static uint64_t id;
-	struct ibv_send_wr *bad;
-	int most = given.polled < given.batch ? given.polled : given.batch;
-	static int pair;
-	static int region;
+	char *memory = present(aligned_alloc(64, (size + 4096 + 63) / 64 * 64), "aligned_alloc");
+	return memory + shift();
+}
+
+static void fill_requests(void)
+{
+	wrs = place(MAX_BATCH * sizeof(*wrs));
+	sges = place(MAX_BATCH * sizeof(*sges));
+	wcs = place(MAX_BATCH * sizeof(*wcs));
 	for (int i = 0; i < given.batch; i++) {
 		wrs[i] = (struct ibv_send_wr){
 			.next = i + 1 < given.batch ? &wrs[i + 1] : NULL,
@@ -123,31 +138,58 @@ static void post_and_poll(uint64_t operations)
 				.lkey = mrs[0]->lkey,
 			};
 	}
-	for (uint64_t done = 0; done < operations; done += given.batch) {
-		for (int i = 0; i < given.batch; i++) {
-			wrs[i].wr_id = id++;
-			if (given.rotate && given.regions > 1) {
-				region = region + 1 == given.regions ? 0 : region + 1;
-				sges[i][0].addr = (uintptr_t)mrs[region]->addr;
-				sges[i][0].length = length();
-				sges[i][0].lkey = mrs[region]->lkey;
-			}
+}
+
+static inline void poll(int count, int most)
+{
+	for (int wanted = count; wanted > 0;) {
+		int taken = ibv_poll_cq(cq, most, wcs);
+		if (taken < 0)
+			fail("ibv_poll_cq");
+		for (int i = 0; i < taken; i++) {
+			if (wcs[i].status != IBV_WC_SUCCESS)
+				fail("completion");
+			checksum += wcs[i].wr_id;
 		}
-		if (given.rotate && given.queue_pairs > 1)
-			pair = pair + 1 == given.queue_pairs ? 0 : pair + 1;
+		wanted -= taken;
+	}
+}
+
+static void post_and_poll(uint64_t operations)
+{
+	static uint64_t id;
+	struct ibv_send_wr *bad;
+	struct ibv_qp *qp = qps[0];
+	int batch = given.batch;
+	int most = given.polled < batch ? given.polled : batch;
+	for (uint64_t done = 0; done < operations; done += batch) {
+		for (int i = 0; i < batch; i++)
+			wrs[i].wr_id = id++;
+		if (ibv_post_send(qp, wrs, &bad))
+			fail("ibv_post_send");
+		poll(batch, most);
+	}
+}
+
+// Each post to the next queue pair, and of the next region.
+static void post_and_poll_rotating(uint64_t operations)
+{
+	static uint64_t id;
+	static int pair;
+	static int region;
+	struct ibv_send_wr *bad;
+	for (uint64_t done = 0; done < operations; done++) {
+		if (given.regions > 1) {
+			region = region + 1 == given.regions ? 0 : region + 1;
+			sges[0][0].addr = (uintptr_t)mrs[region]->addr;
+			sges[0][0].length = length();
+			sges[0][0].lkey = mrs[region]->lkey;
+		}
+		pair = pair + 1 == given.queue_pairs ? 0 : pair + 1;
+		wrs[0].wr_id = id++;
 		if (ibv_post_send(qps[pair], wrs, &bad))
 			fail("ibv_post_send");
-		for (int wanted = given.batch; wanted > 0;) {
-			int taken = ibv_poll_cq(cq, most, wcs);
-			if (taken < 0)
-				fail("ibv_poll_cq");
-			for (int i = 0; i < taken; i++) {
-				if (wcs[i].status != IBV_WC_SUCCESS)
-					fail("completion");
-				checksum += wcs[i].wr_id;
-			}
-			wanted -= taken;
-		}
+		poll(1, 1);
 	}
 }
 
@@ -206,7 +248,7 @@ static int by_size(const void *a, const void *b)
 }
 
 // The median of short runs: those in which something else had the processor do not count.
-static double sample(void)
+static double __attribute__((noinline)) sample(void)
 {
 	enum { MOST_RUNS = 1 << 20 };
 	static double runs[MOST_RUNS];
@@ -216,6 +258,8 @@ static double sample(void)
 	do {
 		if (given.extended)
 			post_and_poll_extended(CHUNK);
+		else if (given.rotate)
+			post_and_poll_rotating(CHUNK);
 		else
 			post_and_poll(CHUNK);
 		double end = now();
@@ -249,7 +293,11 @@ static void read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	read_options(argc, argv);
+	srand(given.seed);
+	char *lower = __builtin_alloca(shift() + 1);
+	asm volatile("" : : "r"(lower) : "memory");
 	set_up();
+	fill_requests();
 	for (int i = -given.warmups; i < given.samples; i++) {
 		double nanos = sample();
 		if (i >= 0)

@@ -10,7 +10,7 @@ static void execute(struct null_qp *qp)
 {
 	struct null_cq *cq = (struct null_cq *)qp->ex.qp_base.send_cq;
 	for (; qp->executed != qp->doorbell; qp->executed++) {
-		const struct null_wqe *wqe = &qp->ring[qp->executed & qp->mask];
+		const struct null_wqe *wqe = &qp->device[qp->executed & qp->mask];
 		if (!(wqe->flags_size >> 16 & IBV_SEND_SIGNALED))
 			continue;
 		uint32_t index = cq->produced++;
@@ -24,8 +24,18 @@ static void execute(struct null_qp *qp)
 	}
 }
 
+static void copy_entry(struct null_wqe *to, const struct null_wqe *from)
+{
+	volatile uint64_t *target = (volatile uint64_t *)to;
+	const uint64_t *source = (const uint64_t *)from;
+	for (size_t i = 0; i < NULL_ENTRY / sizeof(*source); i++)
+		target[i] = source[i];
+}
+
 static void ring_doorbell(struct null_qp *qp)
 {
+	for (uint32_t index = qp->doorbell; index != qp->posted; index++)
+		copy_entry(&qp->device[index & qp->mask], &qp->ring[index & qp->mask]);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	qp->doorbell = qp->posted;
 	execute(qp);

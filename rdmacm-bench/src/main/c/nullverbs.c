@@ -176,10 +176,12 @@ static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *send_cq, struct 
 	uint32_t size = power_of_two(cap->max_send_wr);
 	struct null_qp *qp = zeroed(sizeof(*qp));
 	struct null_wqe *ring = zeroed(size * sizeof(*ring));
+	struct null_wqe *copy = zeroed(size * sizeof(*copy));
 	uint64_t *ids = zeroed(size * sizeof(*ids));
-	if (!qp || !ring || !ids) {
+	if (!qp || !ring || !copy || !ids) {
 		free(qp);
 		free(ring);
+		free(copy);
 		free(ids);
 		return NULL;
 	}
@@ -195,6 +197,7 @@ static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *send_cq, struct 
 	qp->max_sge = cap->max_send_sge;
 	qp->max_inline = cap->max_inline_data;
 	qp->ring = ring;
+	qp->device = copy;
 	qp->ids = ids;
 	pthread_spin_init(&qp->lock, PTHREAD_PROCESS_PRIVATE);
 	null_fill_qp(qp);
@@ -224,6 +227,7 @@ int ibv_destroy_qp(struct ibv_qp *destroyed)
 	null_remove_qp(qp);
 	pthread_spin_destroy(&qp->lock);
 	free(qp->ring);
+	free(qp->device);
 	free(qp->ids);
 	free(qp);
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A provider without a device, for measuring what a call costs: a stand-in for libibverbs.so.1 whose queue pairs and
 // completion queues do what a driver in user space does for each request and each completion, and no more. Entries of
-// 64 bytes are filled in under the lock of the queue, and a doorbell is written; what was posted is complete at once.
+// 64 bytes are filled in under the lock of the queue, copied to where the device has its queue (as drivers do where that
+// is in memory of the device), and a doorbell is written; what was posted is complete at once.
 // For one thread: the device's side of a completion queue has no lock of its own, as a device has none.
 #ifndef NULLVERBS_H
 #define NULLVERBS_H
@@ -25,7 +26,7 @@ struct null_wqe {
 		struct ibv_sge sges[NULL_MAX_SGE];
 		uint8_t data[NULL_MAX_INLINE];
 	};
-} __attribute__((aligned(NULL_ENTRY)));
+} __attribute__((aligned(NULL_ENTRY), may_alias));
 
 // An entry of a completion queue.
 struct null_cqe {
@@ -37,7 +38,7 @@ struct null_cqe {
 	uint8_t reserved[NULL_ENTRY - 32];
 	uint32_t opcode_status;
 	uint32_t owner; // which time round the ring it was written
-} __attribute__((aligned(NULL_ENTRY)));
+} __attribute__((aligned(NULL_ENTRY), may_alias));
 
 _Static_assert(sizeof(struct null_wqe) == NULL_ENTRY, "a send queue entry has 64 bytes");
 _Static_assert(sizeof(struct null_cqe) == NULL_ENTRY, "a completion queue entry has 64 bytes");
@@ -67,6 +68,7 @@ struct null_qp {
 	uint32_t max_sge;
 	uint32_t max_inline;
 	struct null_wqe *ring;
+	struct null_wqe *device; // its copy of the ring, which the driver only writes
 	uint64_t *ids;
 	struct null_wqe *current; // of the batch under way
 	volatile uint32_t doorbell;

@@ -2,7 +2,6 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
@@ -18,8 +17,8 @@ import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -43,9 +42,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     // null when it is only polled
     private final CompletionChannel channel;
     private final QueueGuard guard = new QueueGuard("CompletionQueue");
-    private final MemorySegment pollFunction;
-    private final MemorySegment notifyFunction;
-    private final boolean userSpace;
+    private final DriverCall poll;
+    private final DriverCall requestNotification;
     private volatile int capacity;
     // One event wakes one thread; a second one would wait for an event that the first has taken.
     private final ReentrantLock waiting = new ReentrantLock();
@@ -54,10 +52,9 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         super(life, address, size);
         this.context = context;
         this.channel = channel;
-        long nativeContext = ContextOps.contextOf(address);
-        this.pollFunction = ContextOps.POLL_CQ.of(nativeContext);
-        this.notifyFunction = ContextOps.REQ_NOTIFY_CQ.of(nativeContext);
-        this.userSpace = context.postsInUserSpace();
+        // memory only, with every driver
+        this.poll = ContextOps.POLL_CQ.call(address, true);
+        this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, context.postsInUserSpace());
         this.capacity = readCapacity(address, life);
     }
 
@@ -147,7 +144,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         int taken;
         try {
             requireNoCursor();
-            taken = FastPath.poll(pollFunction, address(), completions.capacity(), completions.address());
+            taken = poll.call(address(), completions.capacity(), completions.address());
         } finally {
             guard.leave(claim);
             Reference.reachabilityFence(completions);
@@ -174,7 +171,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         life().enter();
         try {
             requireChannel();
-            int result = FastPath.notify(userSpace, notifyFunction, address(), solicitedOnly ? 1 : 0);
+            int result = requestNotification.call(address(), solicitedOnly ? 1 : 0, 0);
             if (result != 0) {
                 throw RdmaException.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));
             }

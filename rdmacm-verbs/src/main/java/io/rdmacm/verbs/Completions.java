@@ -42,6 +42,7 @@ public final class Completions {
     // the address of the current one, before the first one when there is none; and behind the last one
     private long current;
     private long end;
+    private int size;
 
     private Completions(int capacity) {
         this.memory = Arena.ofAuto().allocate(SIZE * capacity, ibv_wc.layout().byteAlignment());
@@ -69,7 +70,7 @@ public final class Completions {
 
     /** How many the last poll took. */
     public int size() {
-        return (int) ((end - address) / SIZE);
+        return size;
     }
 
     /** The raw array of {@code struct ibv_wc}. */
@@ -94,8 +95,26 @@ public final class Completions {
      * @return this
      */
     public Completions at(int index) {
-        current = address + SIZE * Objects.checkIndex(index, size());
+        current = address + SIZE * Objects.checkIndex(index, size);
         return this;
+    }
+
+    /**
+     * The id that the program gave the work request of one completion: for tight loops, which need no cursor.
+     *
+     * @param index from 0 to one less than {@link #size()}
+     */
+    public long workRequestId(int index) {
+        return Memory.getLong(address + SIZE * Objects.checkIndex(index, size) + WR_ID);
+    }
+
+    /**
+     * Whether one ended well: for tight loops, which need no cursor.
+     *
+     * @param index from 0 to one less than {@link #size()}
+     */
+    public boolean succeeded(int index) {
+        return Memory.getInt(address + SIZE * Objects.checkIndex(index, size) + STATUS) == 0;
     }
 
     /** The id that the program gave the work request. */
@@ -184,6 +203,7 @@ public final class Completions {
     }
 
     void filled(int count) {
+        size = count;
         current = address - SIZE;
         end = address + SIZE * count;
     }

@@ -137,7 +137,7 @@ public final class MemoryWindow extends NativeObject {
         }
         checkDomain(pair.protectionDomain());
         NativeFunction function = function(ContextOps.BIND_MW, domain);
-        QueueGuard guard = pair.sends().guard();
+        QueueGuard guard = pair.sends();
         QueueGuard.Claim claim = guard.enter();
         int error;
         // Inside the guard none of the three can be destroyed: a close of them waits for posts.
@@ -227,7 +227,7 @@ public final class MemoryWindow extends NativeObject {
     }
 
     private static NativeFunction function(ContextOps op, ProtectionDomain domain) throws RdmaException {
-        long pointer = op.of(domain.context().address()).address();
+        long pointer = op.of(domain.context().address());
         if (pointer == 0) {
             throw RdmaException.of(op.name(), Rdma.EOPNOTSUPP());
         }

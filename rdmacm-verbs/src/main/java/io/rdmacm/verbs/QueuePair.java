@@ -67,12 +67,11 @@ public final class QueuePair extends NativeObject {
         boolean userSpace = context.postsInUserSpace();
         this.sends = new SendQueue(address, userSpace, attributes, capabilities, domain, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
-                ContextOps.POST_RECV.of(ContextOps.contextOf(address)), address, userSpace,
-                capabilities.maxReceiveScatterGather(), life);
+                ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
         this.hasSends = attributes.sendQueue() != null;
         this.hasReceives = attributes.hasReceives();
         if (domain != null) {
-            domain.addSendQueue(sends.guard());
+            domain.addSendQueue(sends);
         }
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
@@ -449,18 +448,18 @@ public final class QueuePair extends NativeObject {
         // C takes its completions out of the queues, and waits for polls to end before.
         requireNoCursor(attributes.sendQueue());
         requireNoCursor(attributes.receiveQueue());
-        sends.close();
+        sends.shut();
         receives.close();
         boolean destroyed = false;
         try {
             context.events().destroy(this, destroyer);
             destroyed = true;
             if (domain != null) {
-                domain.removeSendQueue(sends.guard());
+                domain.removeSendQueue(sends);
             }
         } finally {
             if (!destroyed) {
-                sends.guard().reopen();
+                sends.reopen();
                 receives.reopen();
             }
         }

@@ -5,21 +5,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
-import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where receive work requests are posted: of a queue pair, or shared by several. */
-final class ReceiveQueue {
+final class ReceiveQueue extends QueueGuard {
     private final String kind;
     private final String function;
-    private final MemorySegment pointer;
+    private final DriverCall post;
     private final long object;
-    private final boolean userSpace;
     private final int maxScatterGather;
     private final Lifetime life;
-    private final QueueGuard guard;
     // Where C writes the request that it refused: used inside the guard.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
@@ -30,35 +28,33 @@ final class ReceiveQueue {
      * @param owner the class whose queue it is
      * @param kind what that is called in a message
      * @param function the inline function that posts to it
-     * @param pointer what that calls: {@code int (*)(object, struct ibv_recv_wr *, struct ibv_recv_wr **)}
+     * @param post what that calls: {@code int (*)(object, struct ibv_recv_wr *, struct ibv_recv_wr **)}
      * @param object the address of the C object
-     * @param userSpace whether the call never goes into the kernel
      * @param maxScatterGather how many entries a request may have
      * @param life of the object, for messages
      */
-    ReceiveQueue(String owner, String kind, String function, MemorySegment pointer, long object, boolean userSpace,
+    ReceiveQueue(String owner, String kind, String function, DriverCall post, long object,
             int maxScatterGather, Lifetime life) {
+        super(owner);
         this.kind = kind;
         this.function = function;
-        this.pointer = pointer;
+        this.post = post;
         this.object = object;
-        this.userSpace = userSpace;
         this.maxScatterGather = maxScatterGather;
         this.life = life;
-        this.guard = new QueueGuard(owner);
     }
 
     void post(ReceiveRequest request) throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        Claim claim = enter();
         int error;
         try {
             if (request.maxEntries() > maxScatterGather) {
                 checkEntries(request);
             }
             request.unchain();
-            error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
+            error = post.call(object, request.address(), refusedAddress);
         } finally {
-            guard.leave(claim);
+            leave(claim);
             Reference.reachabilityFence(request);
         }
         if (error != 0) {
@@ -67,7 +63,7 @@ final class ReceiveQueue {
     }
 
     void post(ReceiveRequests block, int first, int count) throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        Claim claim = enter();
         int error;
         int failed = first;
         try {
@@ -78,27 +74,17 @@ final class ReceiveQueue {
                 }
             }
             block.chain(first, count);
-            error = FastPath.post(userSpace, pointer, object, block.address(first), refusedAddress);
+            error = post.call(object, block.address(first), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }
         } finally {
-            guard.leave(claim);
+            leave(claim);
             Reference.reachabilityFence(block);
         }
         if (error != 0) {
             throw SendQueue.refused(function, error, failed, life);
         }
-    }
-
-    /** Keeps posts out, and returns when no thread is inside one. */
-    void close() {
-        guard.close();
-    }
-
-    /** Undoes {@link #close()}, for a destroy that failed. */
-    void reopen() {
-        guard.reopen();
     }
 
     private void checkEntries(ReceiveRequest request) {

@@ -69,7 +69,7 @@ public final class SendBatch implements AutoCloseable {
     SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
             QueuePairCapabilities capabilities, String device) {
         this.queue = queue;
-        this.guard = queue.guard();
+        this.guard = queue;
         this.ops = new QueuePairExOps(extended);
         this.userSpace = queue.isInUserSpace();
         this.type = attributes.type();

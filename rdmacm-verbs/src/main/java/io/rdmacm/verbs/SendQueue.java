@@ -7,16 +7,16 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 
 import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where the send work requests of a queue pair are posted. */
-final class SendQueue {
+final class SendQueue extends QueueGuard {
     private static final int NOTHING = -1;
 
-    private final MemorySegment pointer;
+    private final DriverCall post;
     private final long object;
     private final boolean userSpace;
     private final int maxScatterGather;
@@ -25,7 +25,6 @@ final class SendQueue {
     private final boolean datagrams;
     private final int maxTsoHeader;
     private final Lifetime life;
-    private final QueueGuard guard = new QueueGuard("QueuePair");
     // Where C writes the request that it refused: used inside the guard.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
@@ -46,7 +45,8 @@ final class SendQueue {
      */
     SendQueue(long object, boolean userSpace, QueuePairInitAttributes attributes, QueuePairCapabilities capabilities,
             ProtectionDomain domain, Lifetime life) {
-        this.pointer = ContextOps.POST_SEND.of(ContextOps.contextOf(object));
+        super("QueuePair");
+        this.post = ContextOps.POST_SEND.call(object, userSpace);
         this.object = object;
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
@@ -58,14 +58,9 @@ final class SendQueue {
         this.takes = datagrams ? NOTHING : maxScatterGather;
     }
 
-    /** What keeps a close, and the close of a region, apart from a post. */
-    QueueGuard guard() {
-        return guard;
-    }
-
     /** Lets requests be posted in batches too; the first one that comes stays. */
     SendBatch equip(SendBatch equipment) {
-        QueueGuard.Claim claim = guard.enter();
+        Claim claim = enter();
         try {
             if (batch == null) {
                 batch = equipment;
@@ -73,7 +68,7 @@ final class SendQueue {
             }
             return batch;
         } finally {
-            guard.leave(claim);
+            leave(claim);
         }
     }
 
@@ -99,8 +94,8 @@ final class SendQueue {
     }
 
     /** Keeps everybody out, and ends a batch that is under way. */
-    void close() {
-        guard.close();
+    void shut() {
+        close();
         if (batch != null) {
             batch.abortOpen();
         }
@@ -112,7 +107,7 @@ final class SendQueue {
     }
 
     void post(SendRequest request) throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        Claim claim = enter();
         int error;
         try {
             boolean look = request.demand() > takes;
@@ -121,12 +116,12 @@ final class SendQueue {
                 request.beginBind();
             }
             request.unchain();
-            error = FastPath.post(userSpace, pointer, object, request.address(), refusedAddress);
+            error = post.call(object, request.address(), refusedAddress);
             if (look) {
                 request.endBind(error == 0);
             }
         } finally {
-            guard.leave(claim);
+            leave(claim);
             Reference.reachabilityFence(request);
         }
         if (error != 0) {
@@ -135,7 +130,7 @@ final class SendQueue {
     }
 
     void post(SendRequests block, int first, int count) throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        Claim claim = enter();
         int error;
         int failed = first;
         try {
@@ -145,7 +140,7 @@ final class SendQueue {
             if (binds) {
                 beginBinds(block, first, first + count);
             }
-            error = FastPath.post(userSpace, pointer, object, block.address(first), refusedAddress);
+            error = post.call(object, block.address(first), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }
@@ -153,7 +148,7 @@ final class SendQueue {
                 endBinds(block, first, first + count, error == 0 ? first + count : failed);
             }
         } finally {
-            guard.leave(claim);
+            leave(claim);
             Reference.reachabilityFence(block);
         }
         if (error != 0) {

@@ -44,8 +44,9 @@ public final class SharedReceiveQueue extends NativeObject {
         this.init = init;
         this.destroyer = destroyer;
         this.receives = new ReceiveQueue("SharedReceiveQueue", "shared receive queue",
-                ContextOps.POST_SRQ_RECV.name(), ContextOps.POST_SRQ_RECV.of(ContextOps.contextOf(address)), address,
-                domain.context().postsInUserSpace(), maxScatterGather, life);
+                ContextOps.POST_SRQ_RECV.name(),
+                ContextOps.POST_SRQ_RECV.call(address, domain.context().postsInUserSpace()), address, maxScatterGather,
+                life);
         life.describe(() -> init.type() + " at 0x" + Long.toHexString(address));
     }
 

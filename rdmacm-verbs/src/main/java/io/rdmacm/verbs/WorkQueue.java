@@ -13,6 +13,7 @@ import io.rdmacm.bindings.ibv_wq;
 import io.rdmacm.bindings.ibv_wq_attr;
 import io.rdmacm.bindings.ibv_wq_init_attr;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -38,10 +39,10 @@ public final class WorkQueue extends NativeObject {
         this.domain = domain;
         this.queue = queue;
         this.number = Memory.getInt(address + ibv_wq.wq_num$offset());
-        NativeFunction post = NativeFunction.at("ibv_post_wq_recv",
-                Memory.getLong(address + ibv_wq.post_recv$offset()));
-        this.receives = new ReceiveQueue("WorkQueue", "work queue", post.name(), post.pointer(), address,
-                domain.context().postsInUserSpace(), maxScatterGather, life);
+        DriverCall post = DriverCall.of(Memory.getLong(address + ibv_wq.post_recv$offset()),
+                domain.context().postsInUserSpace());
+        this.receives = new ReceiveQueue("WorkQueue", "work queue", "ibv_post_wq_recv", post, address, maxScatterGather,
+                life);
         String text = "0x" + Integer.toHexString(number);
         life.describe(() -> text);
         domain.context().events().add(this);

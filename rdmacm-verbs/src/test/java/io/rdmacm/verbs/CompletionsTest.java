@@ -64,6 +64,24 @@ class CompletionsTest {
     }
 
     @Test
+    void someFieldsAreReadWithoutTheCursor() throws RdmaException {
+        complete(ID, Rdma.IBV_WC_SUCCESS(), Rdma.IBV_WC_RECV());
+        complete(ID + 1, Rdma.IBV_WC_WR_FLUSH_ERR(), Rdma.IBV_WC_RECV());
+        stack.queue().poll(completions);
+
+        assertThat(completions.workRequestId(1)).isEqualTo(ID + 1);
+        assertThat(completions.succeeded(1)).isFalse();
+        assertThat(completions.workRequestId(0)).isEqualTo(ID);
+        assertThat(completions.succeeded(0)).isTrue();
+        assertThatIllegalStateException().isThrownBy(completions::workRequestId);
+        for (int index : new int[] {-1, 2, Integer.MAX_VALUE}) {
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> completions.workRequestId(index));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> completions.succeeded(index));
+        }
+    }
+
+    @Test
     void everyFieldIsRead() throws RdmaException {
         complete(ID, Rdma.IBV_WC_SUCCESS(), Rdma.IBV_WC_RECV());
         assertThat(stack.queue().poll(completions)).isEqualTo(1);

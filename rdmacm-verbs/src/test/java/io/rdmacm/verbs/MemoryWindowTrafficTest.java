@@ -201,7 +201,7 @@ class MemoryWindowTrafficTest {
     void aWrongTypeIsRefused() throws Exception {
         // No program can ask for it: below the API, C refuses it too.
         NativeFunction alloc = NativeFunction.at("ibv_alloc_mw",
-                ContextOps.ALLOC_MW.of(ends[0].context.handle().address()).address());
+                ContextOps.ALLOC_MW.of(ends[0].context.handle().address()));
         assertThat(alloc.callLong(ends[0].domain.handle().address(), 3)).isZero();
         assertThat(Errno.last()).isEqualTo(Rdma.EINVAL());
     }

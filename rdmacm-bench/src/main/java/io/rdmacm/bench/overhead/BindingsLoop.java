@@ -13,7 +13,7 @@ import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.bindings.ibv_wc;
 
 /** Posts and polls through the generated bindings, without care: plain handles, and segments of a shared arena. */
-final class BindingsLoop implements AutoCloseable {
+final class BindingsLoop implements Placement.Loop, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment pair;
     private final MemorySegment queue;
@@ -60,7 +60,8 @@ final class BindingsLoop implements AutoCloseable {
         ibv_send_wr.wr.rdma.rkey(rdma, NullStack.REMOTE_KEY);
     }
 
-    long run(int operations) {
+    @Override
+    public long run(int operations) {
         long sum = 0;
         for (int done = 0; done < operations; done += batch) {
             for (int i = 0; i < batch; i++) {

@@ -9,7 +9,7 @@ import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.SendRequests;
 
 /** Posts and polls as a JNI library does: the requests lie in a direct buffer, the completions become objects. */
-final class JniLoop {
+final class JniLoop implements Placement.Loop {
     private final long pair;
     private final long queue;
     private final int batch;
@@ -41,7 +41,8 @@ final class JniLoop {
         return index * (int) ibv_send_wr.sizeof();
     }
 
-    long run(int operations) {
+    @Override
+    public long run(int operations) {
         long sum = 0;
         for (int done = 0; done < operations; done += batch) {
             for (int i = 0; i < batch; i++) {

@@ -118,8 +118,7 @@ final class Measurements {
         options.put("sges", payload.entries());
         options.put("inline", payload.inline() ? 1 : 0);
         options.put("millis", SAMPLE_MILLIS);
-        options.put("samples", samples);
-        options.put("warmUps", 2);
+        options.put("warmUps", 1);
         return options;
     }
 
@@ -136,9 +135,9 @@ final class Measurements {
         return params;
     }
 
-    private static Result c(String name, Map<String, Object> params, Map<String, Integer> options)
+    private Result c(String name, Map<String, Object> params, Map<String, Integer> options)
             throws IOException, InterruptedException {
-        return shown(new Result(name, Side.C, params, Summary.TIME, "ns", CLoop.run(options)));
+        return shown(new Result(name, Side.C, params, Summary.TIME, "ns", CLoop.run(options, samples)));
     }
 
     private Result java(Class<?> benchmark, String method, Side side, String name, Map<String, Object> params,

@@ -46,6 +46,7 @@ final class NullStack implements AutoCloseable {
         NullProvider.unpacked().standIn();
         context = Device.list().getFirst().open();
         domain = context.allocateProtectionDomain();
+        Placement.shiftMemory();
         queue = extended
                 ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(DEPTH).build())
                 : context.createCompletionQueue(DEPTH);
@@ -58,6 +59,7 @@ final class NullStack implements AutoCloseable {
         if (extended) {
             attributes.sendOperations(List.of(SendOperation.RDMA_WRITE));
         }
+        Placement.shiftMemory();
         pairs = new QueuePair[pairCount];
         for (int i = 0; i < pairCount; i++) {
             pairs[i] = domain.createQueuePair(attributes.build());
@@ -82,6 +84,7 @@ final class NullStack implements AutoCloseable {
 
     /** Signaled writes, filled in and ready to be posted. */
     SendRequests writes(int count, Payload payload) {
+        Placement.shiftMemory();
         SendRequests block = SendRequests.allocate(count, payload.entries());
         for (int i = 0; i < count; i++) {
             SendRequest request = block.get(i).rdmaWrite(REMOTE_ADDRESS, REMOTE_KEY).inline(payload.inline());

@@ -7,6 +7,7 @@ import io.rdmacm.verbs.RdmaException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
@@ -47,18 +48,20 @@ public class PostAndPoll {
     private PublicLoop publicLoop;
     private BindingsLoop bindingsLoop;
     private JniLoop jniLoop;
+    private int depth;
 
-    /** Makes the objects. */
-    @Setup
+    /** Makes the objects, anew for each iteration: see {@link Placement}. */
+    @Setup(Level.Iteration)
     public void open() throws RdmaException {
         stack = new NullStack(false, 1, 1);
         publicLoop = new PublicLoop(stack, batch, batch, payload);
         bindingsLoop = new BindingsLoop(stack, batch, payload);
         jniLoop = new JniLoop(stack, batch, payload);
+        depth = Placement.anyDepth();
     }
 
     /** Closes them. */
-    @TearDown
+    @TearDown(Level.Iteration)
     public void close() throws RdmaException {
         bindingsLoop.close();
         stack.close();
@@ -67,18 +70,18 @@ public class PostAndPoll {
     /** The objects of this library. */
     @Benchmark
     public long publicApi() throws RdmaException {
-        return publicLoop.run(OPERATIONS);
+        return Placement.run(depth, publicLoop, OPERATIONS);
     }
 
     /** The generated bindings as they come: plain handles, and segments of a shared arena. */
     @Benchmark
-    public long generatedBindings() {
-        return bindingsLoop.run(OPERATIONS);
+    public long generatedBindings() throws RdmaException {
+        return Placement.run(depth, bindingsLoop, OPERATIONS);
     }
 
     /** A JNI library. */
     @Benchmark
-    public long jni() {
-        return jniLoop.run(OPERATIONS);
+    public long jni() throws RdmaException {
+        return Placement.run(depth, jniLoop, OPERATIONS);
     }
 }

@@ -13,6 +13,7 @@ import io.rdmacm.verbs.SendBatch;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
@@ -50,19 +51,21 @@ public class PostAndPollInPlace {
     private MemoryRegion region;
     private MemorySegment memory;
     private long id;
+    private int depth;
 
-    /** Makes the objects. */
-    @Setup
+    /** Makes the objects, anew for each iteration: see {@link Placement}. */
+    @Setup(Level.Iteration)
     public void open() throws RdmaException {
         stack = new NullStack(true, 1, 1);
         pair = stack.pair(0);
         queue = stack.extendedQueue();
         region = stack.region(0);
         memory = region.memory();
+        depth = Placement.anyDepth();
     }
 
     /** Closes them. */
-    @TearDown
+    @TearDown(Level.Iteration)
     public void close() throws RdmaException {
         stack.close();
     }
@@ -70,8 +73,12 @@ public class PostAndPollInPlace {
     /** The objects of this library. */
     @Benchmark
     public long publicApi() throws RdmaException {
+        return Placement.run(depth, this::run, PostAndPoll.OPERATIONS);
+    }
+
+    private long run(int operations) throws RdmaException {
         long sum = 0;
-        for (int done = 0; done < PostAndPoll.OPERATIONS; done += batch) {
+        for (int done = 0; done < operations; done += batch) {
             post();
             sum += poll();
         }

@@ -9,12 +9,11 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 
 /** Posts and polls through the objects of this library. */
-final class PublicLoop {
+final class PublicLoop implements Placement.Loop {
     private final QueuePair pair;
     private final CompletionQueue queue;
     private final int batch;
     private final SendRequests block;
-    private final SendRequest single;
     private final Completions completions;
     private long id;
 
@@ -31,44 +30,63 @@ final class PublicLoop {
         this.queue = stack.queue();
         this.batch = batch;
         this.block = stack.writes(batch, payload);
-        this.single = block.get(0);
         this.completions = Completions.allocate(Math.min(batch, polled));
     }
 
-    long run(int operations) throws RdmaException {
+    @Override
+    public long run(int operations) throws RdmaException {
         return batch == 1 ? oneByOne(operations) : inBatches(operations);
     }
 
+    // Fields are read into variables, as careful programs do it: else the compiler must assume that each call changes
+    // them.
     private long oneByOne(int operations) throws RdmaException {
+        QueuePair to = pair;
+        CompletionQueue from = queue;
+        SendRequest request = block.get(0);
+        Completions taken = completions;
+        long next = id;
         long sum = 0;
         for (int done = 0; done < operations; done++) {
-            pair.postSend(single.id(id++));
-            sum += poll(1);
+            to.postSend(request.id(next++));
+            while (from.poll(taken) == 0) {
+                Thread.onSpinWait();
+            }
+            taken.at(0).check();
+            sum += taken.workRequestId();
         }
+        id = next;
         return sum;
     }
 
     private long inBatches(int operations) throws RdmaException {
+        QueuePair to = pair;
+        SendRequests requests = block;
+        int count = batch;
+        long next = id;
         long sum = 0;
-        for (int done = 0; done < operations; done += batch) {
-            long next = id;
-            for (int i = 0; i < batch; i++) {
-                block.get(i).id(next++);
+        for (int done = 0; done < operations; done += count) {
+            for (int i = 0; i < count; i++) {
+                requests.get(i).id(next++);
             }
-            id = next;
-            pair.postSend(block, 0, batch);
-            sum += poll(batch);
+            to.postSend(requests, 0, count);
+            sum += poll(count);
         }
+        id = next;
         return sum;
     }
 
     private long poll(int count) throws RdmaException {
+        CompletionQueue from = queue;
+        Completions taken = completions;
         long sum = 0;
-        for (int wanted = count; wanted > 0;) {
-            wanted -= queue.poll(completions);
-            while (completions.next()) {
-                completions.check();
-                sum += completions.workRequestId();
+        for (int wanted = count; wanted > 0; wanted -= taken.size()) {
+            int size = from.poll(taken);
+            for (int i = 0; i < size; i++) {
+                if (!taken.succeeded(i)) {
+                    taken.at(i).check();
+                }
+                sum += taken.workRequestId(i);
             }
         }
         return sum;

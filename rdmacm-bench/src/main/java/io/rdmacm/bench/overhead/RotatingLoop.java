@@ -7,7 +7,7 @@ import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendRequest;
 
 /** Posts and polls one at a time, to one queue pair after the other and of one region after the other. */
-final class RotatingLoop {
+final class RotatingLoop implements Placement.Loop {
     private final NullStack stack;
     private final int pairs;
     private final int regions;
@@ -33,7 +33,8 @@ final class RotatingLoop {
         this.request = stack.writes(1, Payload.ONE_ENTRY).get(0);
     }
 
-    long run(int operations) throws RdmaException {
+    @Override
+    public long run(int operations) throws RdmaException {
         long sum = 0;
         for (int done = 0; done < operations; done++) {
             if (regions > 1) {

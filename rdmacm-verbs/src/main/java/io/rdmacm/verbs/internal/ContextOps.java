@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal;
 
-import java.lang.foreign.MemorySegment;
-
 import io.rdmacm.bindings.ibv_context;
 import io.rdmacm.bindings.ibv_context_ops;
 
@@ -47,10 +45,20 @@ public final class ContextOps {
      * The function of a context.
      *
      * @param context the address of a {@code struct ibv_context}
-     * @return a null pointer where the driver lacks it
+     * @return its address; 0 where the driver lacks it
      */
-    public MemorySegment of(long context) {
-        return Shape.function(Memory.getLong(context + offset));
+    public long of(long context) {
+        return Memory.getLong(context + offset);
+    }
+
+    /**
+     * The function of the context of an object, for the data path.
+     *
+     * @param object the address of a CQ, QP or SRQ
+     * @param critical leaves out the thread's state change: only for a function that makes no system call
+     */
+    public DriverCall call(long object, boolean critical) {
+        return DriverCall.of(of(contextOf(object)), critical);
     }
 
     /**

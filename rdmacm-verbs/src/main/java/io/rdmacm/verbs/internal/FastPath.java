@@ -2,28 +2,19 @@
 package io.rdmacm.verbs.internal;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 
 /**
- * The calls of the data path: static final handles, so that the compiler sees through them, with addresses as numbers.
- * The critical ones leave the thread's state alone; that is right only for a driver that stays in user space and never
- * for one that makes a system call, as the software devices do to send.
+ * What the data path has to know about a driver. Critical calls leave the thread's state alone; that is right only for
+ * a driver that stays in user space and never for one that makes a system call, as the software devices do to send.
  */
 public final class FastPath {
     static final boolean CRITICAL_ALLOWED = Boolean.parseBoolean(System.getProperty("io.rdmacm.critical",
             "true"));
     private static final String CRITICAL_DEVICES = "io.rdmacm.critical.devices";
-    private static final MethodHandle POLL = Shape.plain(CRITICAL_ALLOWED, ValueLayout.JAVA_INT, 3);
-    private static final MethodHandle POST = Shape.plain(false, ValueLayout.JAVA_INT, 3);
-    private static final MethodHandle POST_CRITICAL = Shape.plain(CRITICAL_ALLOWED, ValueLayout.JAVA_INT, 3);
-    private static final MethodHandle NOTIFY = Shape.plain(false, ValueLayout.JAVA_INT, 2);
-    private static final MethodHandle NOTIFY_CRITICAL = Shape.plain(CRITICAL_ALLOWED, ValueLayout.JAVA_INT, 2);
 
     // The kernel drivers whose user-space part posts by writing to mapped memory.
     private static final Set<String> USER_SPACE_DRIVERS = Set.of("mlx5_core", "mlx4_core", "bnxt_en", "bnxt_re",
@@ -75,36 +66,5 @@ public final class FastPath {
 
     private static boolean isSoftRoce(String device) {
         return Files.exists(DEVICES.resolve(device).resolve("parent"));
-    }
-
-    /** {@code int poll_cq(cq, entries, wc)}: memory only, with every driver. */
-    public static int poll(MemorySegment function, long queue, int entries, long completions) {
-        try {
-            return (int) POLL.invokeExact(function, queue, (long) entries, completions);
-        } catch (Throwable e) {
-            throw NativeFunction.unexpected(e);
-        }
-    }
-
-    /** {@code int post_send(qp, wr, bad_wr)}, and the same for receives. */
-    public static int post(boolean critical, MemorySegment function, long queue, long requests, long bad) {
-        try {
-            return critical
-                    ? (int) POST_CRITICAL.invokeExact(function, queue, requests, bad)
-                    : (int) POST.invokeExact(function, queue, requests, bad);
-        } catch (Throwable e) {
-            throw NativeFunction.unexpected(e);
-        }
-    }
-
-    /** {@code int req_notify_cq(cq, solicited_only)}. */
-    public static int notify(boolean critical, MemorySegment function, long queue, int solicitedOnly) {
-        try {
-            return critical
-                    ? (int) NOTIFY_CRITICAL.invokeExact(function, queue, (long) solicitedOnly)
-                    : (int) NOTIFY.invokeExact(function, queue, (long) solicitedOnly);
-        } catch (Throwable e) {
-            throw NativeFunction.unexpected(e);
-        }
     }
 }

@@ -35,11 +35,6 @@ public final class NativeFunction {
         return new NativeFunction(null, name, Shape.function(address));
     }
 
-    /** Where a function is whose pointer was read from a struct. */
-    public MemorySegment pointer() {
-        return address;
-    }
-
     /** The function's C name. */
     public String name() {
         return name;

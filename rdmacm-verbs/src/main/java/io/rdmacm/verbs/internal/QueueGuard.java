@@ -15,12 +15,14 @@ import java.util.concurrent.locks.ReentrantLock;
  * the mark is seen, or the marking thread sees that its claim is gone. A queue that keeps changing hands ends up
  * shared, from then on under a lock.
  *
- * <p>This leans on HotSpot keeping opaque accesses of one thread in program order.
+ * <p>This leans on HotSpot keeping opaque accesses of one thread in program order. A queue that is posted to extends
+ * it, and the claim of its first thread is made with it: what a post touches lies together, which is worth as much as
+ * the rest of it costs.
  */
-public final class QueueGuard {
+public class QueueGuard {
     private static final VarHandle CLAIM;
     private static final VarHandle INSIDE;
-    private static final Claim NOBODY = new Claim(null);
+    private static final Claim NOBODY = new Claim();
     private static final int HANDOVERS_BEFORE_SHARING = 32;
     // some microseconds
     private static final int SPINS_BEFORE_YIELDING = 100;
@@ -39,9 +41,11 @@ public final class QueueGuard {
     private final ReentrantLock lock = new ReentrantLock();
     @SuppressWarnings("FieldMayBeFinal")
     private Claim claim = NOBODY;
+    private final Claim first = new Claim();
     // written with the lock held
     private volatile boolean closed;
     // guarded by lock
+    private boolean firstGiven;
     private int handovers;
     private long lastThread = -1;
 
@@ -54,13 +58,13 @@ public final class QueueGuard {
         this.name = name;
     }
 
-    /** The right of one thread to go in without the lock. Only that thread writes the mark. */
+    /** The right of one thread to go in without the lock. Only that thread writes the mark. Never given to another. */
     public static final class Claim {
-        private final Thread thread;
+        // written before others see the claim, and null when it was taken away
+        private Thread thread;
         private int inside;
 
-        private Claim(Thread thread) {
-            this.thread = thread;
+        private Claim() {
         }
     }
 
@@ -70,7 +74,7 @@ public final class QueueGuard {
      * @return to be given to {@link #leave(Claim)}
      * @throws IllegalStateException when closed
      */
-    public Claim enter() {
+    public final Claim enter() {
         Claim mine = (Claim) CLAIM.getOpaque(this);
         if (mine.thread == Thread.currentThread()) {
             INSIDE.setOpaque(mine, 1);
@@ -88,7 +92,7 @@ public final class QueueGuard {
      *
      * @param mine what {@link #enter()} gave
      */
-    public void leave(Claim mine) {
+    public final void leave(Claim mine) {
         if (mine != null) {
             INSIDE.setRelease(mine, 0);
         } else {
@@ -97,7 +101,7 @@ public final class QueueGuard {
     }
 
     /** Keeps everybody out, and returns when nobody is inside. */
-    public void close() {
+    public final void close() {
         lock.lock();
         try {
             closed = true;
@@ -108,7 +112,7 @@ public final class QueueGuard {
     }
 
     /** Undoes {@link #close()}, for a destroy that failed. */
-    public void reopen() {
+    public final void reopen() {
         lock.lock();
         try {
             closed = false;
@@ -118,7 +122,7 @@ public final class QueueGuard {
     }
 
     /** Waits until whoever is inside now has come out. */
-    public void awaitQuiet() {
+    public final void awaitQuiet() {
         lock.lock();
         try {
             revoke();
@@ -128,7 +132,7 @@ public final class QueueGuard {
     }
 
     /** Whether the queue changed hands so often that it is used under the lock. */
-    public boolean isShared() {
+    public final boolean isShared() {
         lock.lock();
         try {
             return handovers > HANDOVERS_BEFORE_SHARING;
@@ -155,7 +159,12 @@ public final class QueueGuard {
                 lastThread = me.threadId();
                 handovers++;
             }
-            Claim mine = new Claim(me);
+            Claim mine = first;
+            if (firstGiven) {
+                mine = new Claim();
+            }
+            firstGiven = true;
+            mine.thread = me;
             // Marked before it can be seen, so that nobody takes it away before this thread is out again.
             mine.inside = 1;
             CLAIM.setRelease(this, mine);
@@ -189,5 +198,6 @@ public final class QueueGuard {
                 Thread.yield();
             }
         }
+        taken.thread = null;
     }
 }

@@ -60,6 +60,18 @@ public final class Shape {
         }
     }
 
+    /**
+     * As {@link #plain}, of the function at an address: {@code (long...) -> result}.
+     *
+     * @param address where the function is
+     * @param critical leaves out the thread's state change: only for functions that neither block nor take long
+     * @param result the layout of the result; null for void
+     * @param arguments how many arguments the function takes
+     */
+    static MethodHandle bound(long address, boolean critical, MemoryLayout result, int arguments) {
+        return plain(critical, result, arguments).bindTo(function(address));
+    }
+
     private static MethodHandle cached(MethodHandle[] handles, MemoryLayout result, int arguments) {
         synchronized (handles) {
             if (handles[arguments] == null) {
