@@ -121,6 +121,7 @@ void fake_fill_completion_queue(struct ibv_cq_ex *cq);
 // An object, counted by its kind and among the users of its parent (which may be NULL).
 void *fake_make(enum fake_kind kind, size_t size, int *users);
 int fake_destroy(enum fake_kind kind, void *object, int *users);
+void fake_leave_wire(const void *object);
 void fake_add(int *counter, int number);
 uint32_t fake_next_number(void);
 struct ibv_mr *fake_make_region(struct ibv_pd *pd, void *addr, size_t length);

@@ -60,6 +60,7 @@ int fake_destroy(enum fake_kind kind, void *object, int *users)
 	fake_add(&live[kind], -1);
 	if (users)
 		fake_add(users, -1);
+	fake_leave_wire(object);
 	fake_free(object);
 	return 0;
 }

@@ -266,6 +266,30 @@ void fake_clear_wire(void)
 	memset(spreadings, 0, sizeof(spreadings));
 }
 
+// What is destroyed receives nothing more. The next object may come to lie where it was, and would get its receives:
+// frames would be written to memory that is long freed.
+void fake_leave_wire(const void *object)
+{
+	for (unsigned i = 0; i < posted; i++)
+		if (receives[i].queue == object)
+			receives[i].queue = NULL;
+	for (int i = 0; i < MOST; i++) {
+		if (tables[i].table == object)
+			tables[i].table = NULL;
+		if (spreadings[i].qp == object)
+			spreadings[i].qp = NULL;
+	}
+}
+
+// How many receives wait for a frame.
+int fake_waiting_receives(void)
+{
+	int waiting = 0;
+	for (unsigned i = 0; i < posted; i++)
+		waiting += receives[i].queue != NULL;
+	return waiting;
+}
+
 void fake_equip_wire(struct ibv_context *context)
 {
 	struct verbs_context *extended = verbs_get_ctx(context);

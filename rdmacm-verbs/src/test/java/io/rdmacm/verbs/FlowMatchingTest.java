@@ -15,6 +15,7 @@ import io.rdmacm.verbs.flow.FlowMatch;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.ThrowingConsumer;
@@ -32,6 +33,12 @@ class FlowMatchingTest {
     void clear() {
         FakeVerbs.call("fake_clear_wire");
         FakeVerbs.recording(false);
+    }
+
+    /** Or a later queue pair at the same address would get them, and frames would be written to freed memory. */
+    @AfterEach
+    void noReceiveOutlivesItsQueue() {
+        assertThat(FakeVerbs.call("fake_waiting_receives")).isZero();
     }
 
     private static VerbsContext openDevice() throws RdmaException {
