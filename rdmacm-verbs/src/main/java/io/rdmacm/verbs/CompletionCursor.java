@@ -48,6 +48,9 @@ public final class CompletionCursor implements AutoCloseable {
     // guarded by the guard
     private State state = State.CLOSED;
     private Thread opener;
+    // of the current completion: what every reader wants to know, so that it needs no more than these
+    private long id;
+    private int status;
 
     private enum State {
         /** Nothing is under way. */
@@ -132,7 +135,7 @@ public final class CompletionCursor implements AutoCloseable {
                     return false;
                 }
                 case BEFORE_FIRST -> {
-                    state = State.CURRENT;
+                    become();
                     return true;
                 }
                 case CURRENT -> {
@@ -155,7 +158,9 @@ public final class CompletionCursor implements AutoCloseable {
     private int advance() {
         if (nextPoll) {
             int error = ops.nextPoll();
-            if (error != 0) {
+            if (error == 0) {
+                become();
+            } else {
                 state = State.BEHIND_LAST;
             }
             return error;
@@ -164,9 +169,15 @@ public final class CompletionCursor implements AutoCloseable {
         state = State.ENDED;
         int error = startNative();
         if (error == 0) {
-            state = State.CURRENT;
+            become();
         }
         return error;
+    }
+
+    private void become() {
+        id = ops.id();
+        status = ops.status();
+        state = State.CURRENT;
     }
 
     /**
@@ -195,31 +206,20 @@ public final class CompletionCursor implements AutoCloseable {
 
     /** The id that the program gave the work request. */
     public long workRequestId() {
-        QueueGuard.Claim claim = enter(ALWAYS);
-        try {
-            return ops.id();
-        } finally {
-            guard.leave(claim);
-        }
+        requireCurrent();
+        return id;
     }
 
     /** Whether it ended well. */
     public boolean succeeded() {
-        return statusValue() == 0;
+        requireCurrent();
+        return status == 0;
     }
 
     /** How it ended. */
     public WorkCompletionStatus status() {
-        return WorkCompletionStatus.of(statusValue());
-    }
-
-    private int statusValue() {
-        QueueGuard.Claim claim = enter(ALWAYS);
-        try {
-            return ops.status();
-        } finally {
-            guard.leave(claim);
-        }
+        requireCurrent();
+        return WorkCompletionStatus.of(status);
     }
 
     /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
@@ -443,6 +443,14 @@ public final class CompletionCursor implements AutoCloseable {
 
     private boolean has(int field) {
         return (fields & field) == field;
+    }
+
+    /** Outside the guard: for what needs no native memory. */
+    private void requireCurrent() {
+        if (state != State.CURRENT) {
+            // says why not
+            guard.leave(enter(ALWAYS));
+        }
     }
 
     private QueueGuard.Claim enter(int field) {

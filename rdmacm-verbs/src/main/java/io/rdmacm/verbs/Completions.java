@@ -39,9 +39,8 @@ public final class Completions {
     private final MemorySegment memory;
     private final long address;
     private final int capacity;
-    // the address of the current one, before the first one when there is none; and behind the last one
+    // the address of the current one, before the first one when there is none
     private long current;
-    private long end;
     private int size;
 
     private Completions(int capacity) {
@@ -81,7 +80,7 @@ public final class Completions {
     /** Goes to the next completion; false when there is none left. Before the first call none is current. */
     public boolean next() {
         long next = current + SIZE;
-        if (next >= end) {
+        if (next >= address + SIZE * size) {
             return false;
         }
         current = next;
@@ -205,7 +204,6 @@ public final class Completions {
     void filled(int count) {
         size = count;
         current = address - SIZE;
-        end = address + SIZE * count;
     }
 
     private long current() {

@@ -40,7 +40,6 @@ public final class SendBatch implements AutoCloseable {
     private final SendQueue queue;
     private final QueueGuard guard;
     private final QueuePairExOps ops;
-    private final boolean userSpace;
     private final QueuePairType type;
     private final ProtectionDomain domain;
     private final int operations;
@@ -70,8 +69,7 @@ public final class SendBatch implements AutoCloseable {
             QueuePairCapabilities capabilities, String device) {
         this.queue = queue;
         this.guard = queue;
-        this.ops = new QueuePairExOps(extended);
-        this.userSpace = queue.isInUserSpace();
+        this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
         this.domain = domain;
         this.maxTsoHeader = attributes.maxTsoHeader();
@@ -384,7 +382,7 @@ public final class SendBatch implements AutoCloseable {
         try {
             emit();
             open = false;
-            error = ops.complete(userSpace);
+            error = ops.complete();
             endBinds(error == 0);
         } finally {
             guard.leave(claim);
@@ -398,6 +396,10 @@ public final class SendBatch implements AutoCloseable {
     @Override
     @CFunction("ibv_wr_abort")
     public void close() {
+        // so it was ended: by complete(), or by a close of the queue pair
+        if (!open) {
+            return;
+        }
         QueueGuard.Claim claim;
         try {
             claim = guard.enter();
@@ -422,21 +424,26 @@ public final class SendBatch implements AutoCloseable {
     }
 
     private SendBatch begin(SendOperation next) {
-        QueueGuard.Claim claim = enter();
-        try {
-            if ((operations & next.bit()) == 0) {
-                throw new IllegalStateException("the queue pair was made without " + next);
-            }
-            emit();
-            operation = next;
-            id = 0;
-            flags = SendFlag.SIGNALED.bit();
-            destination = null;
-            sharedQueueKnown = false;
-            data.clear();
-        } finally {
-            guard.leave(claim);
+        if (!open) {
+            throw notOpen();
         }
+        if ((operations & next.bit()) == 0) {
+            throw new IllegalStateException("the queue pair was made without " + next);
+        }
+        if (operation != null) {
+            QueueGuard.Claim claim = enter();
+            try {
+                emit();
+            } finally {
+                guard.leave(claim);
+            }
+        }
+        operation = next;
+        id = 0;
+        flags = SendFlag.SIGNALED.bit();
+        destination = null;
+        sharedQueueKnown = false;
+        data.clear();
         return this;
     }
 
@@ -486,11 +493,13 @@ public final class SendBatch implements AutoCloseable {
             case ATOMIC_FETCH_AND_ADD -> ops.atomicFetchAdd(key, remoteAddress, operand);
             case ATOMIC_WRITE -> ops.atomicWrite(key, remoteAddress, data.value(operand));
             case LOCAL_INV -> ops.localInv(key);
-            case BIND_MW -> {
-                bind.build(ops);
-                binds.add(bind);
-            }
+            case BIND_MW -> buildBind();
         }
+    }
+
+    private void buildBind() {
+        bind.build(ops);
+        binds.add(bind);
     }
 
     /** The last one first: each goes back to what was before it. */

@@ -19,7 +19,6 @@ final class SendBatchData {
 
     private final MemorySegment memory;
     private final MemorySegment inline;
-    private final ScatterList parts;
     private final long list;
     private final long value;
     private final long buffers;
@@ -28,6 +27,10 @@ final class SendBatchData {
     private final int maxInline;
     private final boolean miscountsLists;
     private int partCount;
+    // of the first part: most requests have no other, and need no list
+    private long firstAddress;
+    private int firstLength;
+    private int firstKey;
     private int bufferCount;
     private int inlineBytes;
 
@@ -44,7 +47,6 @@ final class SendBatchData {
         list = value + Long.BYTES;
         buffers = list + listSize;
         inline = memory.asSlice(memory.byteSize() - maxInline);
-        parts = new ScatterList(list, maxParts);
     }
 
     void clear() {
@@ -64,12 +66,29 @@ final class SendBatchData {
         if (partCount == maxParts) {
             throw SendQueue.tooMany(partCount + 1, "queue pair", maxParts);
         }
-        if (miscountsLists && partCount > 0 && length != Memory.getInt(list + LENGTH)) {
-            throw new IllegalArgumentException("the driver of SoftRoCE takes all parts to be as long as the first: "
-                    + length + " bytes after " + Memory.getInt(list + LENGTH));
+        long address = region.addressOf(offset, length);
+        if (partCount == 0) {
+            firstAddress = address;
+            firstLength = length;
+            firstKey = region.localKeyUnchecked();
+        } else {
+            if (miscountsLists && length != firstLength) {
+                throw new IllegalArgumentException("the driver of SoftRoCE takes all parts to be as long as the first: "
+                        + length + " bytes after " + firstLength);
+            }
+            if (partCount == 1) {
+                write(0, firstAddress, firstLength, firstKey);
+            }
+            write(partCount, address, length, region.localKeyUnchecked());
         }
-        parts.set(partCount, region, offset, length);
         partCount++;
+    }
+
+    private void write(int index, long address, int length, int key) {
+        long entry = list + index * ScatterList.ENTRY;
+        Memory.putLong(entry + ADDR, address);
+        Memory.putInt(entry + LENGTH, length);
+        Memory.putInt(entry + LKEY, key);
     }
 
     void addInline(MemorySegment source, long offset, int length) {
@@ -105,7 +124,7 @@ final class SendBatchData {
         } else if (bufferCount > 1) {
             ops.setInlineDataList(bufferCount, buffers);
         } else if (partCount == 1) {
-            ops.setSge(Memory.getInt(list + LKEY), Memory.getLong(list + ADDR), Memory.getInt(list + LENGTH));
+            ops.setSge(firstKey, firstAddress, firstLength);
         } else {
             ops.setSgeList(partCount, list);
         }

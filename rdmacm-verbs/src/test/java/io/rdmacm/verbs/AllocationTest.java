@@ -142,7 +142,7 @@ class AllocationTest {
 
     @Test
     void theExtendedFunctions() throws RdmaException {
-        QueuePairExOps send = new QueuePairExOps(stack.queuePair().handle().address());
+        QueuePairExOps send = new QueuePairExOps(stack.queuePair().handle().address(), true);
         CompletionQueueExOps poll = new CompletionQueueExOps(stack.queue().handle().address());
         try (Arena arena = Arena.ofConfined()) {
             long memory = arena.allocate(64, 8).address();
@@ -154,7 +154,7 @@ class AllocationTest {
                 send.setSge(used, memory, 8);
                 send.atomicCmpSwp(used, used, used, used);
                 send.setInlineData(memory, 0);
-                sum += send.complete((used & 1) == 0);
+                sum += send.complete();
                 sum += poll.startPoll(memory) + poll.readSl() + poll.readCvlan() + poll.readOpcode()
                         + poll.readCompletionTs() + poll.nextPoll();
                 poll.readTmInfo(memory);

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.internal;
 
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public abstract class DriverCall {
     private static final int ARGUMENTS = 3;
+    private static final int MOST_ARGUMENTS = 5;
     private static final Map<Key, DriverCall> CALLS = new ConcurrentHashMap<>();
 
     private record Key(long address, boolean critical) {
@@ -27,19 +29,41 @@ public abstract class DriverCall {
         return CALLS.computeIfAbsent(new Key(address, critical && FastPath.CRITICAL_ALLOWED), DriverCall::make);
     }
 
-    /** Calls it. A function of two arguments does not look at the third. */
+    /**
+     * Calls it. A function of fewer arguments does not look at the others, and where it returns nothing, the result
+     * means nothing.
+     *
+     * @return its result when that has 32 bits; of one with fewer, the bits above it mean nothing
+     */
     public abstract int call(long a, long b, long c);
+
+    /**
+     * As {@link #call}, of a function that takes more arguments, or returns a pointer or a 64-bit number.
+     *
+     * @return its result when that has 64 bits; of one with fewer, the bits above it mean nothing
+     */
+    public abstract long callLong(long a, long b, long c, long d, long e);
 
     private static DriverCall make(Key key) {
         return key.address == 0 ? new Missing()
-                : (DriverCall) Templates.instantiate(DriverCallTemplate.class,
-                        Shape.bound(key.address, key.critical, ValueLayout.JAVA_INT, ARGUMENTS));
+                : (DriverCall) Templates.instantiate(DriverCallTemplate.class, List.of(
+                        Shape.bound(key.address, key.critical, ValueLayout.JAVA_INT, ARGUMENTS),
+                        Shape.bound(key.address, key.critical, ValueLayout.JAVA_LONG, MOST_ARGUMENTS)));
     }
 
     private static final class Missing extends DriverCall {
         @Override
         public int call(long a, long b, long c) {
-            throw new IllegalArgumentException("the driver has no such function");
+            throw refusal();
+        }
+
+        @Override
+        public long callLong(long a, long b, long c, long d, long e) {
+            throw refusal();
+        }
+
+        private static IllegalArgumentException refusal() {
+            return new IllegalArgumentException("the driver has no such function");
         }
     }
 }

@@ -7,14 +7,16 @@ import java.lang.invoke.MethodHandles;
 
 /** What {@link DriverCall}s are made of; not to be used as it is. */
 final class DriverCallTemplate extends DriverCall {
-    private static final MethodHandle FUNCTION = function();
+    private static final MethodHandle FUNCTION = function(0);
+    private static final MethodHandle LONG_FUNCTION = function(1);
 
     DriverCallTemplate() {
     }
 
-    private static MethodHandle function() {
+    private static MethodHandle function(int index) {
         try {
-            return MethodHandles.classData(MethodHandles.lookup(), ConstantDescs.DEFAULT_NAME, MethodHandle.class);
+            return MethodHandles.classDataAt(MethodHandles.lookup(), ConstantDescs.DEFAULT_NAME, MethodHandle.class,
+                    index);
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }
@@ -26,6 +28,15 @@ final class DriverCallTemplate extends DriverCall {
             return (int) FUNCTION.invokeExact(a, b, c);
         } catch (Throwable e) {
             throw NativeFunction.unexpected(e);
+        }
+    }
+
+    @Override
+    public long callLong(long a, long b, long c, long d, long e) {
+        try {
+            return (long) LONG_FUNCTION.invokeExact(a, b, c, d, e);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
         }
     }
 }

@@ -17,6 +17,8 @@ class DriverCallTest {
     void eachFunctionIsCalledByTheCallOfIt() {
         for (boolean critical : new boolean[] {false, true}) {
             assertThat(DriverCall.of(address("abs"), critical).call(-7, 0, 0)).isEqualTo(7);
+            assertThat(DriverCall.of(address("labs"), critical).callLong(Long.MIN_VALUE + 1, 0, 0, 0, 0))
+                    .isEqualTo(Long.MAX_VALUE);
             assertThat(DriverCall.of(address("isdigit"), critical).call('5', 0, 0)).isNotZero();
             assertThat(DriverCall.of(address("isdigit"), critical).call('x', 0, 0)).isZero();
         }
@@ -36,6 +38,8 @@ class DriverCallTest {
         DriverCall missing = DriverCall.of(0, true);
 
         assertThatIllegalArgumentException().isThrownBy(() -> missing.call(1, 2, 3))
+                .withMessage("the driver has no such function");
+        assertThatIllegalArgumentException().isThrownBy(() -> missing.callLong(1, 2, 3, 4, 5))
                 .withMessage("the driver has no such function");
     }
 }
