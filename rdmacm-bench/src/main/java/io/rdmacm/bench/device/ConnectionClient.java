@@ -16,6 +16,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.RdmaException;
 
 /** Sets up many connections at once, stage by stage as cmtime does, and takes the time of each stage. */
@@ -28,7 +29,9 @@ final class ConnectionClient {
     private final int count;
     private final Map<String, Double> stages = new LinkedHashMap<>();
     private final List<CmId> ids = new ArrayList<>();
-    private final Map<CmId, ConnectionEnd> ends = new LinkedHashMap<>();
+    private final Map<CmId, QueuePair> pairs = new LinkedHashMap<>();
+    // of all connections, made with the first one
+    private ConnectionQueues queues;
 
     private ConnectionClient(EventChannel channel, int count) {
         this.channel = channel;
@@ -70,22 +73,29 @@ final class ConnectionClient {
         stage("resolve route", id -> id.resolveRoute(RESOLVE), CmEventType.ROUTE_RESOLVED);
         // cmtime uses the one that librdmacm has made with the first id
         try (ProtectionDomain domain = ids.getFirst().context().allocateProtectionDomain()) {
-            stage("create qp", id -> ends.put(id, new ConnectionEnd(id, domain)), null);
+            stage("create qp", id -> createQueuePair(id, domain), null);
             ConnectionParameters parameters = ConnectionParameters.builder().responderResources(1).initiatorDepth(1)
                     .retryCount(RETRIES).build();
             stage("connect", id -> id.connect(parameters), CmEventType.ESTABLISHED);
             stage("disconnect", this::disconnect, CmEventType.DISCONNECTED);
         } finally {
-            closeEnds();
+            closeQueues();
         }
         start = System.nanoTime();
         closeAll();
         record("destroy", start);
     }
 
+    private void createQueuePair(CmId id, ProtectionDomain domain) throws RdmaException {
+        if (queues == null) {
+            queues = new ConnectionQueues(id.context(), domain);
+        }
+        pairs.put(id, queues.createQueuePair(id));
+    }
+
     private void disconnect(CmId id) throws RdmaException {
         id.disconnect();
-        ends.remove(id).close();
+        pairs.remove(id).close();
     }
 
     private void stage(String name, Step step, CmEventType answer) throws IOException, InterruptedException {
@@ -109,11 +119,14 @@ final class ConnectionClient {
         stages.put(name, (System.nanoTime() - start) / 1e3 / count);
     }
 
-    private void closeEnds() throws RdmaException {
-        for (ConnectionEnd end : ends.values()) {
-            end.close();
+    private void closeQueues() throws RdmaException {
+        for (QueuePair pair : pairs.values()) {
+            pair.close();
         }
-        ends.clear();
+        pairs.clear();
+        if (queues != null) {
+            queues.close();
+        }
     }
 
     private void closeAll() throws RdmaException {

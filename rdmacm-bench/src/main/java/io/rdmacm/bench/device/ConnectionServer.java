@@ -13,7 +13,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.RdmaException;
 
 /** Accepts whoever comes, and lets go who leaves, as the server of cmtime does. */
@@ -22,8 +22,9 @@ final class ConnectionServer {
 
     private final EventChannel channel;
     private final CmId listener;
-    private final Map<CmId, ConnectionEnd> ends = new HashMap<>();
-    private ProtectionDomain domain;
+    private final Map<CmId, QueuePair> pairs = new HashMap<>();
+    // of all connections, made with the first one
+    private ConnectionQueues queues;
 
     private ConnectionServer(InetAddress address) throws RdmaException {
         channel = EventChannel.open();
@@ -58,7 +59,7 @@ final class ConnectionServer {
                 }
                 if (left != null) {
                     left.disconnect();
-                    ends.remove(left).close();
+                    pairs.remove(left).close();
                     left.close();
                 }
             }
@@ -68,10 +69,10 @@ final class ConnectionServer {
     }
 
     private void accept(CmId id) throws RdmaException {
-        if (domain == null) {
-            domain = id.context().allocateProtectionDomain();
+        if (queues == null) {
+            queues = new ConnectionQueues(id.context(), id.context().allocateProtectionDomain());
         }
-        ends.put(id, new ConnectionEnd(id, domain));
+        pairs.put(id, queues.createQueuePair(id));
         id.accept(ConnectionParameters.defaults());
     }
 }

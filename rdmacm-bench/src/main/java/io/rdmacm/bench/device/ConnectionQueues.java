@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import io.rdmacm.core.CmId;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.VerbsContext;
+
+/**
+ * What cmtime makes for its connections: for each a queue pair for one send and one receive; and for all of them two
+ * completion queues with a channel each, which librdmacm makes with the first queue pair (rdma_create_qp(3) writes them
+ * into the attributes, which cmtime passes again and again).
+ */
+final class ConnectionQueues implements AutoCloseable {
+    private final ProtectionDomain domain;
+    private final CompletionChannel sendChannel;
+    private final CompletionChannel receiveChannel;
+    private final CompletionQueue sent;
+    private final CompletionQueue received;
+    private final QueuePairInitAttributes attributes;
+
+    ConnectionQueues(VerbsContext context, ProtectionDomain domain) throws RdmaException {
+        this.domain = domain;
+        sendChannel = context.createCompletionChannel();
+        sent = context.createCompletionQueue(1, sendChannel);
+        receiveChannel = context.createCompletionChannel();
+        received = context.createCompletionQueue(1, receiveChannel);
+        attributes = QueuePairInitAttributes.builder().sendQueue(sent).receiveQueue(received).maxSendRequests(1)
+                .maxReceiveRequests(1).build();
+    }
+
+    /** The queue pair of a connection. */
+    QueuePair createQueuePair(CmId id) throws RdmaException {
+        return id.createQueuePair(domain, attributes);
+    }
+
+    /** To be closed after the queue pairs. */
+    @Override
+    public void close() throws RdmaException {
+        received.close();
+        receiveChannel.close();
+        sent.close();
+        sendChannel.close();
+    }
+}
