@@ -311,8 +311,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 {
 	int error = CALLED(FAKE_BITS(context), FAKE_BITS(entries), FAKE_BITS(cq_context), FAKE_BITS(channel),
 			   FAKE_BITS(vector));
-	if (error)
-		return failed(error);
+	if (error || entries > FAKE_MOST_ENTRIES)
+		return failed(error ? error : EINVAL);
 	struct fake_cq *cq = fake_make(FAKE_CQ, sizeof(*cq), fake_users_of_context(context));
 	cq->ex.context = context;
 	cq->ex.channel = channel;

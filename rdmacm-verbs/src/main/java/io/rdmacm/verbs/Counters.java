@@ -16,6 +16,8 @@ import io.rdmacm.verbs.internal.NativeFunction;
 
 /** Counters that a device keeps ({@code struct ibv_counters}, ibv_create_counters(3)). */
 public final class Counters extends NativeObject {
+    private static final int MOST = 0xffff / Long.BYTES;
+
     private final VerbsContext context;
 
     private Counters(VerbsContext context, Lifetime life, long address) {
@@ -116,7 +118,7 @@ public final class Counters extends NativeObject {
     /**
      * The values now ({@code ibv_read_counters}).
      *
-     * @param count how many, from the first on; at least 1
+     * @param count how many, from the first on; 1 to 8191, for the kernel gives no more than 64 KiB at once
      * @param cached whether a value that the driver has is good enough
      * @throws RdmaException EINVAL when there are not so many
      */
@@ -124,8 +126,8 @@ public final class Counters extends NativeObject {
     public long[] read(int count, boolean cached) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            if (count < 1) {
-                throw new IllegalArgumentException("at least one counter must be read, not " + count);
+            if (count < 1 || count > MOST) {
+                throw new IllegalArgumentException("1 to " + MOST + " counters can be read, not " + count);
             }
             MemorySegment values = arena.allocate(ValueLayout.JAVA_LONG, count);
             NativeFunction read = ExtendedOps.READ_COUNTERS.require(context.address());

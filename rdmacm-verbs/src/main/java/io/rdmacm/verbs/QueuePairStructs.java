@@ -87,11 +87,11 @@ final class QueuePairStructs {
 
     /** Reads a {@code struct ibv_qp_cap}. */
     static QueuePairCapabilities readCapabilities(long cap) {
-        return new QueuePairCapabilities(Memory.getInt(cap + ibv_qp_cap.max_send_wr$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_recv_wr$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_send_sge$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_recv_sge$offset()),
-                Memory.getInt(cap + ibv_qp_cap.max_inline_data$offset()));
+        return new QueuePairCapabilities(Memory.getSize(cap + ibv_qp_cap.max_send_wr$offset()),
+                Memory.getSize(cap + ibv_qp_cap.max_recv_wr$offset()),
+                Memory.getSize(cap + ibv_qp_cap.max_send_sge$offset()),
+                Memory.getSize(cap + ibv_qp_cap.max_recv_sge$offset()),
+                Memory.getSize(cap + ibv_qp_cap.max_inline_data$offset()));
     }
 
     private static void write(QueuePairCapabilities sizes, long cap) {

@@ -16,9 +16,9 @@ final class SharedReceiveQueueStructs {
 
     /** Reads a {@code struct ibv_srq_attr}. */
     static SharedReceiveQueueAttributes read(long address) {
-        return new SharedReceiveQueueAttributes(Memory.getInt(address + ibv_srq_attr.max_wr$offset()),
-                Memory.getInt(address + ibv_srq_attr.max_sge$offset()),
-                Memory.getInt(address + ibv_srq_attr.srq_limit$offset()));
+        return new SharedReceiveQueueAttributes(Memory.getSize(address + ibv_srq_attr.max_wr$offset()),
+                Memory.getSize(address + ibv_srq_attr.max_sge$offset()),
+                Memory.getSize(address + ibv_srq_attr.srq_limit$offset()));
     }
 
     /** Writes a {@code struct ibv_srq_attr}. */

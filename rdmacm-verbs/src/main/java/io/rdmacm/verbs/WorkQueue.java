@@ -60,6 +60,8 @@ public final class WorkQueue extends NativeObject {
             throw new IllegalArgumentException("a work queue needs at least one request with one scatter/gather entry,"
                     + " not " + maxRequests + " with " + maxScatterGather);
         }
+        // Before there is a life that a null among them would leave behind.
+        int create = mask(flags);
         Lifetime life = Lifetime.begin("WorkQueue", domain.life(), queue.life());
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_wq_init_attr.layout()).address();
@@ -70,11 +72,11 @@ public final class WorkQueue extends NativeObject {
             Memory.putLong(init + ibv_wq_init_attr.cq$offset(), queue.address());
             if (flags.length > 0) {
                 Memory.putInt(init + ibv_wq_init_attr.comp_mask$offset(), Rdma.IBV_WQ_INIT_ATTR_FLAGS());
-                Memory.putInt(init + ibv_wq_init_attr.create_flags$offset(), mask(flags));
+                Memory.putInt(init + ibv_wq_init_attr.create_flags$offset(), create);
             }
             long address = life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_WQ.require(context.address());
-                return prepare(Check.pointer(create, create.callLong(context.address(), init)));
+                NativeFunction function = ExtendedOps.CREATE_WQ.require(context.address());
+                return prepare(Check.pointer(function, function.callLong(context.address(), init)));
             });
             return new WorkQueue(domain, queue, life, address,
                     Memory.getInt(init + ibv_wq_init_attr.max_sge$offset()));

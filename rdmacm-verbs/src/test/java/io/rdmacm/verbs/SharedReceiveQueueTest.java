@@ -413,4 +413,17 @@ class SharedReceiveQueueTest {
         assertThatIllegalStateException().isThrownBy(() -> queue.postReceive(request))
                 .withMessage("SharedReceiveQueue is closed");
     }
+
+    @Test
+    void sizesThatAreTooLargeForAnIntAreTheLargest() throws RdmaException {
+        // the stand-in gives twice as many
+        try (SharedReceiveQueue queue = stack.domain().createSharedReceiveQueue(
+                SharedReceiveQueueInitAttributes.builder().maxRequests(0x60000000).build())) {
+            assertThat(queue.query().maxRequests()).isEqualTo(Integer.MAX_VALUE);
+        }
+        try (QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
+                .completionQueue(stack.queue()).maxSendRequests(0x60000000).build())) {
+            assertThat(pair.capabilities().maxSendRequests()).isEqualTo(Integer.MAX_VALUE);
+        }
+    }
 }

@@ -189,4 +189,23 @@ class WorkQueueTest {
         }
         assertThat(FakeVerbs.calls("destroy_counters")).hasSize(1);
     }
+
+    @Test
+    void aWrongFlagLeavesNothingBehind() throws RdmaException {
+        assertThatThrownBy(() -> stack.domain().createWorkQueue(stack.queue(), 1, 1, (WorkQueueFlag) null))
+                .isInstanceOf(NullPointerException.class);
+        // or the close of the stack would be refused
+        assertThat(FakeVerbs.calls("create_wq")).isEmpty();
+    }
+
+    @Test
+    void noMoreCountersAreReadThanTheKernelGivesAtOnce() throws RdmaException {
+        try (Counters counters = stack.context().createCounters()) {
+            assertThat(counters.read(8191, true)).hasSize(8191);
+            for (int count : new int[] {0, -1, 8192, Integer.MAX_VALUE}) {
+                assertThatIllegalArgumentException().isThrownBy(() -> counters.read(count, true))
+                        .withMessage("1 to 8191 counters can be read, not " + count);
+            }
+        }
+    }
 }

@@ -44,6 +44,12 @@ public final class Memory {
         return ALL.get(INT, address);
     }
 
+    /** A size, which is unsigned in C: one that is too large for an int is the largest int. */
+    public static int getSize(long address) {
+        int size = getInt(address);
+        return size < 0 ? Integer.MAX_VALUE : size;
+    }
+
     /** A 64-bit number or a pointer. */
     public static long getLong(long address) {
         return ALL.get(LONG, address);
