@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class QueuePairAttributesTest {
     private static final AddressAttributes PATH = AddressAttributes.ofRoute(3, new Gid(1, 2), 4);
     private static final AddressAttributes OTHER = AddressAttributes.builder().destinationLid(0xfff0).port(5).build();
-    private static final QueuePairAttributes ALL = QueuePairAttributes.builder().state(QueuePairState.RTS)
+    static final QueuePairAttributes ALL = QueuePairAttributes.builder().state(QueuePairState.RTS)
             .currentState(QueuePairState.SQD).pathMtu(2048).pathMigrationState(PathMigrationState.REARM)
             .queueKey(0x80010000).receivePacketNumber(0xfffffe).sendPacketNumber(0xfffffd)
             .destinationQueuePair(0xfffffc).accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC)
