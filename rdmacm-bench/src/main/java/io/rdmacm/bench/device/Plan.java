@@ -38,18 +38,23 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
     }
 
     /**
-     * All sizes and modes.
+     * All sizes and modes, in a quarter of an hour.
      *
      * @param twoCpus whether peers can be busy at the same time
      * @param mtu of the port, the longest datagram
      */
     static Plan full(boolean twoCpus, int mtu) {
+        List<Integer> sizes = powersOf(4);
+        return new Plan(measurements(twoCpus, mtu, sizes, powersOf(16), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
+                3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
+    }
+
+    private static List<Integer> powersOf(int base) {
         List<Integer> sizes = new ArrayList<>();
-        for (int size = 1; size <= 4 * MIB; size *= 4) {
+        for (int size = 1; size <= 4 * MIB; size *= base) {
             sizes.add(size);
         }
-        return new Plan(measurements(twoCpus, mtu, sizes, sizes, sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000), 5,
-                10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
+        return sizes;
     }
 
     /** The first way of waiting of each operation with all sizes of latencies, the others with those of the modes. */

@@ -31,7 +31,7 @@ final class Measurements {
 
     private static final String ALLOCATED = "gc.alloc.rate.norm";
     private static final int MEDIAN = 50;
-    private static final int SAMPLE_MILLIS = 200;
+    private static final int SAMPLE_MILLIS = 100;
     private static final int ALLOCATION_SAMPLES = 3;
     private static final String PUBLIC_API = "publicApi";
 
@@ -39,8 +39,8 @@ final class Measurements {
     private final int samples;
 
     Measurements(boolean quick) {
-        this.warmUps = quick ? 10 : 15;
-        this.samples = quick ? 5 : 10;
+        this.warmUps = 20;
+        this.samples = quick ? 8 : 16;
     }
 
     /** The four ways to post and poll. */

@@ -80,14 +80,15 @@ public final class Overhead {
     }
 
     private void round(int round) throws IOException, InterruptedException, RunnerException {
-        for (Payload payload : quick ? new Payload[] {Payload.ONE_ENTRY} : Payload.values()) {
+        // the first payload is what the summary is of
+        for (Payload payload : quick || round > 1 ? new Payload[] {Payload.ONE_ENTRY} : Payload.values()) {
             for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
                 results.addAll(measurements.postAndPoll(batch, payload, round));
                 results.addAll(measurements.postAndPollInPlace(batch, payload, round));
             }
         }
         // growth is no matter of a few percent
-        if (quick || round > QUICK_ROUNDS) {
+        if (quick || round > 1) {
             return;
         }
         for (int polled = 1; polled <= PostAndPoll.LARGEST_BATCH; polled *= 2) {
