@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.twohosts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+
+import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.Endpoint;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.UnreachableException;
+import io.rdmacm.verbs.QueuePairState;
+import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.internal.Poller;
+import io.rdmacm.verbs.testing.Background;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The wire is cut somewhere between the hosts, for a short or a long time, and put together again. */
+@RequiresTwoHosts
+class CutWireTest {
+    private static final Duration CUT = Duration.ofSeconds(1);
+
+    private InUse before;
+
+    @BeforeEach
+    void count() throws Exception {
+        before = InUse.before();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        OtherHost.mend();
+        before.assertAgain();
+    }
+
+    @Test
+    void withinTheRetryTimeTheTransferGoesOn() throws Exception {
+        try (Arena arena = Arena.ofShared(); Client client = Client.writer(arena)) {
+            client.move(0);
+            OtherHost.cut();
+            Measured measured = new Measured();
+            client.post(1);
+            Thread.sleep(CUT);
+            OtherHost.mend();
+            assertThat(client.completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+            measured.print("a write over a wire cut for " + CUT.toSeconds() + " s: SUCCESS");
+            client.move(2);
+        }
+    }
+
+    @Test
+    void beyondTheRetryTimeTheWorkFailsAndAFreshConnectionWorks() throws Exception {
+        try (Arena arena = Arena.ofShared()) {
+            Measured closing;
+            try (Client client = Client.writer(arena)) {
+                client.move(0);
+                OtherHost.cut();
+                Measured measured = new Measured();
+                client.post(1);
+                client.post(2);
+                assertThat(client.completion().status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+                measured.print("a write over a cut wire, 6 retries of 0.5 s: RETRY_EXC_ERR");
+                assertThat(client.completion().status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
+                assertThat(client.endpoint().queuePair().orElseThrow().state()).isEqualTo(QueuePairState.ERROR);
+                closing = new Measured();
+            }
+            closing.print("close of an endpoint whose peer is cut off");
+            OtherHost.mend();
+            try (Client client = Client.writer(arena)) {
+                client.move(0);
+            }
+        }
+    }
+
+    @Test
+    void anAddressThatDoesNotAnswer() throws Exception {
+        Measured measured = new Measured();
+        try (Endpoint endpoint = Endpoint.open(PortSpace.TCP)) {
+            // the kernel's time is up, or that of the wait for it
+            assertThatThrownBy(() -> endpoint.resolveAddress(null, OtherHost.neighbour(99), Duration.ofSeconds(3)))
+                    .isInstanceOfAny(UnreachableException.class, RdmaTimeoutException.class);
+        }
+        measured.print("an address that nobody has, time-out 3 s: UnreachableException or RdmaTimeoutException");
+    }
+
+    @Test
+    void aConnectWaitsForTheWireAsLongAsItIsTold() throws Exception {
+        try (Line line = OtherHost.play(Silent.class, "listening");
+                Endpoint client = Client.resolved((int) line.hearNumber(), Client.PATIENT)) {
+            OtherHost.cut();
+            Measured measured = new Measured();
+            assertThatThrownBy(() -> client.connect(Client.SIX_RETRIES, Duration.ofSeconds(2)))
+                    .isInstanceOf(RdmaTimeoutException.class);
+            measured.print("connect over a cut wire, time-out 2 s: RdmaTimeoutException");
+        }
+    }
+
+    @Test
+    void aConnectGoesOnWhenTheWireIsMended() throws Exception {
+        try (Line line = OtherHost.play(Silent.class, "accepted");
+                Endpoint client = Client.resolved((int) line.hearNumber(), Client.PATIENT)) {
+            OtherHost.cut();
+            Measured measured = new Measured();
+            try (Background<Void> connecting = Background.run(
+                    () -> client.connect(Client.SIX_RETRIES, Server.TIMEOUT))) {
+                connecting.awaitInside(Poller.class, "await");
+                OtherHost.mend();
+                connecting.result();
+            }
+            measured.print("connect over a wire that is mended: connected");
+        }
+    }
+
+    @Test
+    void aPeerThatClosesIsSeenAtOnce() throws Exception {
+        try (Line line = OtherHost.play(Silent.class, "accepted");
+                Endpoint client = Client.connect((int) line.hearNumber(), Client.PATIENT, Client.SIX_RETRIES)) {
+            assertThat(line.hear()).isEqualTo("requested");
+            assertThat(line.hear()).isEqualTo("accepted");
+            Measured measured = new Measured();
+            line.say("that is enough");
+            assertThatThrownBy(() -> client.getReceiveCompletion(Server.TIMEOUT))
+                    .isInstanceOf(DisconnectedException.class);
+            measured.print("the peer closes: DisconnectedException");
+        }
+    }
+}
