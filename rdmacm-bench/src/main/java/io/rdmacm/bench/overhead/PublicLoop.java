@@ -81,13 +81,21 @@ final class PublicLoop implements Placement.Loop {
         Completions taken = completions;
         long sum = 0;
         for (int wanted = count; wanted > 0; wanted -= taken.size()) {
-            int size = from.poll(taken);
-            for (int i = 0; i < size; i++) {
-                if (!taken.succeeded(i)) {
-                    taken.at(i).check();
-                }
-                sum += taken.workRequestId(i);
+            from.poll(taken);
+            sum += read(taken);
+        }
+        return sum;
+    }
+
+    // A sum of its own stays in a register; one that lives across native calls does not.
+    private static long read(Completions taken) throws RdmaException {
+        int size = taken.size();
+        long sum = 0;
+        for (int i = 0; i < size; i++) {
+            if (!taken.succeeded(i)) {
+                taken.at(i).check();
             }
+            sum += taken.workRequestId(i);
         }
         return sum;
     }
