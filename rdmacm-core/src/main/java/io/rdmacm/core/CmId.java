@@ -28,7 +28,6 @@ import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
  * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)): one end of a connection, or a listener. It is
@@ -61,7 +60,8 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * its hands. All methods may be called from any thread.
  *
  * <p>An id can be closed when its queue pair, shared receive queue and memberships are, and when its events are.
- * Closing a connected id ends the connection.
+ * The last id of a device that was removed can be closed when what was made from its {@link #context()} is, too, for
+ * librdmacm frees that with it. Closing a connected id ends the connection.
  */
 public final class CmId extends CmIdCore {
     private static final NativeFunction CREATE_ID = NativeFunction.of("rdma_create_id");
@@ -160,8 +160,7 @@ public final class CmId extends CmIdCore {
     }
 
     /**
-     * The device that it is bound to ({@code rdma_cm_id.verbs}). It belongs to librdmacm and needs no close; what is
-     * made from it must be closed while an id of the device is open.
+     * The device that it is bound to ({@code rdma_cm_id.verbs}). It belongs to librdmacm and needs no close.
      *
      * @throws IllegalStateException when it is not bound to a device yet
      */
@@ -172,7 +171,7 @@ public final class CmId extends CmIdCore {
             if (context == 0) {
                 throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
             }
-            return VerbsAccess.get().contextAt(context);
+            return DeviceHold.context(context);
         } finally {
             life().leave();
         }

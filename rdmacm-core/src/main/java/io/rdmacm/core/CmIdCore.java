@@ -54,6 +54,7 @@ abstract sealed class CmIdCore extends NativeObject permits CmId {
         this.channel = channel;
         this.portSpace = portSpace;
         this.state = state;
+        DeviceHold.made(address);
         AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
         this.label = text;
         life.describe(text::get);
@@ -167,9 +168,18 @@ abstract sealed class CmIdCore extends NativeObject permits CmId {
     protected void destroy() throws RdmaException {
         EventChannel current = lockChannel();
         try {
-            // Events that were read for this id and not asked for: C would wait for them.
-            current.unregister(this, address());
-            Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
+            DeviceHold.beforeDestroy(this);
+            boolean destroyed = false;
+            try {
+                // Events that were read for this id and not asked for: C would wait for them.
+                current.unregister(this, address());
+                Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
+                destroyed = true;
+            } finally {
+                if (!destroyed) {
+                    DeviceHold.made(address());
+                }
+            }
         } finally {
             current.lock().unlock();
         }

@@ -11,7 +11,6 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
 
 /** The devices that librdmacm has opened (rdma_get_devices(3)). */
 public final class RdmaDevices {
@@ -35,7 +34,7 @@ public final class RdmaDevices {
             try {
                 List<VerbsContext> contexts = new ArrayList<>();
                 for (int i = 0; i < Memory.getInt(count); i++) {
-                    contexts.add(VerbsAccess.get().contextAt(Memory.getLong(array + (long) i * Long.BYTES)));
+                    contexts.add(DeviceHold.context(Memory.getLong(array + (long) i * Long.BYTES)));
                 }
                 return List.copyOf(contexts);
             } finally {

@@ -118,6 +118,15 @@ final class AsyncEvents {
         ACK_ASYNC_EVENT.callInt(struct.address());
     }
 
+    /** Of a context that C has freed: nobody waits. */
+    void abandon() {
+        try {
+            close();
+        } catch (RdmaException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private int file() {
         return Memory.getInt(address + ibv_context.async_fd$offset());
     }

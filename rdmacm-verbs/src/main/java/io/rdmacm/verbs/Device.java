@@ -89,10 +89,18 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
         return name + " (" + nodeType + ", " + transportType + ", " + guid + ")";
     }
 
+    /** The kernel's number of a {@code struct ibv_device}; -1 where it is not known. */
+    static int indexOf(long device) {
+        try {
+            return GET_DEVICE_INDEX.isAvailable() ? GET_DEVICE_INDEX.callInt(device) : -1;
+        } catch (NativeLibraryException e) {
+            return -1;
+        }
+    }
+
     private static Device describe(long device) throws RdmaException {
-        int index = GET_DEVICE_INDEX.isAvailable() ? GET_DEVICE_INDEX.callInt(device) : -1;
         return new Device(Memory.string(GET_DEVICE_NAME.callLong(device)),
-                Memory.string(device + ibv_device.ibdev_path$offset()), index,
+                Memory.string(device + ibv_device.ibdev_path$offset()), indexOf(device),
                 new Guid(NetworkOrder.toHost(GET_DEVICE_GUID.callLong(device))),
                 NodeType.of(Memory.getInt(device + ibv_device.node_type$offset())),
                 TransportType.of(Memory.getInt(device + ibv_device.transport_type$offset())));

@@ -2,7 +2,9 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 
+import io.rdmacm.verbs.internal.Keeper;
 import io.rdmacm.verbs.internal.LeakDetector;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
@@ -122,8 +124,13 @@ public abstract class NativeObject implements AutoCloseable {
         }
 
         @Override
-        public VerbsContext contextAt(long contextAddress) {
-            return VerbsContext.ofConnectionManager(contextAddress);
+        public VerbsContext contextAt(long contextAddress, Supplier<Keeper> keeper) {
+            return VerbsContext.ofConnectionManager(contextAddress, keeper);
+        }
+
+        @Override
+        public int deviceIndexAt(long contextAddress) {
+            return VerbsContext.indexAt(contextAddress);
         }
 
         @Override

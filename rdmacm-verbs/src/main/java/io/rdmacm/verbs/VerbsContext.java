@@ -10,12 +10,14 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import io.rdmacm.bindings.ibv_context;
 import io.rdmacm.bindings.ibv_device;
 import io.rdmacm.verbs.flow.EspAttributes;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Keeper;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -25,37 +27,63 @@ import io.rdmacm.verbs.internal.NativeFunction;
  * completion queues are made from it. All methods are safe for use by several threads.
  *
  * <p>A context is either opened by {@link Device#open()}, and then is to be closed; or it belongs to librdmacm, which
- * opens each device once and keeps it: that one is had from a connection-manager id, and closing it does nothing.
+ * opens each device once and keeps it: that one is had from a connection-manager id, and closing it does nothing. It
+ * ends by itself when its device was removed and nothing uses it any more: then it is closed.
  */
 public final class VerbsContext extends NativeObject {
     private static final NativeFunction CLOSE_DEVICE = NativeFunction.of("ibv_close_device");
     private static final Map<Long, VerbsContext> OF_LIBRDMACM = new ConcurrentHashMap<>();
 
     private final String deviceName;
+    // the kernel's number of the device, which no other one will have; -1 where it is not known
+    private final int deviceIndex;
     private final boolean owned;
     private final boolean postsInUserSpace;
     private final AsyncEvents events;
 
-    private VerbsContext(Lifetime life, long address, boolean owned) {
+    private VerbsContext(Lifetime life, long address, boolean owned, int deviceIndex) {
         super(life, address, ibv_context.sizeof());
         this.owned = owned;
+        this.deviceIndex = deviceIndex;
         this.events = new AsyncEvents(this, address);
-        long device = Memory.getLong(address + ibv_context.device$offset());
+        long device = nativeDevice(address);
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
         this.postsInUserSpace = FastPath.postsInUserSpace(name);
         life.describe(() -> name);
+        if (!owned) {
+            // of one of the others the life must not refer to it
+            life.whenEnded(events::abandon);
+        }
     }
 
     static VerbsContext open(Lifetime.Creator creator) throws RdmaException {
         Lifetime life = Lifetime.begin("VerbsContext");
-        return new VerbsContext(life, life.create(creator), true);
+        return new VerbsContext(life, life.create(creator), true, -1);
     }
 
-    /** The context that one of librdmacm's ids is bound to. The same address gives the same object. */
-    static VerbsContext ofConnectionManager(long address) {
-        return OF_LIBRDMACM.computeIfAbsent(address, a -> new VerbsContext(Lifetime.permanent("VerbsContext"), a,
-                false));
+    /** The context that one of librdmacm's ids is bound to. The same context gives the same object. */
+    static VerbsContext ofConnectionManager(long address, Supplier<Keeper> keeper) {
+        int index = indexAt(address);
+        return OF_LIBRDMACM.compute(address, (a, known) -> {
+            if (known != null && known.isOpen() && known.deviceIndex == index) {
+                return known;
+            }
+            if (known != null) {
+                // that of a device which was removed
+                known.life().replaced();
+            }
+            return new VerbsContext(Lifetime.kept("VerbsContext", keeper.get()), a, false, index);
+        });
+    }
+
+    /** The number of the device of a context, which no other one will have; -1 where it is not known. */
+    static int indexAt(long address) {
+        return Device.indexOf(nativeDevice(address));
+    }
+
+    private static long nativeDevice(long address) {
+        return Memory.getLong(address + ibv_context.device$offset());
     }
 
     /** Whether a post never goes into the kernel. */

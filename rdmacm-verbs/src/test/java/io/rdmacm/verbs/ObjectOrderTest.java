@@ -9,15 +9,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_attr;
+import io.rdmacm.verbs.internal.Keeper;
 import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.Poller;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -303,15 +308,103 @@ class ObjectOrderTest {
     void aContextOfLibrdmacmIsOneObjectAndNeverCloses() throws RdmaException {
         long address = stack.context().handle().address();
         long openBefore = Lifetime.openObjects();
-        VerbsContext context = VerbsContext.ofConnectionManager(address);
-        FakeVerbs.reset();
+        Hold hold = new Hold();
+        VerbsContext context = VerbsContext.ofConnectionManager(address, () -> hold);
 
         context.close();
 
         assertThat(context.isOpen()).isTrue();
-        assertThat(VerbsContext.ofConnectionManager(address)).isSameAs(context);
+        assertThat(VerbsContext.ofConnectionManager(address, () -> hold)).isSameAs(context);
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
-        assertThat(FakeVerbs.calls()).isEmpty();
+        assertThat(FakeVerbs.calls("ibv_close_device")).isEmpty();
+        assertThat(hold.calls).isEmpty();
+        context.life().replaced();
+    }
+
+    @Test
+    void aContextOfLibrdmacmIsHeldWhileItIsUsedAndNothingElseKeepsIt() throws RdmaException {
+        Hold hold = new Hold();
+        VerbsContext context = VerbsContext.ofConnectionManager(stack.context().handle().address(), () -> hold);
+        context.completionVectors();
+        assertThat(hold.calls).isEmpty();
+        hold.kept = false;
+        context.completionVectors();
+        assertThat(hold.calls).containsExactly("hold", "let go");
+        hold.calls.clear();
+        try (ProtectionDomain domain = context.allocateProtectionDomain()) {
+            context.completionVectors();
+            assertThat(domain.isOpen()).isTrue();
+            assertThat(hold.calls).containsExactly("hold");
+        }
+        assertThat(hold.calls).containsExactly("hold", "let go");
+        context.life().replaced();
+    }
+
+    @Test
+    void theLastReasonToKeepAContextIsRefusedToGoOnlyWhileItIsUsedAndCannotBeHeld() throws RdmaException {
+        Hold hold = new Hold();
+        VerbsContext context = VerbsContext.ofConnectionManager(stack.context().handle().address(), () -> hold);
+        assertThat(hold.keepFurther()).isTrue();
+        try (ProtectionDomain domain = context.allocateProtectionDomain()) {
+            hold.there = false;
+            hold.kept = false;
+            assertThat(hold.keepFurther()).isFalse();
+            hold.there = true;
+            assertThat(hold.keepFurther()).isTrue();
+            assertThat(domain.isOpen()).isTrue();
+        }
+        assertThat(hold.calls).containsExactly("hold", "hold", "let go");
+        context.life().replaced();
+    }
+
+    @Test
+    void aContextThatLibrdmacmHasFreedIsClosed() throws Exception {
+        long address = stack.context().handle().address();
+        Hold hold = new Hold();
+        VerbsContext context = VerbsContext.ofConnectionManager(address, () -> hold);
+        try (Background<AsyncEvent> waiting = Background.call(() -> context.getAsyncEvent(Duration.ofDays(1)))) {
+            waiting.awaitInside(Poller.class, "await").interrupt();
+            assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+        }
+        int files = ResourceCounts.now().files();
+        hold.kept = false;
+        hold.there = false;
+
+        assertThatIllegalStateException().isThrownBy(context::allocateProtectionDomain)
+                .withMessage("VerbsContext is closed");
+        assertThat(context.isOpen()).isFalse();
+        // what the wait had opened
+        assertThat(ResourceCounts.now().files()).isLessThan(files);
+        assertThatIllegalStateException().isThrownBy(context::completionVectors);
+        // what comes to lie at its place is another one
+        VerbsContext other = VerbsContext.ofConnectionManager(address, Hold::new);
+        assertThat(other).isNotSameAs(context);
+        assertThat(other.completionVectors()).isPositive();
+        other.life().replaced();
+        assertThat(other.isOpen()).isFalse();
+    }
+
+    /** What librdmacm does, as a test says. */
+    private static final class Hold extends Keeper {
+        final List<String> calls = new ArrayList<>();
+        boolean kept = true;
+        boolean there = true;
+
+        @Override
+        protected boolean isKept() {
+            return kept;
+        }
+
+        @Override
+        protected boolean hold() {
+            calls.add("hold");
+            return there;
+        }
+
+        @Override
+        protected void letGo() {
+            calls.add("let go");
+        }
     }
 
     @Test

@@ -27,19 +27,23 @@ public final class Lifetime {
     // replaced as a whole, under this
     private volatile List<Lifetime> parents;
     private final Throwable created = LeakDetector.place();
+    // null but for what belongs to a C library
+    private final Keeper keeper;
 
     // All below is guarded by this.
     private final Set<Lifetime> children = new LinkedHashSet<>();
     private Supplier<String> description = () -> "being created";
+    private Runnable whenEnded = () -> { };
     private int users;
     private boolean closing;
     private boolean closed;
     // read without the lock on fast paths
     private volatile boolean open = true;
 
-    private Lifetime(String type, List<Lifetime> parents) {
+    private Lifetime(String type, List<Lifetime> parents, Keeper keeper) {
         this.type = type;
         this.parents = parents;
+        this.keeper = keeper;
     }
 
     /** Makes the native object of a new Lifetime and tells its address. */
@@ -63,7 +67,7 @@ public final class Lifetime {
      * @throws IllegalStateException when one of the parents is closed
      */
     public static Lifetime begin(String type, Lifetime... parents) {
-        Lifetime life = new Lifetime(type, List.of(parents));
+        Lifetime life = new Lifetime(type, List.of(parents), null);
         int adopted = 0;
         try {
             for (Lifetime parent : parents) {
@@ -80,12 +84,14 @@ public final class Lifetime {
     }
 
     /**
-     * The life of an object that a C library owns and never frees: it is not counted among the open ones.
+     * The life of an object that belongs to a C library: it is not counted among the open ones, and ends when the
+     * library has freed it.
      *
      * @param type the simple name of the class
+     * @param keeper keeps the library from doing so while it is used
      */
-    public static Lifetime permanent(String type) {
-        return new Lifetime(type, List.of());
+    public static Lifetime kept(String type, Keeper keeper) {
+        return new Lifetime(type, List.of(), keeper);
     }
 
     /**
@@ -129,6 +135,11 @@ public final class Lifetime {
         description = text;
     }
 
+    /** What is to be done when an object that a C library had kept is found to be freed. */
+    public synchronized void whenEnded(Runnable end) {
+        whenEnded = end;
+    }
+
     /** Whether the object is open. */
     public boolean isOpen() {
         return open;
@@ -151,7 +162,7 @@ public final class Lifetime {
      * @throws IllegalStateException when closed
      */
     public synchronized void enter() {
-        ensureOpen();
+        use();
         users++;
     }
 
@@ -160,6 +171,32 @@ public final class Lifetime {
         users--;
         if (users == 0) {
             notifyAll();
+        }
+        if (keeper != null) {
+            keeper.unuse();
+        }
+    }
+
+    /** Makes sure that the object is there, and stays there. */
+    private void use() {
+        ensureOpen();
+        if (keeper != null && !keeper.use()) {
+            end();
+            ensureOpen();
+        }
+    }
+
+    /** For an object that a C library has freed, and where another one is by now. */
+    public void replaced() {
+        keeper.replaced();
+        end();
+    }
+
+    private synchronized void end() {
+        if (open) {
+            open = false;
+            closed = true;
+            whenEnded.run();
         }
     }
 
@@ -206,6 +243,14 @@ public final class Lifetime {
         return names;
     }
 
+    /** The open children for a message, which names some of them if they are many. */
+    public String namedChildren() {
+        List<String> named = openChildren();
+        int more = named.size() - MOST_NAMED;
+        String list = String.join(", ", more > 0 ? named.subList(0, MOST_NAMED) : named);
+        return list + (more > 0 ? " and " + more + " more" : "");
+    }
+
     /** Where the object was made; null unless leak detection is on. */
     Throwable placeOfCreation() {
         return created;
@@ -222,11 +267,8 @@ public final class Lifetime {
 
     private void refuseWhileParent() {
         if (!children.isEmpty()) {
-            List<String> named = openChildren();
-            int more = named.size() - MOST_NAMED;
-            String list = String.join(", ", more > 0 ? named.subList(0, MOST_NAMED) : named);
             throw new IllegalStateException(this + " cannot be closed while it has open children, close them first: "
-                    + list + (more > 0 ? " and " + more + " more" : ""));
+                    + namedChildren());
         }
     }
 
@@ -254,7 +296,16 @@ public final class Lifetime {
 
     private synchronized void adopt(Lifetime child) {
         ensureOpen();
-        children.add(child);
+        if (!children.contains(child)) {
+            use();
+            children.add(child);
+        }
+    }
+
+    private synchronized void disown(Lifetime child) {
+        if (children.remove(child) && keeper != null) {
+            keeper.unuse();
+        }
     }
 
     /**
@@ -267,9 +318,7 @@ public final class Lifetime {
         List<Lifetime> changed = new ArrayList<>(parents);
         changed.replaceAll(parent -> parent == from ? to : parent);
         parents = List.copyOf(changed);
-        synchronized (from) {
-            from.children.remove(this);
-        }
+        from.disown(this);
     }
 
     /**
@@ -296,17 +345,13 @@ public final class Lifetime {
             gone = !less.contains(parent);
         }
         if (gone) {
-            synchronized (parent) {
-                parent.children.remove(this);
-            }
+            parent.disown(this);
         }
     }
 
     private void leaveParents() {
         for (Lifetime parent : parents) {
-            synchronized (parent) {
-                parent.children.remove(this);
-            }
+            parent.disown(this);
         }
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.internal;
 
 import java.lang.invoke.MethodHandles;
+import java.util.function.Supplier;
 
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -43,11 +44,15 @@ public abstract class VerbsAccess {
     public abstract long addressOf(NativeObject object);
 
     /**
-     * The context that librdmacm opened. The same address gives the same object.
+     * The context that librdmacm opened. The same context gives the same object.
      *
-     * @param address the value of {@code rdma_cm_id.verbs}
+     * @param address the value of {@code rdma_cm_id.verbs}; it cannot be freed during the call
+     * @param keeper makes what keeps librdmacm from freeing it, when it is seen for the first time
      */
-    public abstract VerbsContext contextAt(long address);
+    public abstract VerbsContext contextAt(long address, Supplier<Keeper> keeper);
+
+    /** The kernel's number of the device of a context at an address; -1 where it is not known. */
+    public abstract int deviceIndexAt(long address);
 
     /**
      * A queue pair that is made and destroyed in a way of its own.

@@ -162,8 +162,8 @@ class LifetimeTest {
     }
 
     @Test
-    void aPermanentLifeIsNotCounted() {
-        Lifetime life = Lifetime.permanent("Object");
+    void theLifeOfWhatCKeepsIsNotCounted() {
+        Lifetime life = Lifetime.kept("Object", null);
 
         assertThat(life.isOpen()).isTrue();
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
