@@ -18,6 +18,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -109,12 +110,14 @@ class CrowdTest {
         }
         assertThat(ports).hasSize(LISTENERS);
         List<CmId> clients = new ArrayList<>();
+        Measured opening = Measured.fromNow();
         for (int i = 0; i < CONNECTIONS; i++) {
             CmId client = CmId.open(channel, PortSpace.TCP);
             clients.add(client);
             client.resolveAddress(listeners.get(i % LISTENERS).localAddress(), LIMIT);
         }
         run(channel, CmEventType.ESTABLISHED, 2 * CONNECTIONS);
+        opening.print("1,000 connections to 100 listeners");
         assertThat(clients).allMatch(client -> client.state() == CmIdState.CONNECTED);
         for (CmId client : clients) {
             client.disconnect();

@@ -45,6 +45,7 @@ class LimitsTest {
         ForkedJvm.Result result = jvm.run(what);
         assertThat(result.status()).as(result.errors() + result.output()).isZero();
         assertThat(result.output()).endsWith("fine\n");
+        result.output().lines().filter(line -> line.startsWith("measured: ")).limit(4).forEach(System.out::println);
         return result.output();
     }
 

@@ -12,13 +12,19 @@ import java.util.List;
 import java.util.Map;
 
 import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Many ids on one channel, driven by one event loop; and more requests than a listener takes. */
 @RequiresRdma
 class ManyConnectionsTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(() -> new Loopback().close());
+
     private static final int CONNECTIONS = 100;
 
     @Test
@@ -80,6 +86,7 @@ class ManyConnectionsTest {
             listener.listen(1);
             try (End first = new End(Loopback.resolved(channel, listener.localAddress()));
                     End second = new End(Loopback.resolved(channel, listener.localAddress()))) {
+                Measured overrun = Measured.fromNow();
                 first.id.connect(ConnectionParameters.defaults());
                 second.id.connect(ConnectionParameters.defaults());
                 // the kernel drops what does not fit, and the peer's kernel asks again after some seconds
@@ -92,6 +99,7 @@ class ManyConnectionsTest {
                         assertThat(id.state()).isEqualTo(CmIdState.FAILED);
                     }
                 }
+                overrun.print("backlog of a listener overrun, until both are taken");
                 for (End client : List.of(first, second)) {
                     assertThatThrownBy(() -> channel.await(client.id, CmEventType.ESTABLISHED, Loopback.TIMEOUT))
                             .isInstanceOf(RejectedException.class);

@@ -9,6 +9,7 @@ import java.util.List;
 
 import io.rdmacm.core.forked.Peer;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** The program {@link Peer} in a process of its own, to be killed. */
@@ -41,14 +42,17 @@ public final class PeerProcess implements AutoCloseable {
         return line;
     }
 
-    /** SIGKILL. */
-    public void kill() throws InterruptedException {
+    /** SIGKILL; tells when that was. */
+    public Measured kill() throws InterruptedException {
+        Measured killed = Measured.fromNow();
         process.destroyForcibly().waitFor();
+        return killed;
     }
 
     @Override
     public void close() throws IOException {
         process.destroyForcibly();
         output.close();
+        process.getOutputStream().close();
     }
 }

@@ -5,15 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Asynchronous events that a real device raises. */
 @RequiresRdma
 class AsyncEventDeviceTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behind();
+
     private TrafficEnd client;
     private TrafficEnd server;
     private SharedReceiveQueue shared;
@@ -65,8 +71,10 @@ class AsyncEventDeviceTest {
         }
         shared.setLimit(3);
         message();
+        Measured limit = Measured.fromNow();
         message();
         try (AsyncEvent event = await(AsyncEventType.SRQ_LIMIT_REACHED)) {
+            limit.print("shared receive queue at its limit");
             assertThat(event.sharedReceiveQueue()).isSameAs(shared);
             sharing.close();
             assertThatIllegalStateException().isThrownBy(shared::close).withMessageContaining(event.toString());
@@ -99,11 +107,13 @@ class AsyncEventDeviceTest {
             pair.modify(QueuePairTransitions.Ud.resetToInit(TrafficEnd.PORT, 0, TrafficEnd.QUEUE_KEY));
             pair.modify(QueuePairTransitions.Ud.initToRtr());
             pair.modify(QueuePairTransitions.Ud.rtrToRts(0));
+            Measured overrun = Measured.fromNow();
             for (int i = 0; i <= small.capacity(); i++) {
                 pair.postSend(client.send.datagram(anywhere, server.pair.number(), TrafficEnd.QUEUE_KEY).send()
                         .data(client.region, 0, 4));
             }
             try (AsyncEvent event = client.context.getAsyncEvent(TrafficEnd.TIMEOUT)) {
+                overrun.print("completion queue overrun");
                 assertThat(event.type()).isEqualTo(AsyncEventType.CQ_ERR);
                 assertThat(event.completionQueue()).isSameAs(small);
                 pair.modifyToError();

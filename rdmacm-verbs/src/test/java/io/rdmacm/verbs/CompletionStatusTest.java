@@ -8,8 +8,11 @@ import java.time.Duration;
 import java.util.List;
 
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -20,6 +23,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @RequiresRdma
 class CompletionStatusTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behind();
+
     private static final Duration LIMIT = Duration.ofMinutes(4);
 
     /** A send of some bytes. */
@@ -194,9 +200,11 @@ class CompletionStatusTest {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC)
                 .rtr(step -> step.toBuilder().minRnrTimer(1).build())
                 .rts(step -> step.toBuilder().rnrRetry(1).build()).build()) {
+            Measured unready = Measured.fromNow();
             pair.a().queuePair().postSend(send(pair.a(), 8));
 
             assertStatus(pair.a(), WorkCompletionStatus.RNR_RETRY_EXC_ERR);
+            unready.print("receiver not ready, 1 retry");
         }
     }
 

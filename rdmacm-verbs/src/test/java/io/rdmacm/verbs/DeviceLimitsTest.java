@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.time.Duration;
 
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -37,9 +38,11 @@ class DeviceLimitsTest {
     }
 
     private static void assertRefused(ThrowingCallable request, String limit) {
+        Measured asked = Measured.fromNow();
         assertThatExceptionOfType(RdmaException.class).isThrownBy(request)
                 .withMessageContaining("; the device has at most " + limit)
                 .satisfies(e -> assertThat(e.errno()).isPositive());
+        asked.print("more than " + limit);
     }
 
     private QueuePairInitAttributes.Builder attributes() {

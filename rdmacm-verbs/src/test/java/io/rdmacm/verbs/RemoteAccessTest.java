@@ -8,9 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -20,6 +23,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @RequiresRdma
 class RemoteAccessTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behind();
+
     private static final int PAGE = 4096;
     private static final int AROUND = 4 * PAGE;
     private static final int LENGTH = 2 * PAGE;
@@ -78,10 +84,13 @@ class RemoteAccessTest {
         return arena.allocate(AROUND + LENGTH + AROUND, PAGE).fill((byte) value);
     }
 
-    private static void assertRefused(HandMadePair pair, SendRequest request, MemorySegment victim,
+    private static void assertRefused(String what, HandMadePair pair, SendRequest request, MemorySegment victim,
             MemorySegment attacker) throws Exception {
+        Measured attempt = Measured.fromNow();
         pair.a().queuePair().postSend(request);
-        assertThat(pair.a().completion().status())
+        WorkCompletion completion = pair.a().completion();
+        attempt.print(what);
+        assertThat(completion.status())
                 .isIn(WorkCompletionStatus.REM_ACCESS_ERR, WorkCompletionStatus.REM_INV_REQ_ERR);
         assertThat(pair.a().queuePair().state()).isEqualTo(QueuePairState.ERROR);
         assertThat(victim.toArray(ValueLayout.JAVA_BYTE)).containsOnly(42);
@@ -98,7 +107,7 @@ class RemoteAccessTest {
             MemoryRegion region = pair.own(pair.domain().register(victim.asSlice(AROUND, LENGTH), attempt.access));
             MemoryRegion own = pair.own(pair.domain().register(attacker, AccessFlag.LOCAL_WRITE));
 
-            assertRefused(pair, attempt.request(region.remoteAddress(), region.remoteKey())
+            assertRefused(attempt.toString(), pair, attempt.request(region.remoteAddress(), region.remoteKey())
                     .data(own, AROUND, attempt.length), victim, attacker);
         }
     }
@@ -113,7 +122,7 @@ class RemoteAccessTest {
             MemoryRegion region = pair.own(other.register(victim, ALL));
             MemoryRegion own = pair.own(pair.domain().register(attacker, AccessFlag.LOCAL_WRITE));
 
-            assertRefused(pair, SendRequests.allocate(1, 1).get(0)
+            assertRefused("another protection domain", pair, SendRequests.allocate(1, 1).get(0)
                     .rdmaWrite(region.remoteAddress(), region.remoteKey()).data(own, 0, 64), victim, attacker);
         }
     }
@@ -128,7 +137,7 @@ class RemoteAccessTest {
             window.victim.fill((byte) 42);
             run(window.pair.b(), SendRequests.allocate(1, 1).get(0).localInvalidate(window.key));
 
-            assertRefused(window.pair, write, window.victim, window.attacker);
+            assertRefused("revoked window", window.pair, write, window.victim, window.attacker);
         }
     }
 
@@ -150,7 +159,8 @@ class RemoteAccessTest {
     @Covers({"ibv_post_send", "ibv_alloc_mw"})
     void aWindowDoesNotReachBeyondItsRegion() throws Exception {
         try (Window window = new Window()) {
-            assertRefused(window.pair, window.write(LENGTH + PAGE - 63), window.victim, window.attacker);
+            assertRefused("window and beyond its region", window.pair, window.write(LENGTH + PAGE - 63), window.victim,
+                    window.attacker);
         }
     }
 

@@ -8,13 +8,19 @@ import java.time.Duration;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Shared receive queues of the device; named as the cases of the peers. */
 @RequiresRdma
 class SrqTestCaseTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behind();
+
     private static final Duration LIMIT = Duration.ofMinutes(4);
 
     private static void send(HandMadePair pair, int count) throws Exception {
@@ -98,8 +104,10 @@ class SrqTestCaseTest {
                 .rts(step -> step.toBuilder().rnrRetry(1).build()).build()) {
             post(pair.b(), 0, 2);
             send(pair, 2);
+            Measured dry = Measured.fromNow();
             pair.a().queuePair().postSend(pair.a().request(2).send().data(pair.a().region(), 0, 8));
             WorkCompletion failed = pair.a().completion();
+            dry.print("shared receive queue dry, 1 retry");
             assertThat(failed.status()).isEqualTo(WorkCompletionStatus.RNR_RETRY_EXC_ERR);
             assertThat(failed.workRequestId()).isEqualTo(2);
             assertThat(pair.a().queuePair().state()).isEqualTo(QueuePairState.ERROR);

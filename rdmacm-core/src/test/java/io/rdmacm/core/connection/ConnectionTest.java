@@ -31,6 +31,7 @@ import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.WorkCompletionException;
 import io.rdmacm.verbs.WorkCompletionStatus;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
@@ -140,9 +141,11 @@ class ConnectionTest {
         try (Peers peers = new Peers(3, ConnectionSettings.defaults())) {
             for (int i = 0; i < 5; i++) {
                 clients.add(Background.call(() -> {
+                    Measured connect = Measured.fromNow();
                     try {
                         return peers.clients.connect(peers.listener.address(), Peers.TIMEOUT).isConnected();
                     } catch (RejectedException e) {
+                        connect.print("rejected, for the backlog is full");
                         assertThat(e.reason()).isEqualTo(RejectReason.CONSUMER_DEFINED);
                         rejected.countDown();
                         return false;

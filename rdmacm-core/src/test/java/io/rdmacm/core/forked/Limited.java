@@ -32,6 +32,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.ResourceCounts;
 
@@ -72,9 +73,11 @@ public final class Limited {
     }
 
     private static RdmaException refused(Attempt attempt) throws Exception {
+        Measured attempted = Measured.fromNow();
         try {
             attempt.make().close();
         } catch (RdmaException e) {
+            attempted.print("refused with " + e.errnoName());
             System.out.println(e);
             return e;
         }

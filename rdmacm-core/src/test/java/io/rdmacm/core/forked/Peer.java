@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.forked;
 
+import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
@@ -11,12 +12,16 @@ import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.MemoryRegion;
 
 /**
  * A peer that goes as far as it is told, says so in one line, and then does nothing until it is killed. The arguments:
  * the phase, an address of this machine, and for a client the port of the server.
  */
 public final class Peer {
+    /** As many as a peer may write to. */
+    public static final int BYTES = 4096;
+
     private static final Duration TIMEOUT = Duration.ofSeconds(240);
 
     private Peer() {
@@ -40,6 +45,14 @@ public final class Peer {
                 System.out.println(listener.localAddress().getPort());
                 listener.getRequest(TIMEOUT).accept(ConnectionParameters.defaults(), TIMEOUT);
                 stay("accepted");
+            }
+            case "written" -> {
+                Endpoint listener = listen(args[1]);
+                System.out.println(listener.localAddress().getPort());
+                Endpoint server = listener.getRequest(TIMEOUT);
+                MemoryRegion region = server.registerWrite(Arena.global().allocate(BYTES, BYTES));
+                server.accept(ConnectionParameters.defaults(), TIMEOUT);
+                stay(region.remoteAddress() + " " + region.remoteKey());
             }
             case "resolving" -> {
                 CmId id = CmId.open(EventChannel.open(), PortSpace.TCP);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+/** The table of faults in docs/reliability.md: no fault is missing, and the tests that it names are there. */
+class FaultTableTest {
+    private static final String HEAD = "| Fault | What the application sees | After how long | Test |";
+    private static final int CELLS = 4;
+    private static final Pattern NAME = Pattern.compile("`(\\w+)\\.(\\w+)`");
+    private static final Pattern FIGURE = Pattern.compile("\\d|in the call|not measured");
+
+    /** What must be in the column of faults. */
+    private static final List<String> FAULTS = List.of("killed while it listens", "killed before it answers",
+            "killed when connected", "killed while it is written to", "killed while it resolves",
+            "killed before it is answered", "killed before its request is taken", "killed while it disconnects",
+            "killed while this side disconnects", "device removed under traffic", "device comes back",
+            "fatal error", "not ready beyond its retries", "completion queue overrun", "runs dry",
+            "reaches its limit", "backlog of a listener", "1,000 connections", "events not acknowledged",
+            "wrong remote key", "revoked window", "outside its region", "region to be read", "`ulimit -l`",
+            "`/dev/infiniband`", "file descriptors", "larger than the device");
+
+    private record Row(String fault, String seen, String delay, String tests) {
+        static Row of(String line) {
+            String[] cells = line.substring(1, line.length() - 1).split("\\|");
+            assertThat(cells).as(line).hasSize(CELLS);
+            return new Row(cells[0].strip(), cells[1].strip(), cells[2].strip(), cells[3].strip());
+        }
+    }
+
+    private static List<Row> rows() throws IOException {
+        List<String> lines = Files.readAllLines(Documents.root().resolve("docs/reliability.md"));
+        int head = lines.indexOf(HEAD);
+        assertThat(head).as("the line " + HEAD).isNotNegative();
+        return lines.stream().skip(head + 2L).takeWhile(line -> line.startsWith("|")).map(Row::of).toList();
+    }
+
+    @Test
+    void noFaultIsMissing() throws IOException {
+        assertThat(rows()).extracting(Row::fault).satisfies(faults -> assertThat(FAULTS).allSatisfy(
+                fault -> assertThat(faults).anyMatch(named -> named.contains(fault))));
+    }
+
+    @Test
+    void eachRowSaysWhatIsSeenAndWhen() throws IOException {
+        assertThat(rows()).allSatisfy(row -> {
+            assertThat(row.seen()).isNotEmpty();
+            assertThat(row.delay()).containsPattern(FIGURE);
+        });
+    }
+
+    @Test
+    void theTestsOfEachRowAreThere() throws IOException {
+        List<Path> sources = sources();
+        for (Row row : rows()) {
+            List<MatchResult> tests = NAME.matcher(row.tests()).results().toList();
+            assertThat(tests).as(row.fault()).isNotEmpty();
+            for (MatchResult test : tests) {
+                assertThat(testsOf(sources, test.group(1))).as(row.fault()).contains(test.group(2));
+            }
+        }
+    }
+
+    private static List<Path> sources() throws IOException {
+        try (Stream<Path> modules = Files.list(Documents.root())) {
+            List<Path> sources = new ArrayList<>();
+            for (Path tests : modules.map(module -> module.resolve("src/test/java")).filter(Files::exists).toList()) {
+                try (Stream<Path> files = Files.walk(tests)) {
+                    files.filter(file -> file.toString().endsWith("Test.java")).forEach(sources::add);
+                }
+            }
+            return sources;
+        }
+    }
+
+    /** The test methods of a class: they have the annotation between the empty line before them and their name. */
+    private static List<String> testsOf(List<Path> sources, String type) throws IOException {
+        List<String> names = new ArrayList<>();
+        for (Path source : sources) {
+            if (source.getFileName().toString().equals(type + ".java")) {
+                for (String block : Files.readString(source).split("\n\n")) {
+                    Pattern.compile("@(?:Parameterized|Repeated)?Test\\b.*? void (\\w+)\\(", Pattern.DOTALL)
+                            .matcher(block).results().map(found -> found.group(1)).forEach(names::add);
+                }
+            }
+        }
+        return names;
+    }
+}
