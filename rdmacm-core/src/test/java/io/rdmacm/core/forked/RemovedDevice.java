@@ -17,6 +17,9 @@ import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.RdmaDevices;
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.Listener;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
@@ -58,6 +61,8 @@ public final class RemovedDevice {
         test.addDevice();
         test.comesBack(before);
         test.underWhatWasMadeOfIt();
+        test.addDevice();
+        test.underConnections();
         test.addDevice();
         expect(Lifetime.openObjects() == 0, "objects are left open");
         System.out.println("fine");
@@ -239,5 +244,28 @@ public final class RemovedDevice {
             id.close();
             awaitRemoval(removal);
         }
+    }
+
+    /** A connection manager, which keeps resources of the device, closes all the same. */
+    private void underConnections() throws Exception {
+        Process removal;
+        try (ConnectionManager manager = ConnectionManager.open(); Listener listener = manager.listen(address);
+                Background<Connection> connecting = Background.call(
+                        () -> manager.connect(listener.address(), TIMEOUT));
+                Connection server = listener.accept(TIMEOUT); Connection client = connecting.result()) {
+            expect(client.isConnected(), "there is no connection");
+            removal = remove();
+            if (!silent) {
+                try {
+                    server.receive(TIMEOUT).close();
+                    throw new AssertionError("nobody has sent a message");
+                } catch (RdmaTimeoutException e) {
+                    throw new AssertionError("the connection does not end", e);
+                } catch (RdmaException e) {
+                    System.out.println("connection: " + e.getClass().getSimpleName());
+                }
+            }
+        }
+        awaitRemoval(removal);
     }
 }
