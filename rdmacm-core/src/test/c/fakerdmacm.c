@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for librdmacm, for what SoftRoCE refuses: it records every call with what its pointers lead to, and
 // delivers the events that a test scripts. It never touches a device.
+#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
@@ -66,6 +67,8 @@ static void (*release)(void *object) = free;
 static void (*used)(const char *function, const uint64_t *arguments, int number) = plain_used;
 static struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 static int (*destroy_qp)(struct ibv_qp *qp);
+static struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+static int (*destroy_srq)(struct ibv_srq *srq);
 
 // Controls, called by the tests.
 
@@ -90,6 +93,25 @@ void fake_share(void *allocator, void *releaser, void *user, void *qp_creator, v
 	used = user;
 	create_qp = qp_creator;
 	destroy_qp = qp_destroyer;
+}
+
+// As fake_share, for shared receive queues too.
+void fake_share_queues(void *srq_creator, void *srq_destroyer)
+{
+	create_srq = srq_creator;
+	destroy_srq = srq_destroyer;
+}
+
+// Nothing is lent any more: nothing that was may be left.
+void fake_unshare(void)
+{
+	allocate = plain_allocate;
+	release = free;
+	used = plain_used;
+	create_qp = NULL;
+	destroy_qp = NULL;
+	create_srq = NULL;
+	destroy_srq = NULL;
 }
 
 uint64_t fake_records(void)
@@ -132,6 +154,7 @@ void fake_event(struct rdma_cm_id *id, int type)
 		event->listen_id = id;
 		event->id = allocate(sizeof(struct id));
 		*event->id = *id;
+		event->id->route.addr.dst_storage = id->route.addr.src_storage; // from the same host
 	} else {
 		event->id = id;
 	}
@@ -277,12 +300,19 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-	return CALLED(addr, address_size(addr), WORD(id));
+	if (CALLED(addr, address_size(addr), WORD(id)))
+		return -1;
+	memcpy(&id->route.addr.src_storage, addr, address_size(addr));
+	return 0;
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst, int timeout_ms)
 {
-	return CALLED(dst, address_size(dst), WORD(id), WORD(src), (uint64_t) timeout_ms);
+	if (CALLED(dst, address_size(dst), WORD(id), WORD(src), (uint64_t) timeout_ms))
+		return -1;
+	memcpy(&id->route.addr.src_storage, src, address_size(src));
+	memcpy(&id->route.addr.dst_storage, dst, address_size(dst));
+	return 0;
 }
 
 int rdma_listen(struct rdma_cm_id *id, int backlog)
@@ -347,19 +377,38 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 	return CALLED(addr, address_size(addr), WORD(id));
 }
 
-int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+static int make_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-	if (CALLED(attr, sizeof(*attr), WORD(id)))
-		return -1;
+	if (create_srq) {
+		id->srq = create_srq(pd, attr);
+		return id->srq ? 0 : -1;
+	}
 	id->srq = calloc(1, sizeof(*id->srq));
 	id->srq->context = id->verbs;
 	return 0;
 }
 
+int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+{
+	if (CALLED(attr, sizeof(*attr), WORD(id)))
+		return -1;
+	return make_srq(id, attr->pd, (struct ibv_srq_init_attr *) attr);
+}
+
+int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+{
+	if (CALLED(attr, sizeof(*attr), WORD(id)))
+		return -1;
+	return make_srq(id, pd, attr);
+}
+
 void rdma_destroy_srq(struct rdma_cm_id *id)
 {
 	CALLED(NULL, 0, WORD(id));
-	free(id->srq);
+	if (destroy_srq)
+		destroy_srq(id->srq);
+	else
+		free(id->srq);
 	id->srq = NULL;
 }
 
@@ -367,6 +416,10 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	if (CALLED(attr, sizeof(*attr), WORD(id)))
 		return -1;
+	if (create_qp) {
+		id->qp = create_qp(attr->pd, (struct ibv_qp_init_attr *) attr);
+		return id->qp ? 0 : -1;
+	}
 	id->qp = calloc(1, sizeof(*id->qp));
 	id->qp->context = id->verbs;
 	id->qp->qp_num = 77;
@@ -378,7 +431,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	if (CALLED(attr, sizeof(*attr), WORD(id)))
 		return -1;
 	id->qp = create_qp(pd, attr);
-	return 0;
+	return id->qp ? 0 : -1;
 }
 
 void rdma_destroy_qp(struct rdma_cm_id *id)
@@ -389,6 +442,109 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
 	else
 		free(id->qp);
 	id->qp = NULL;
+}
+
+int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *user)
+{
+	return CALLED(addr, address_size(addr), WORD(id), WORD(user));
+}
+
+int rdma_establish(struct rdma_cm_id *id)
+{
+	return CALLED(NULL, 0, WORD(id));
+}
+
+int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
+{
+	return CALLED(NULL, 0, WORD(id), (uint64_t) event);
+}
+
+int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	*mask = IBV_QP_STATE;
+	return CALLED(attr, sizeof(*attr), WORD(id));
+}
+
+// Those events go with it that nobody has taken.
+int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *target)
+{
+	struct channel *from = (struct channel *) id->channel, *to = (struct channel *) target;
+	uint64_t one = 1;
+
+	if (CALLED(NULL, 0, WORD(id), WORD(target)))
+		return -1;
+	if (from == to)
+		return 0;
+	unsigned kept = 0;
+	pthread_mutex_lock(&from->mutex);
+	for (unsigned i = from->first; i != from->last; i++) {
+		struct rdma_cm_event *event = from->events[i % EVENTS];
+		if (((struct event *) event)->counted != (struct id *) id) {
+			from->events[(from->first + kept++) % EVENTS] = event;
+			continue;
+		}
+		pthread_mutex_lock(&to->mutex);
+		to->events[to->last++ % EVENTS] = event;
+		pthread_mutex_unlock(&to->mutex);
+		if (write(target->fd, &one, sizeof(one)) != sizeof(one))
+			abort();
+	}
+	from->last = from->first + kept;
+	pthread_mutex_unlock(&from->mutex);
+	id->channel = target;
+	return 0;
+}
+
+__be16 rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return CALLED(NULL, 0, WORD(id)) ? 0 : htons(0xfedc);
+}
+
+__be16 rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return CALLED(NULL, 0, WORD(id)) ? 0 : htons(0x1234);
+}
+
+const char *rdma_event_str(enum rdma_cm_event_type type)
+{
+	return CALLED(NULL, 0, (uint64_t) type) ? NULL : "an event";
+}
+
+struct ibv_context **rdma_get_devices(int *number)
+{
+	struct ibv_context **list = calloc(2, sizeof(*list));
+
+	list[0] = context;
+	*number = context != NULL;
+	return list;
+}
+
+void rdma_free_devices(struct ibv_context **list)
+{
+	free(list);
+}
+
+// One way, to what the hints tell as the source.
+int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
+		     struct rdma_addrinfo **result)
+{
+	(void) node;
+	(void) service;
+	if (CALLED(hints, sizeof(*hints), WORD(hints)))
+		return -1;
+	*result = calloc(1, sizeof(**result));
+	**result = *hints;
+	if (hints->ai_src_addr) {
+		(*result)->ai_dst_len = hints->ai_src_len;
+		(*result)->ai_dst_addr = memcpy(malloc(hints->ai_src_len), hints->ai_src_addr, hints->ai_src_len);
+	}
+	return 0;
+}
+
+void rdma_freeaddrinfo(struct rdma_addrinfo *result)
+{
+	free(result->ai_dst_addr);
+	free(result);
 }
 
 // What C makes of the same values, for the tests to compare with.
@@ -403,4 +559,41 @@ void oracle_conn_param(struct rdma_conn_param *param, uint8_t resources, uint8_t
 	param->rnr_retry_count = rnr;
 	param->srq = srq;
 	param->qp_num = qp_num;
+}
+
+// The port in the byte order of the machine; 4 bytes of an address or 16. Returns the size.
+uint64_t oracle_inet(struct sockaddr_storage *storage, const uint8_t *address, int bytes, uint16_t port, uint32_t scope)
+{
+	memset(storage, 0, sizeof(*storage));
+	if (bytes == 4) {
+		struct sockaddr_in *four = (struct sockaddr_in *) storage;
+		four->sin_family = AF_INET;
+		four->sin_port = htons(port);
+		memcpy(&four->sin_addr, address, 4);
+		return sizeof(*four);
+	}
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *) storage;
+	six->sin6_family = AF_INET6;
+	six->sin6_port = htons(port);
+	six->sin6_scope_id = scope;
+	memcpy(&six->sin6_addr, address, 16);
+	return sizeof(*six);
+}
+
+void oracle_ece(struct ibv_ece *ece, uint32_t vendor, uint32_t options)
+{
+	*ece = (struct ibv_ece) {.vendor_id = vendor, .options = options};
+}
+
+// The numbers: flags, family, type of queue pairs, port space, size of the source.
+void oracle_hints(struct rdma_addrinfo *hints, const int *n, struct sockaddr *source)
+{
+	*hints = (struct rdma_addrinfo) {
+		.ai_flags = n[0],
+		.ai_family = n[1],
+		.ai_qp_type = n[2],
+		.ai_port_space = n[3],
+		.ai_src_len = n[4],
+		.ai_src_addr = source,
+	};
 }

@@ -557,7 +557,9 @@ public final class CmId extends CmIdCore {
     }
 
     private static int milliseconds(Duration timeout) {
-        if (timeout.toMillis() < 1 || timeout.toMillis() > Integer.MAX_VALUE) {
+        // the longest Duration has no number of milliseconds
+        if (timeout.compareTo(Duration.ofMillis(1)) < 0
+                || timeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0) {
             throw new IllegalArgumentException("timeout must be from 1 ms to " + Integer.MAX_VALUE + " ms, not "
                     + timeout);
         }

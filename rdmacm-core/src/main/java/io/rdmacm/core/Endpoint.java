@@ -139,10 +139,14 @@ public final class Endpoint extends EndpointTransfers {
             throw new IllegalArgumentException("this service wants data with the connect: " + info);
         }
         if (info.flags().contains(AddressInfo.Flag.PASSIVE)) {
-            return createPassive(info.source().orElseThrow(), info.portSpace(), attributes);
+            return createPassive(required(info.source(), "source", info), info.portSpace(), attributes);
         }
-        return createActive(info.source().orElse(null), info.destination().orElseThrow(), info.portSpace(),
-                info.route(), attributes, timeout);
+        return createActive(info.source().orElse(null), required(info.destination(), "destination", info),
+                info.portSpace(), info.route(), attributes, timeout);
+    }
+
+    private static SocketAddress required(Optional<SocketAddress> address, String name, AddressInfo info) {
+        return address.orElseThrow(() -> new IllegalArgumentException("the " + name + " is missing: " + info));
     }
 
     private static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace, byte[] paths,

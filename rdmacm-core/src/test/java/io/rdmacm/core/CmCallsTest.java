@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Executable;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_wc;
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionRequest;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.core.connection.Listener;
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.flow.FlowAttributes;
+import io.rdmacm.verbs.fuzz.Fuzzer;
+import io.rdmacm.verbs.fuzz.Interrupter;
+import io.rdmacm.verbs.fuzz.Surface;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.FakeStack;
+import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.ShrinkingMode;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.AfterProperty;
+import net.jqwik.api.lifecycle.BeforeProperty;
+
+/** As its sibling of verbs: whatever of librdmacm is called with whatever, over both stand-ins. */
+@AddLifecycleHook(NeedsFakeVerbs.class)
+class CmCallsTest {
+    private static final int CALLS = 150;
+    private static final int EACH = 20;
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+    // As librdmacm, which never closes its devices.
+    private static FakeStack stack;
+
+    private final Surface surface;
+    private long open;
+    private Object live;
+
+    CmCallsTest() throws IOException {
+        surface = Surface.of(List.of(CmId.class, Connection.class), List.of(NativeObject.class, FlowAttributes.class));
+    }
+
+    @BeforeProperty
+    void share() throws Exception {
+        FakeVerbs.reset();
+        FakeVerbs.recording(false);
+        if (stack == null) {
+            stack = new FakeStack();
+        }
+        long context = stack.context().handle().address();
+        for (String equip : List.of("fake_equip_completion", "fake_equip_queue_pairs", "fake_equip_receive")) {
+            FakeVerbs.call(equip, context);
+        }
+        FakeRdmaCm.call("fake_reset");
+        FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
+                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
+                FakeVerbs.address("ibv_destroy_qp"));
+        FakeRdmaCm.call("fake_share_queues", FakeVerbs.address("ibv_create_srq"),
+                FakeVerbs.address("ibv_destroy_srq"));
+        FakeRdmaCm.call("fake_context", context);
+        open = Lifetime.openObjects();
+        live = FakeVerbs.live();
+    }
+
+    @AfterProperty
+    void unshare() {
+        FakeRdmaCm.call("fake_context", 0);
+        FakeRdmaCm.call("fake_unshare");
+    }
+
+    /** Ids in several states, and what is made of them. */
+    private static final class World {
+        private final List<Object> objects = new ArrayList<>();
+        private final InetSocketAddress local = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.7"), 0);
+        private final InetSocketAddress peer = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.8"), 7174);
+
+        World() throws Exception {
+            FakeRdmaCm.call("fake_reset");
+            EventChannel channel = keep(EventChannel.open());
+            keep(EventChannel.open());
+            keep(CmId.open(channel, PortSpace.TCP));
+            CmId bound = keep(CmId.open(channel, PortSpace.TCP));
+            bound.bindAddress(local);
+            ProtectionDomain domain = keep(keep(bound.context()).allocateProtectionDomain());
+            keep(domain.allocate(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
+            QueuePairInitAttributes attributes = keep(QueuePairInitAttributes.builder().type(QueuePairType.RC)
+                    .completionQueue(keep(bound.context().createCompletionQueue(16))).build());
+            CmId datagrams = keep(CmId.open(channel, PortSpace.UDP));
+            datagrams.bindAddress(local);
+            CmId connected = keep(CmId.open(channel, PortSpace.TCP));
+            connected.resolveAddress(peer, TIMEOUT);
+            happens(connected, CmEventType.ADDR_RESOLVED);
+            connected.resolveRoute(TIMEOUT);
+            happens(connected, CmEventType.ROUTE_RESOLVED);
+            keep(connected.createQueuePair(domain, attributes));
+            connected.connect(ConnectionParameters.defaults());
+            happens(connected, CmEventType.ESTABLISHED);
+            CmId listener = keep(CmId.open(channel, PortSpace.TCP));
+            listener.bindAddress(local);
+            listener.listen(4);
+            for (int i = 0; i < 3; i++) {
+                FakeRdmaCm.event(listener, CmEventType.CONNECT_REQUEST);
+            }
+            keep(keep(channel.getEvent(TIMEOUT)).id());
+            endpoints();
+            connections();
+            objects.addAll(List.of(Completions.allocate(2), ScatterGatherList.allocate(2)));
+            FakeRdmaCm.call("fake_recording", 0);
+        }
+
+        private <T> T keep(T object) {
+            objects.add(object);
+            return object;
+        }
+
+        private static void happens(CmId id, CmEventType type) throws Exception {
+            FakeRdmaCm.event(id, type);
+            id.channel().await(id, type, TIMEOUT).close();
+        }
+
+        private void endpoints() throws Exception {
+            Endpoint endpoint = keep(Endpoint.open(PortSpace.TCP));
+            endpoint.bindAddress(local);
+            endpoint.createQueuePair(EndpointAttributes.defaults());
+            keep(endpoint.registerMessages(Arena.ofAuto().allocate(64, 8)));
+            keep(Endpoint.open(PortSpace.UDP)).bindAddress(local);
+            keep(Endpoint.createPassive(local, PortSpace.TCP, null)).listen(1);
+        }
+
+        private void connections() throws Exception {
+            ConnectionManager manager = keep(ConnectionManager.open());
+            Listener listener = keep(manager.listen(local, 4, ConnectionSettings.builder().linger(Duration.ofMillis(1))
+                    .build()));
+            long id = FakeRdmaCm.calls("rdma_listen").getLast().arguments().getFirst();
+            FakeRdmaCm.call("fake_event", id, CmEventType.CONNECT_REQUEST.value());
+            FakeRdmaCm.call("fake_event", id, CmEventType.CONNECT_REQUEST.value());
+            keep(listener.nextRequest(TIMEOUT));
+            ConnectionRequest request = keep(listener.nextRequest(TIMEOUT));
+            int before = FakeRdmaCm.calls("rdma_accept").size();
+            try (Background<Connection> accepting = Background.call(() -> request.accept(TIMEOUT))) {
+                while (FakeRdmaCm.calls("rdma_accept").size() == before && !accepting.isDone()) {
+                    Thread.onSpinWait();
+                }
+                FakeRdmaCm.call("fake_event", FakeRdmaCm.calls("rdma_accept").getLast().arguments().getFirst(),
+                        CmEventType.ESTABLISHED.value());
+                messages(keep(accepting.result()));
+            }
+        }
+
+        /** Two that have come. */
+        private void messages(Connection connection) throws Exception {
+            for (int buffer = 0; buffer < 2; buffer++) {
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment completion = ibv_wc.allocate(arena);
+                    ibv_wc.wr_id(completion, buffer);
+                    ibv_wc.opcode(completion, Rdma.IBV_WC_RECV());
+                    ibv_wc.byte_len(completion, 8);
+                    FakeVerbs.complete(connection.queuePair().receiveQueue().handle(), completion);
+                }
+                keep(connection.receive(TIMEOUT));
+            }
+        }
+    }
+
+    private void assertNothingIsLeft() {
+        assertThat(Lifetime.openObjects()).describedAs("objects left open").isEqualTo(open);
+        assertThat(FakeVerbs.live()).describedAs("objects of C left").isEqualTo(live);
+    }
+
+    @Property(tries = 20, shrinking = ShrinkingMode.OFF)
+    void onlyDocumentedExceptionsComeOut(@ForAll long seed) throws Exception {
+        World world = new World();
+        try (Interrupter interrupter = new Interrupter()) {
+            Fuzzer fuzzer = new Fuzzer(surface, new Random(seed), interrupter, world.objects);
+            for (int i = 0; i < CALLS; i++) {
+                fuzzer.call();
+            }
+            fuzzer.closeAll();
+        }
+        assertNothingIsLeft();
+    }
+
+    /** Each method, not only those that chance chooses. */
+    @Property(tries = 2, shrinking = ShrinkingMode.OFF)
+    void everyMethodIsCalled(@ForAll long seed) throws Exception {
+        List<Executable> never = new ArrayList<>();
+        World world = new World();
+        try (Interrupter interrupter = new Interrupter()) {
+            Fuzzer fuzzer = new Fuzzer(surface, new Random(seed), interrupter, world.objects);
+            for (Executable call : surface.calls()) {
+                boolean called = false;
+                for (int i = 0; i < EACH; i++) {
+                    called |= fuzzer.call(call);
+                }
+                if (!called) {
+                    never.add(call);
+                }
+            }
+            fuzzer.closeAll();
+        }
+        assertNothingIsLeft();
+        // these are made by events that fail
+        assertThat(never).filteredOn(call -> !Exception.class.isAssignableFrom(call.getDeclaringClass())).isEmpty();
+    }
+}
