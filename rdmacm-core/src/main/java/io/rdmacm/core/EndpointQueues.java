@@ -60,6 +60,7 @@ final class EndpointQueues {
         EndpointCompletions sends = null;
         EndpointCompletions receives = null;
         QueuePair pair = null;
+        boolean made = false;
         try {
             QueuePairCapabilities sizes = attributes.capabilities();
             if (attributes.receiveQueue().isEmpty()) {
@@ -76,13 +77,19 @@ final class EndpointQueues {
                     .maxSendScatterGather(sizes.maxSendScatterGather())
                     .maxReceiveScatterGather(sizes.maxReceiveScatterGather())
                     .maxInlineData(sizes.maxInlineData()).signalAll(attributes.signalAll()).build());
+            // there may be no memory for requests with so many entries
+            EndpointQueues queues = new EndpointQueues(pair, sends, receives, attributes);
+            made = true;
+            return queues;
         } finally {
-            if (pair == null) {
+            if (!made) {
+                if (pair != null) {
+                    pair.close();
+                }
                 close(sends);
                 close(receives);
             }
         }
-        return new EndpointQueues(pair, sends, receives, attributes);
     }
 
     QueuePair queuePair() {

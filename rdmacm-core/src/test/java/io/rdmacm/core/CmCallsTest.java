@@ -108,6 +108,13 @@ class CmCallsTest {
                     .completionQueue(keep(bound.context().createCompletionQueue(16))).build());
             CmId datagrams = keep(CmId.open(channel, PortSpace.UDP));
             datagrams.bindAddress(local);
+            keep(datagrams.joinMulticast(new InetSocketAddress(InetAddress.ofLiteral("239.1.2.3"), 0),
+                    MulticastMembership.Role.SEND_ONLY));
+            CmId service = keep(CmId.open(channel, PortSpace.UDP));
+            service.bindAddress(local);
+            service.listen(1);
+            FakeRdmaCm.event(service, CmEventType.CONNECT_REQUEST);
+            keep(keep(channel.getEvent(TIMEOUT)).datagramParameters());
             CmId connected = keep(CmId.open(channel, PortSpace.TCP));
             connected.resolveAddress(peer, TIMEOUT);
             happens(connected, CmEventType.ADDR_RESOLVED);
