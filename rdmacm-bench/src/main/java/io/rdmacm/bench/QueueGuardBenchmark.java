@@ -4,6 +4,7 @@ package io.rdmacm.bench;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -36,7 +37,7 @@ public class QueueGuardBenchmark {
     /** With the guard, by the thread that owns the claim. */
     @Benchmark
     public int guarded() {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try {
             return ++work;
         } finally {

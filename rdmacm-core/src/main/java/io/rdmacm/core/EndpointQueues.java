@@ -19,6 +19,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** The queue pair of an endpoint, the completion queues that were made for it, and the work requests to post. */
@@ -105,7 +106,7 @@ final class EndpointQueues {
     }
 
     void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
-        QueueGuard.Claim claim = receives.enter();
+        QueueClaim claim = receives.enter();
         try {
             post(receive.id(context).data(region, offset, length));
         } finally {
@@ -115,7 +116,7 @@ final class EndpointQueues {
 
     void postReceive(long context, ScatterGatherList list) throws RdmaException {
         requireFits(list, maxReceiveEntries);
-        QueueGuard.Claim claim = receives.enter();
+        QueueClaim claim = receives.enter();
         try {
             receive.id(context).noData();
             for (int i = 0; i < list.size(); i++) {
@@ -129,7 +130,7 @@ final class EndpointQueues {
 
     void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
             throws RdmaException {
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(send.id(context).send().data(region, offset, length), flags);
         } finally {
@@ -139,7 +140,7 @@ final class EndpointQueues {
 
     void postSend(long context, ScatterGatherList list, Set<SendFlag> flags) throws RdmaException {
         requireFits(list, maxSendEntries);
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(fill(send.id(context).send(), list), flags);
         } finally {
@@ -149,7 +150,7 @@ final class EndpointQueues {
 
     void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(send.id(context).rdmaRead(remoteAddress, remoteKey).data(region, offset, length), flags);
         } finally {
@@ -160,7 +161,7 @@ final class EndpointQueues {
     void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
         requireFits(list, maxSendEntries);
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(fill(send.id(context).rdmaRead(remoteAddress, remoteKey), list), flags);
         } finally {
@@ -170,7 +171,7 @@ final class EndpointQueues {
 
     void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(send.id(context).rdmaWrite(remoteAddress, remoteKey).data(region, offset, length), flags);
         } finally {
@@ -181,7 +182,7 @@ final class EndpointQueues {
     void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
         requireFits(list, maxSendEntries);
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(fill(send.id(context).rdmaWrite(remoteAddress, remoteKey), list), flags);
         } finally {
@@ -191,7 +192,7 @@ final class EndpointQueues {
 
     void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
-        QueueGuard.Claim claim = sends.enter();
+        QueueClaim claim = sends.enter();
         try {
             post(send.id(context).send().datagram(peer, peerQueuePairNumber, Rdma.RDMA_UDP_QKEY())
                     .data(region, offset, length), flags);

@@ -9,6 +9,7 @@ import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_wc_tm_info;
 import io.rdmacm.verbs.internal.CompletionQueueExOps;
 import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
@@ -75,7 +76,7 @@ public final class CompletionCursor implements AutoCloseable {
 
     /** Opens; true when there is a completion. */
     boolean start() throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         int error;
         try {
             requireClosed();
@@ -126,7 +127,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         int error;
         try {
             switch (state) {
@@ -190,7 +191,7 @@ public final class CompletionCursor implements AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        QueueGuard.Claim claim;
+        QueueClaim claim;
         try {
             claim = guard.enter();
         } catch (IllegalStateException e) {
@@ -225,7 +226,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
-        QueueGuard.Claim claim = enter(ALWAYS);
+        QueueClaim claim = enter(ALWAYS);
         try {
             return WorkCompletionOpcode.of(ops.readOpcode());
         } finally {
@@ -236,7 +237,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The device's own code of an error ({@code ibv_wc_read_vendor_err}). */
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
-        QueueGuard.Claim claim = enter(ALWAYS);
+        QueueClaim claim = enter(ALWAYS);
         try {
             return ops.readVendorErr();
         } finally {
@@ -247,7 +248,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). */
     @CFunction("ibv_wc_read_wc_flags")
     public int flags() {
-        QueueGuard.Claim claim = enter(ALWAYS);
+        QueueClaim claim = enter(ALWAYS);
         try {
             return ops.readWcFlags();
         } finally {
@@ -258,7 +259,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** How many bytes were received, or read ({@code ibv_wc_read_byte_len}). */
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
-        QueueGuard.Claim claim = enter(BYTE_LEN);
+        QueueClaim claim = enter(BYTE_LEN);
         try {
             return ops.readByteLen();
         } finally {
@@ -277,7 +278,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
-        QueueGuard.Claim claim = enter(IMM);
+        QueueClaim claim = enter(IMM);
         try {
             return NetworkOrder.toHost(ops.readImmData());
         } finally {
@@ -291,7 +292,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
-        QueueGuard.Claim claim = enter(IMM);
+        QueueClaim claim = enter(IMM);
         try {
             return ops.readInvalidatedRkey();
         } finally {
@@ -302,7 +303,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The queue pair that it is of ({@code ibv_wc_read_qp_num}). */
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
-        QueueGuard.Claim claim = enter(QP_NUM);
+        QueueClaim claim = enter(QP_NUM);
         try {
             return ops.readQpNum();
         } finally {
@@ -313,7 +314,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The sender's queue pair; for datagrams ({@code ibv_wc_read_src_qp}). */
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
-        QueueGuard.Claim claim = enter(SRC_QP);
+        QueueClaim claim = enter(SRC_QP);
         try {
             return ops.readSrcQp();
         } finally {
@@ -324,7 +325,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
-        QueueGuard.Claim claim = enter(SLID);
+        QueueClaim claim = enter(SLID);
         try {
             return ops.readSlid();
         } finally {
@@ -335,7 +336,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
-        QueueGuard.Claim claim = enter(SL);
+        QueueClaim claim = enter(SL);
         try {
             return ops.readSl();
         } finally {
@@ -346,7 +347,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
-        QueueGuard.Claim claim = enter(DLID_PATH_BITS);
+        QueueClaim claim = enter(DLID_PATH_BITS);
         try {
             return ops.readDlidPathBits();
         } finally {
@@ -357,7 +358,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
-        QueueGuard.Claim claim = enter(TIMESTAMP);
+        QueueClaim claim = enter(TIMESTAMP);
         try {
             return ops.readCompletionTs();
         } finally {
@@ -368,7 +369,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
-        QueueGuard.Claim claim = enter(WALLCLOCK);
+        QueueClaim claim = enter(WALLCLOCK);
         try {
             return ops.readCompletionWallclockNs();
         } finally {
@@ -379,7 +380,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
-        QueueGuard.Claim claim = enter(CVLAN);
+        QueueClaim claim = enter(CVLAN);
         try {
             return ops.readCvlan();
         } finally {
@@ -390,7 +391,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
-        QueueGuard.Claim claim = enter(FLOW_TAG);
+        QueueClaim claim = enter(FLOW_TAG);
         try {
             return ops.readFlowTag();
         } finally {
@@ -401,7 +402,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
-        QueueGuard.Claim claim = enter(TM_INFO);
+        QueueClaim claim = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.tag(memory);
@@ -413,7 +414,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
-        QueueGuard.Claim claim = enter(TM_INFO);
+        QueueClaim claim = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
@@ -453,8 +454,8 @@ public final class CompletionCursor implements AutoCloseable {
         }
     }
 
-    private QueueGuard.Claim enter(int field) {
-        QueueGuard.Claim claim = guard.enter();
+    private QueueClaim enter(int field) {
+        QueueClaim claim = guard.enter();
         if (state != State.CURRENT || (fields & field) != field) {
             RuntimeException refusal = refusal(field);
             guard.leave(claim);

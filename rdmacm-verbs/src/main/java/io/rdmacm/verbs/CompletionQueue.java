@@ -22,6 +22,7 @@ import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
@@ -140,7 +141,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      */
     @CFunction("ibv_poll_cq")
     public int poll(Completions completions) throws RdmaException {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         int taken;
         try {
             requireNoCursor();
@@ -249,7 +250,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     @CFunction("ibv_resize_cq")
     public void resize(int entries) throws RdmaException {
         // Polls stay out: a driver may exchange the memory that they read.
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try {
             requireCapacity(entries);
             requireNoCursor();

@@ -11,6 +11,7 @@ import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
@@ -138,7 +139,7 @@ public final class MemoryWindow extends NativeObject {
         checkDomain(pair.protectionDomain());
         NativeFunction function = function(ContextOps.BIND_MW, domain);
         QueueGuard guard = pair.sends();
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         int error;
         // Inside the guard none of the three can be destroyed: a close of them waits for posts.
         try (Arena arena = Arena.ofConfined()) {

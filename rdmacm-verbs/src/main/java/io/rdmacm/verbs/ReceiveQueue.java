@@ -8,6 +8,7 @@ import java.lang.ref.Reference;
 import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where receive work requests are posted: of a queue pair, or shared by several. */
@@ -45,7 +46,7 @@ final class ReceiveQueue extends QueueGuard {
     }
 
     void post(ReceiveRequest request) throws RdmaException {
-        Claim claim = enter();
+        QueueClaim claim = enter();
         int error;
         try {
             if (request.maxEntries() > maxScatterGather) {
@@ -63,7 +64,7 @@ final class ReceiveQueue extends QueueGuard {
     }
 
     void post(ReceiveRequests block, int first, int count) throws RdmaException {
-        Claim claim = enter();
+        QueueClaim claim = enter();
         int error;
         int failed = first;
         try {

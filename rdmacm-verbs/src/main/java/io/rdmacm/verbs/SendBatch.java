@@ -11,6 +11,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.FastPath;
 import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 import io.rdmacm.verbs.internal.QueuePairExOps;
 
@@ -79,7 +80,7 @@ public final class SendBatch implements AutoCloseable {
     }
 
     void start() {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try {
             requireClosed();
             ops.start();
@@ -377,7 +378,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_complete")
     public void complete() throws RdmaException {
-        QueueGuard.Claim claim = enter();
+        QueueClaim claim = enter();
         int error;
         try {
             emit();
@@ -400,7 +401,7 @@ public final class SendBatch implements AutoCloseable {
         if (!open) {
             return;
         }
-        QueueGuard.Claim claim;
+        QueueClaim claim;
         try {
             claim = guard.enter();
         } catch (IllegalStateException e) {
@@ -414,8 +415,8 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    private QueueGuard.Claim enter() {
-        QueueGuard.Claim claim = guard.enter();
+    private QueueClaim enter() {
+        QueueClaim claim = guard.enter();
         if (!open) {
             guard.leave(claim);
             throw notOpen();
@@ -431,7 +432,7 @@ public final class SendBatch implements AutoCloseable {
             throw new IllegalStateException("the queue pair was made without " + next);
         }
         if (operation != null) {
-            QueueGuard.Claim claim = enter();
+            QueueClaim claim = enter();
             try {
                 emit();
             } finally {

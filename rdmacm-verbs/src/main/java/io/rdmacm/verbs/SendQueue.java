@@ -10,6 +10,7 @@ import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where the send work requests of a queue pair are posted. */
@@ -60,7 +61,7 @@ final class SendQueue extends QueueGuard {
 
     /** Lets requests be posted in batches too; the first one that comes stays. */
     SendBatch equip(SendBatch equipment) {
-        Claim claim = enter();
+        QueueClaim claim = enter();
         try {
             if (batch == null) {
                 batch = equipment;
@@ -107,7 +108,7 @@ final class SendQueue extends QueueGuard {
     }
 
     void post(SendRequest request) throws RdmaException {
-        Claim claim = enter();
+        QueueClaim claim = enter();
         int error;
         try {
             boolean look = request.demand() > takes;
@@ -130,7 +131,7 @@ final class SendQueue extends QueueGuard {
     }
 
     void post(SendRequests block, int first, int count) throws RdmaException {
-        Claim claim = enter();
+        QueueClaim claim = enter();
         int error;
         int failed = first;
         try {

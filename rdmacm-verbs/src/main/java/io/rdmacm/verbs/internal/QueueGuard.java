@@ -16,13 +16,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * shared, from then on under a lock.
  *
  * <p>This leans on HotSpot keeping opaque accesses of one thread in program order. A queue that is posted to extends
- * it, and the claim of its first thread is made with it: what a post touches lies together, which is worth as much as
- * the rest of it costs.
+ * it, and it is itself the claim of its first thread: what a post touches lies together, which is worth as much as the
+ * rest of it costs, and more where there are many queues.
  */
-public class QueueGuard {
+public class QueueGuard extends QueueClaim {
     private static final VarHandle CLAIM;
     private static final VarHandle INSIDE;
-    private static final Claim NOBODY = new Claim();
+    private static final QueueClaim NOBODY = new QueueClaim();
     private static final int HANDOVERS_BEFORE_SHARING = 32;
     // some microseconds
     private static final int SPINS_BEFORE_YIELDING = 100;
@@ -30,8 +30,8 @@ public class QueueGuard {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            CLAIM = lookup.findVarHandle(QueueGuard.class, "claim", Claim.class);
-            INSIDE = lookup.findVarHandle(Claim.class, "inside", int.class);
+            CLAIM = lookup.findVarHandle(QueueGuard.class, "claim", QueueClaim.class);
+            INSIDE = lookup.findVarHandle(QueueClaim.class, "inside", int.class);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -40,12 +40,11 @@ public class QueueGuard {
     private final String name;
     private final ReentrantLock lock = new ReentrantLock();
     @SuppressWarnings("FieldMayBeFinal")
-    private Claim claim = NOBODY;
-    private final Claim first = new Claim();
+    private QueueClaim claim = NOBODY;
     // written with the lock held
     private volatile boolean closed;
     // guarded by lock
-    private boolean firstGiven;
+    private boolean given;
     private int handovers;
     private long lastThread = -1;
 
@@ -58,28 +57,18 @@ public class QueueGuard {
         this.name = name;
     }
 
-    /** The right of one thread to go in without the lock. Only that thread writes the mark. Never given to another. */
-    public static final class Claim {
-        // written before others see the claim, and null when it was taken away
-        private Thread thread;
-        private int inside;
-
-        private Claim() {
-        }
-    }
-
     /**
      * Goes in.
      *
-     * @return to be given to {@link #leave(Claim)}
+     * @return to be given to {@link #leave(QueueClaim)}
      * @throws IllegalStateException when closed
      */
-    public final Claim enter() {
-        Claim mine = (Claim) CLAIM.getOpaque(this);
+    public final QueueClaim enter() {
+        QueueClaim mine = (QueueClaim) CLAIM.getOpaque(this);
         if (mine.thread == Thread.currentThread()) {
             INSIDE.setOpaque(mine, 1);
             Membarrier.light();
-            if ((Claim) CLAIM.getOpaque(this) == mine) {
+            if ((QueueClaim) CLAIM.getOpaque(this) == mine) {
                 return mine;
             }
             INSIDE.setOpaque(mine, 0);
@@ -92,7 +81,7 @@ public class QueueGuard {
      *
      * @param mine what {@link #enter()} gave
      */
-    public final void leave(Claim mine) {
+    public final void leave(QueueClaim mine) {
         if (mine != null) {
             INSIDE.setRelease(mine, 0);
         } else {
@@ -141,7 +130,7 @@ public class QueueGuard {
         }
     }
 
-    private Claim enterSlowly() {
+    private QueueClaim enterSlowly() {
         // Whoever is refused need not wait for the closer.
         requireOpen();
         lock.lock();
@@ -159,11 +148,8 @@ public class QueueGuard {
                 lastThread = me.threadId();
                 handovers++;
             }
-            Claim mine = first;
-            if (firstGiven) {
-                mine = new Claim();
-            }
-            firstGiven = true;
+            QueueClaim mine = given ? new QueueClaim() : this;
+            given = true;
             mine.thread = me;
             // Marked before it can be seen, so that nobody takes it away before this thread is out again.
             mine.inside = 1;
@@ -184,7 +170,7 @@ public class QueueGuard {
 
     /** Takes the claim away; afterwards nobody is inside. With the lock held. */
     private void revoke() {
-        Claim taken = claim;
+        QueueClaim taken = claim;
         if (taken == NOBODY) {
             return;
         }

@@ -4,6 +4,7 @@ package io.rdmacm.verbs.forked;
 import java.lang.foreign.Linker;
 import java.lang.reflect.Field;
 
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Counts under a guard with two threads, closes it, and prints which kind of barrier served. */
@@ -34,7 +35,7 @@ public final class UseGuard {
 
     private static void count() {
         for (int i = 0; i < ROUNDS; i++) {
-            QueueGuard.Claim claim = GUARD.enter();
+            QueueClaim claim = GUARD.enter();
             counter++;
             GUARD.leave(claim);
         }

@@ -27,7 +27,7 @@ class QueueGuardTest {
     private boolean freed;
 
     private void count() {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try {
             counter++;
         } finally {
@@ -101,7 +101,7 @@ class QueueGuardTest {
         long violations = 0;
         while (!stop.getOpaque()) {
             try {
-                QueueGuard.Claim claim = guard.enter();
+                QueueClaim claim = guard.enter();
                 for (int i = 0; i < 200; i++) {
                     violations += gone.getOpaque() ? 1 : 0;
                 }
@@ -116,7 +116,7 @@ class QueueGuardTest {
 
     private void useUntilClosed(QueueGuard closing, CountDownLatch inside) {
         while (true) {
-            QueueGuard.Claim claim;
+            QueueClaim claim;
             try {
                 claim = closing.enter();
             } catch (IllegalStateException e) {
@@ -133,7 +133,7 @@ class QueueGuardTest {
 
     @Test
     void closeWaitsForTheThreadInside() throws Exception {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try (Background<Void> closer = Background.run(guard::close)) {
             closer.awaitInside(QueueGuard.class, "revoke");
             assertThat(closer.isDone()).isFalse();
@@ -146,7 +146,7 @@ class QueueGuardTest {
 
     @Test
     void anotherThreadWaitsForTheThreadInsideAndTakesOver() throws Exception {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try (Background<Void> other = Background.run(this::count)) {
             other.awaitInside(QueueGuard.class, "revoke");
             assertThat(counter).isZero();
@@ -164,7 +164,7 @@ class QueueGuardTest {
 
     @Test
     void awaitQuietLetsNextUsesIn() throws Exception {
-        QueueGuard.Claim claim = guard.enter();
+        QueueClaim claim = guard.enter();
         try (Background<Void> waiter = Background.run(guard::awaitQuiet)) {
             waiter.awaitInside(QueueGuard.class, "revoke");
             guard.leave(claim);
@@ -178,7 +178,7 @@ class QueueGuardTest {
     void aQueueThatKeepsChangingHandsIsSharedUnderALock() throws Exception {
         share();
 
-        QueueGuard.Claim inside = guard.enter();
+        QueueClaim inside = guard.enter();
         try (Background<Void> other = Background.run(this::count);
                 Background<Void> closer = Background.run(guard::close)) {
             other.awaitInside(QueueGuard.class, "enterSlowly").awaitWaiting();

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.rdmacm.verbs.internal.QueueClaim;
 import io.rdmacm.verbs.internal.QueueGuard;
 
 /** The guard of the data path alone: nobody is inside after a close, and never two. */
@@ -38,7 +39,7 @@ public final class GuardRaces implements Races {
     }
 
     private void use(Queue queue) {
-        QueueGuard.Claim claim = queue.guard.enter();
+        QueueClaim claim = queue.guard.enter();
         try {
             boolean seen = false;
             for (int i = 0; i < INSIDE; i++) {
@@ -53,7 +54,7 @@ public final class GuardRaces implements Races {
     }
 
     private void useAlone(Queue queue) {
-        QueueGuard.Claim claim = queue.guard.enter();
+        QueueClaim claim = queue.guard.enter();
         try {
             if ((boolean) Queue.BUSY.getOpaque(queue) || (boolean) Queue.GONE.getOpaque(queue)) {
                 together.incrementAndGet();
