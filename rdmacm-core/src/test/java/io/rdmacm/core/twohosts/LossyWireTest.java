@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
@@ -44,10 +45,12 @@ class LossyWireTest {
                 memory.copyFrom(wanted);
             }
             try (Client client = new Client(memory, way, Client.SHORT_TIMEOUT, ConnectionParameters.defaults())) {
+                long lost = OtherHost.lostPackets();
                 Measured measured = new Measured();
                 long sum = client.transfer();
-                measured.print(bytes / 1024 + " KiB by " + way + ", " + what + " (" + OtherHost.lostPackets()
-                        + " packets lost)");
+                Duration time = measured.time();
+                Measured.print(bytes / 1024 + " KiB by " + way + ", " + what + ", "
+                        + (OtherHost.lostPackets() - lost) + " packets lost", time);
                 assertThat(sum).isEqualTo(Server.checksum(wanted));
                 assertThat(Server.checksum(memory)).isEqualTo(sum);
             }
