@@ -23,6 +23,8 @@ final class Client implements AutoCloseable {
     static final int SHORT_TIMEOUT = 14;
     /** 537 ms: with 6 retries a sender gives up after some 4 s. */
     static final int PATIENT = 17;
+    /** 4.3 s: with 6 retries a sender gives up after half a minute. */
+    static final int VERY_PATIENT = 20;
     static final ConnectionParameters SIX_RETRIES = ConnectionParameters.builder().retryCount(6).build();
 
     private static final Set<SendFlag> SIGNALED = Set.of(SendFlag.SIGNALED);
@@ -53,13 +55,9 @@ final class Client implements AutoCloseable {
         remoteKey = (int) line.hearNumber();
     }
 
-    /** One that writes, with six retries of half a second. */
-    static Client writer(Arena arena) throws Exception {
-        return writer(arena, SIX_RETRIES);
-    }
-
-    static Client writer(Arena arena, ConnectionParameters parameters) throws Exception {
-        return new Client(arena.allocate((long) FEW_CHUNKS * Server.CHUNK, 4096), "write", PATIENT, parameters);
+    /** One that writes. */
+    static Client writer(Arena arena, int ackTimeout, ConnectionParameters parameters) throws Exception {
+        return new Client(arena.allocate((long) FEW_CHUNKS * Server.CHUNK, 4096), "write", ackTimeout, parameters);
     }
 
     static Endpoint connect(int port, int ackTimeout, ConnectionParameters parameters) throws Exception {

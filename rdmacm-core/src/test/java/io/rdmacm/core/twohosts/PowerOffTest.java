@@ -58,8 +58,8 @@ class PowerOffTest {
         before = InUse.before().here();
         Endpoint connector = resolved("requested");
         Endpoint laterConnector = resolved("listening");
-        Client writer = Client.writer(arena);
-        Client persistent = Client.writer(arena, ConnectionParameters.defaults());
+        Client writer = Client.writer(arena, Client.PATIENT, Client.SIX_RETRIES);
+        Client persistent = Client.writer(arena, Client.PATIENT, ConnectionParameters.defaults());
         Endpoint receiver = connected();
         Endpoint leaver = connected();
         Endpoint listener = Endpoint.createPassive(OtherHost.here(), PortSpace.TCP, Server.attributes());
