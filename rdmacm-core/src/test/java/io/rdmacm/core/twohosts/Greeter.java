@@ -14,11 +14,11 @@ final class Greeter implements Role {
             listener.listen(4);
             line.say(listener.localAddress().getPort());
             try (Endpoint endpoint = listener.getRequest(Server.TIMEOUT)) {
-                endpoint.accept(ConnectionParameters.defaults(), Server.TIMEOUT);
                 try {
+                    endpoint.accept(ConnectionParameters.defaults(), Server.TIMEOUT);
                     endpoint.getReceiveCompletion(Server.TIMEOUT);
                 } catch (DisconnectedException e) {
-                    endpoint.disconnect(Server.TIMEOUT);
+                    // from the accept when the wire has lost that the client is connected, and not that it disconnects
                     line.say("disconnected");
                 }
             }
