@@ -29,7 +29,11 @@ class FaultTableTest {
             "fatal error", "not ready beyond its retries", "completion queue overrun", "runs dry",
             "reaches its limit", "backlog of a listener", "1,000 connections", "events not acknowledged",
             "wrong remote key", "revoked window", "outside its region", "region to be read", "`ulimit -l`",
-            "`/dev/infiniband`", "file descriptors", "larger than the device");
+            "`/dev/infiniband`", "file descriptors", "larger than the device", "loses 1 or 5 %", "64 MiB", "reorders",
+            "doubles", "cut for less than the retry time", "cut for longer than the retry time",
+            "goes down and up within the retry time", "down for longer than the retry time",
+            "powered off while this side resolves", "powered off while this side connects",
+            "powered off while it is written to", "powered off while this side disconnects");
 
     private record Row(String fault, String seen, String delay, String tests) {
         static Row of(String line) {

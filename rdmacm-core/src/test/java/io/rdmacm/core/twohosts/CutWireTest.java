@@ -16,6 +16,7 @@ import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.WorkCompletionStatus;
 import io.rdmacm.verbs.internal.Poller;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.Measured;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ class CutWireTest {
         try (Arena arena = Arena.ofShared(); Client client = writer(arena, Client.VERY_PATIENT)) {
             client.move(0);
             OtherHost.cut();
-            Measured measured = new Measured();
+            Measured measured = Measured.fromNow();
             client.post(1);
             Thread.sleep(CUT);
             OtherHost.mend();
@@ -64,14 +65,14 @@ class CutWireTest {
             try (Client client = writer(arena, Client.PATIENT)) {
                 client.move(0);
                 OtherHost.cut();
-                Measured measured = new Measured();
+                Measured measured = Measured.fromNow();
                 client.post(1);
                 client.post(2);
                 assertThat(client.completion().status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
                 measured.print("a write over a cut wire, 6 retries of 0.5 s: RETRY_EXC_ERR");
                 assertThat(client.completion().status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
                 assertThat(client.endpoint().queuePair().orElseThrow().state()).isEqualTo(QueuePairState.ERROR);
-                closing = new Measured();
+                closing = Measured.fromNow();
             }
             closing.print("close of an endpoint whose peer is cut off");
             OtherHost.mend();
@@ -83,7 +84,7 @@ class CutWireTest {
 
     @Test
     void anAddressThatDoesNotAnswer() throws Exception {
-        Measured measured = new Measured();
+        Measured measured = Measured.fromNow();
         try (Endpoint endpoint = Endpoint.open(PortSpace.TCP)) {
             // the kernel's time is up, or that of the wait for it
             assertThatThrownBy(() -> endpoint.resolveAddress(null, OtherHost.neighbour(99), Duration.ofSeconds(3)))
@@ -97,7 +98,7 @@ class CutWireTest {
         try (Line line = OtherHost.play(Silent.class, "listening");
                 Endpoint client = Client.resolved((int) line.hearNumber(), Client.PATIENT)) {
             OtherHost.cut();
-            Measured measured = new Measured();
+            Measured measured = Measured.fromNow();
             assertThatThrownBy(() -> client.connect(Client.SIX_RETRIES, Duration.ofSeconds(2)))
                     .isInstanceOf(RdmaTimeoutException.class);
             measured.print("connect over a cut wire, time-out 2 s: RdmaTimeoutException");
@@ -109,7 +110,7 @@ class CutWireTest {
         try (Line line = OtherHost.play(Silent.class, "accepted");
                 Endpoint client = Client.resolved((int) line.hearNumber(), Client.PATIENT)) {
             OtherHost.cut();
-            Measured measured = new Measured();
+            Measured measured = Measured.fromNow();
             try (Background<Void> connecting = Background.run(
                     () -> client.connect(Client.SIX_RETRIES, Server.TIMEOUT))) {
                 connecting.awaitInside(Poller.class, "await");
@@ -126,7 +127,7 @@ class CutWireTest {
                 Endpoint client = Client.connect((int) line.hearNumber(), Client.PATIENT, Client.SIX_RETRIES)) {
             assertThat(line.hear()).isEqualTo("requested");
             assertThat(line.hear()).isEqualTo("accepted");
-            Measured measured = new Measured();
+            Measured measured = Measured.fromNow();
             line.say("that is enough");
             assertThatThrownBy(() -> client.getReceiveCompletion(Server.TIMEOUT))
                     .isInstanceOf(DisconnectedException.class);

@@ -12,6 +12,7 @@ import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -52,7 +53,7 @@ class LinkDownTest {
     void theOtherHostsWithinTheRetryTimeTheTransferGoesOn() throws Exception {
         within.move(0);
         linkThere("down");
-        Measured measured = new Measured();
+        Measured measured = Measured.fromNow();
         within.post(1);
         Thread.sleep(CUT);
         linkThere("up");
@@ -68,7 +69,7 @@ class LinkDownTest {
     void theOtherHostsBeyondTheRetryTimeTheWorkFails() throws Exception {
         beyond.move(0);
         linkThere("down");
-        Measured measured = new Measured();
+        Measured measured = Measured.fromNow();
         beyond.post(1);
         assertThat(beyond.completion().status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
         measured.print("a write while the other host's link is down, 6 retries of 0.5 s: RETRY_EXC_ERR");
@@ -81,7 +82,7 @@ class LinkDownTest {
     void thisHostsIsToldByEventsOfThePort() throws Exception {
         try (VerbsContext context = openDevice()) {
             here.move(0);
-            Measured measured = new Measured();
+            Measured measured = Measured.fromNow();
             OtherHost.shellHere("ip link set " + OtherHost.WIRE + " down");
             assertThat(next(context)).isEqualTo(AsyncEventType.PORT_ERR);
             measured.print("this host's link goes down: PORT_ERR");

@@ -9,6 +9,7 @@ import java.time.Duration;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
+import io.rdmacm.verbs.testing.Measured;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +47,7 @@ class LossyWireTest {
             }
             try (Client client = new Client(memory, way, Client.SHORT_TIMEOUT, ConnectionParameters.defaults())) {
                 long lost = OtherHost.lostPackets();
-                Measured measured = new Measured();
+                Measured measured = Measured.fromNow();
                 long sum = client.transfer();
                 Duration time = measured.time();
                 Measured.print(bytes / 1024 + " KiB by " + way + ", " + what + ", "
@@ -101,7 +102,7 @@ class LossyWireTest {
     @Test
     void connectionsComeAndGo() throws Exception {
         OtherHost.netem("loss 5%");
-        Measured measured = new Measured();
+        Measured measured = Measured.fromNow();
         for (int i = 0; i < 10; i++) {
             try (Line line = OtherHost.play(Greeter.class);
                     Endpoint client = Client.connect((int) line.hearNumber(), Client.SHORT_TIMEOUT,

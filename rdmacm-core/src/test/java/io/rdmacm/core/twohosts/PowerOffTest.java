@@ -18,6 +18,7 @@ import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.WorkCompletionStatus;
 import io.rdmacm.verbs.internal.Poller;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -43,7 +44,7 @@ class PowerOffTest {
     private final Arena arena = Arena.ofShared();
     private final List<AutoCloseable> open = new ArrayList<>();
     private ResourceCounts before;
-    private volatile Measured sinceThePowerWentOff = new Measured();
+    private volatile Measured sinceThePowerWentOff = Measured.fromNow();
     private Phase resolving;
     private Phase connecting;
     private Phase transferring;
@@ -84,7 +85,7 @@ class PowerOffTest {
         resolving = new Phase("resolving" + WITHIN_LIMIT, resolver,
                 () -> resolver.resolveAddress(null, OtherHost.neighbour(SECOND_ADDRESS), LIMIT)).awaitWaiting();
 
-        sinceThePowerWentOff = new Measured();
+        sinceThePowerWentOff = Measured.fromNow();
         OtherHost.powerOff();
         connectingLater = new Phase("resolved, then connect", laterConnector,
                 () -> laterConnector.connect(Client.SIX_RETRIES, Server.TIMEOUT));

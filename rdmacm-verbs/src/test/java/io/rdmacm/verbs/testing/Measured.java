@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.testing;
 
+import java.time.Duration;
+
 /** How long after a fault it was seen, for docs/reliability.md: a line in the output of the tests. */
 public final class Measured {
     private static final double NANOS_OF_A_MILLI = 1e6;
@@ -15,8 +17,18 @@ public final class Measured {
         return new Measured();
     }
 
+    /** The time since then. */
+    public Duration time() {
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
     /** It is seen now. */
     public void print(String fault) {
-        System.out.printf("measured: %s: %.1f ms%n", fault, (System.nanoTime() - start) / NANOS_OF_A_MILLI);
+        print(fault, time());
+    }
+
+    /** It was seen after some time. */
+    public static void print(String fault, Duration time) {
+        System.out.printf("measured: %s: %.1f ms%n", fault, time.toNanos() / NANOS_OF_A_MILLI);
     }
 }
