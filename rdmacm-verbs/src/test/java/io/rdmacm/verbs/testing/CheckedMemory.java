@@ -10,6 +10,7 @@ import java.lang.classfile.CodeTransform;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.MethodTransform;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -28,7 +29,8 @@ import java.nio.file.Path;
 public final class CheckedMemory {
     private static final String TYPE = "io/rdmacm/verbs/internal/Memory.class";
     private static final String ACCESSES = "(get|put)(Byte|Short|Int|Long)|copy|bytes";
-    private static final MethodTypeDesc CHECK = MethodTypeDesc.ofDescriptor("(JJ)V");
+    private static final MethodTypeDesc CHECK = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_long,
+            ConstantDescs.CD_long);
     private static final int POISONED = 66;
 
     private CheckedMemory() {
