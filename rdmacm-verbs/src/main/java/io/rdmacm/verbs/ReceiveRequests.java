@@ -25,7 +25,7 @@ public final class ReceiveRequests {
 
     private ReceiveRequests(int capacity, int maxScatterGather) {
         long listSize = ScatterList.ENTRY * maxScatterGather;
-        this.memory = Arena.ofAuto().allocate((SIZE + listSize) * capacity, 64);
+        this.memory = Arena.ofAuto().allocate(ScatterList.blockBytes(SIZE, capacity, maxScatterGather), 64);
         this.address = memory.address();
         this.requests = new ReceiveRequest[capacity];
         this.maxScatterGather = maxScatterGather;

@@ -22,6 +22,16 @@ final class ScatterList {
         this.regions = new MemoryRegion[capacity];
     }
 
+    /** How many bytes a block of requests of one size takes, with a list for each. */
+    static long blockBytes(long requestSize, int capacity, int maxScatterGather) {
+        try {
+            return Math.multiplyExact(requestSize + ENTRY * maxScatterGather, (long) capacity);
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException("too large a block: " + capacity + " requests with " + maxScatterGather
+                    + " scatter/gather entries each", e);
+        }
+    }
+
     int capacity() {
         return regions.length;
     }

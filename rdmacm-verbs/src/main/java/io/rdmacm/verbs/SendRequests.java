@@ -26,7 +26,7 @@ public final class SendRequests {
 
     private SendRequests(int capacity, int maxScatterGather) {
         long listSize = ScatterList.ENTRY * maxScatterGather;
-        this.memory = Arena.ofAuto().allocate((SIZE + listSize) * capacity, 64);
+        this.memory = Arena.ofAuto().allocate(ScatterList.blockBytes(SIZE, capacity, maxScatterGather), 64);
         this.address = memory.address();
         this.requests = new SendRequest[capacity];
         this.maxScatterGather = maxScatterGather;

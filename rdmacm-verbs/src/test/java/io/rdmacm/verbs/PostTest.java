@@ -112,6 +112,16 @@ class PostTest {
     }
 
     @Test
+    void aBlockWhoseSizeIsNoNumberIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SendRequests.allocate(Integer.MAX_VALUE, Integer.MAX_VALUE))
+                .withMessageContaining("2147483647 requests with 2147483647 scatter/gather entries");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ReceiveRequests.allocate(Integer.MAX_VALUE, Integer.MAX_VALUE))
+                .withMessageContaining("2147483647 requests with 2147483647 scatter/gather entries");
+    }
+
+    @Test
     void partsOfABlockArePostedInAnyOrder() throws RdmaException {
         SendRequests block = SendRequests.allocate(4, 1);
         ReceiveRequests room = ReceiveRequests.allocate(4, 1);
