@@ -37,7 +37,7 @@ final class OtherHost {
     /** An address of the wire's network, by its last byte. */
     static InetSocketAddress neighbour(int last) {
         String here = System.getenv("RDMACM_LOCAL_ADDRESS");
-        return new InetSocketAddress(here.substring(0, here.lastIndexOf('.') + 1) + last, Agent.PORT);
+        return new InetSocketAddress(here.substring(0, here.lastIndexOf('.') + 1) + last, Partner.PORT);
     }
 
     /** Has it play a role. */
@@ -63,7 +63,7 @@ final class OtherHost {
         Socket socket = new Socket();
         boolean connected = false;
         try {
-            socket.connect(new InetSocketAddress(System.getenv("RDMACM_PEER_CONTROL_ADDRESS"), Agent.PORT),
+            socket.connect(new InetSocketAddress(System.getenv("RDMACM_PEER_CONTROL_ADDRESS"), Partner.PORT),
                     Math.toIntExact(limit.toMillis()));
             connected = true;
             return socket;

@@ -8,10 +8,10 @@ import java.net.Socket;
 import java.util.Arrays;
 
 /** The program of the server's host: plays the roles that tests on the client's host ask for. */
-final class Agent {
+final class Partner {
     static final int PORT = 7000;
 
-    private Agent() {
+    private Partner() {
     }
 
     /** Serves until it is ended. */
