@@ -10,8 +10,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * A test that plays on the client's host of {@code scripts/with-rdma --hosts 2}, with an {@link Partner} on the server's.
- * Run by {@code scripts/test --long}.
+ * A test that plays on the client's host of {@code scripts/with-rdma --hosts 2}, with a {@link Partner} on the
+ * server's. Run by {@code scripts/test --long}.
  */
 @Documented
 @Target(ElementType.TYPE)
