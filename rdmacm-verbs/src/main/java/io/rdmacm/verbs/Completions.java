@@ -104,7 +104,7 @@ public final class Completions {
      * @param index from 0 to one less than {@link #size()}
      */
     public long workRequestId(int index) {
-        return Memory.getLong(address + SIZE * Objects.checkIndex(index, size) + WR_ID);
+        return Memory.getLong(address + SIZE * Objects.checkIndex(index, size), WR_ID);
     }
 
     /**
@@ -113,12 +113,12 @@ public final class Completions {
      * @param index from 0 to one less than {@link #size()}
      */
     public boolean succeeded(int index) {
-        return Memory.getInt(address + SIZE * Objects.checkIndex(index, size) + STATUS) == 0;
+        return Memory.getInt(address + SIZE * Objects.checkIndex(index, size), STATUS) == 0;
     }
 
     /** The id that the program gave the work request. */
     public long workRequestId() {
-        return Memory.getLong(current() + WR_ID);
+        return Memory.getLong(current(), WR_ID);
     }
 
     /** Whether it ended well. */

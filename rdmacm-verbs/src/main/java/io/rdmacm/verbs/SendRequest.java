@@ -72,7 +72,7 @@ public final class SendRequest {
 
     /** The id that comes back with the completion. */
     public SendRequest id(long workRequestId) {
-        Memory.putLong(address + WR_ID, workRequestId);
+        Memory.putLong(address, WR_ID, workRequestId);
         return this;
     }
 

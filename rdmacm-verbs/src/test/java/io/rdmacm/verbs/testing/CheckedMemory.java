@@ -64,7 +64,7 @@ public final class CheckedMemory {
             ClassTransform transform = (builder, element) -> {
                 if (element instanceof MethodModel method && method.methodName().stringValue().matches(ACCESSES)) {
                     builder.transformMethod(method, MethodTransform.transformingCode(checking(
-                            method.methodName().stringValue())));
+                            method.methodName().stringValue(), method.methodTypeSymbol().parameterCount())));
                 } else {
                     builder.with(element);
                 }
@@ -73,26 +73,33 @@ public final class CheckedMemory {
         }
     }
 
-    private static CodeTransform checking(String method) {
+    private static CodeTransform checking(String method, int parameters) {
         return CodeTransform.ofStateful(() -> {
             boolean[] begun = new boolean[1];
             return (builder, element) -> {
                 if (!begun[0]) {
                     begun[0] = true;
-                    check(method, builder);
+                    check(method, parameters, builder);
                 }
                 builder.with(element);
             };
         });
     }
 
-    private static void check(String method, CodeBuilder builder) {
+    private static void check(String method, int parameters, CodeBuilder builder) {
         ClassDesc type = ClassDesc.of(CheckedMemory.class.getName());
         switch (method) {
             case "copy" -> builder.lload(0).lload(4).invokestatic(type, "check", CHECK)
                     .lload(2).lload(4).invokestatic(type, "check", CHECK);
             case "bytes" -> builder.lload(0).iload(2).i2l().invokestatic(type, "check", CHECK);
-            default -> builder.lload(0).loadConstant(size(method)).invokestatic(type, "check", CHECK);
+            default -> {
+                builder.lload(0);
+                if (parameters > (method.startsWith("get") ? 1 : 2)) {
+                    // the offset in a struct
+                    builder.lload(2).ladd();
+                }
+                builder.loadConstant(size(method)).invokestatic(type, "check", CHECK);
+            }
         }
     }
 
