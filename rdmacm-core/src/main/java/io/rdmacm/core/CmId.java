@@ -511,8 +511,9 @@ public final class CmId extends CmIdCore {
             throws RdmaException {
         MulticastMembership[] joined = new MulticastMembership[1];
         run("joinMulticast", WITH_DEVICE, () -> {
+            Objects.requireNonNull(group, "group");
             Objects.requireNonNull(role, "role");
-            if (memberships.values().stream().anyMatch(m -> m.group().equals(group))) {
+            if (memberships.values().stream().anyMatch(m -> m.isOf(group))) {
                 throw new IllegalStateException(this + " is a member of " + group + " already");
             }
             joined[0] = MulticastMembership.join(this, group, role);

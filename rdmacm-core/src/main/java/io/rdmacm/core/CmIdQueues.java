@@ -40,7 +40,8 @@ final class CmIdQueues {
             CmIdState.RESOLVING_ADDRESS, CmIdState.LISTENING, CmIdState.FAILED));
 
     private final CmId id;
-    // Written with the lock of the id's channel held.
+    // Written with the lock of the id's channel held; null as soon as C has destroyed it, and not before: one that is
+    // being closed still has its place in the id.
     private volatile QueuePair queuePair;
     private volatile SharedReceiveQueue sharedReceiveQueue;
 
@@ -72,17 +73,12 @@ final class CmIdQueues {
         return made[0];
     }
 
-    SharedReceiveQueue openSharedReceiveQueue() {
-        SharedReceiveQueue current = sharedReceiveQueue;
-        return current != null && current.isOpen() ? current : null;
-    }
-
     SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain, SharedReceiveQueueInitAttributes attributes)
             throws RdmaException {
         SharedReceiveQueue[] made = new SharedReceiveQueue[1];
         id.run("createSharedReceiveQueue", CmId.WITH_DEVICE, () -> {
             requireSameDevice(domain);
-            if (openSharedReceiveQueue() != null || openQueuePair() != null) {
+            if (sharedReceiveQueue != null || queuePair != null) {
                 throw new IllegalStateException(id + " has a shared receive queue or a queue pair already");
             }
             made[0] = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes, init -> {
@@ -116,7 +112,7 @@ final class CmIdQueues {
 
     /** C takes the id's own queue where none is given: then this side must know it too, for the order of closing. */
     private QueuePairInitAttributes withOwnReceiveQueue(QueuePairInitAttributes attributes) {
-        SharedReceiveQueue own = openSharedReceiveQueue();
+        SharedReceiveQueue own = sharedReceiveQueue;
         return own == null || attributes.sharedReceiveQueue().isPresent()
                 ? attributes
                 : attributes.withSharedReceiveQueue(own);
@@ -176,7 +172,7 @@ final class CmIdQueues {
     }
 
     private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {
-        if (openQueuePair() != null) {
+        if (queuePair != null) {
             throw new IllegalStateException(id + " has a queue pair already: " + queuePair);
         }
         requireSameDevice(domain);

@@ -105,6 +105,11 @@ public final class MulticastMembership extends NativeObject {
         return id;
     }
 
+    /** Whether it is of a group, also while it is being closed. */
+    boolean isOf(SocketAddress other) {
+        return group.equals(other);
+    }
+
     /** What librdmacm gives back with the events of this membership. */
     long context() {
         return context;

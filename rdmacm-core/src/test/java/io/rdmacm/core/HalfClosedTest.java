@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.FakeStack;
+import io.rdmacm.verbs.testing.FakeVerbs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What another thread has begun to close, and C has not destroyed yet: nothing may be put in its place, and it is
+ * in nobody's way. The lock of the channel keeps the closing thread where it is.
+ */
+@FakeRdmaCm.With
+class HalfClosedTest {
+    private static final SharedReceiveQueueInitAttributes SHARED = SharedReceiveQueueInitAttributes.builder().build();
+
+    private FakeStack stack;
+    private EventChannel channel;
+    private CmId id;
+
+    @BeforeEach
+    void open() throws Exception {
+        stack = new FakeStack();
+        FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
+                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
+                FakeVerbs.address("ibv_destroy_qp"));
+        FakeRdmaCm.call("fake_context", stack.context().handle().address());
+        channel = EventChannel.open();
+        id = bound(PortSpace.TCP);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        id.close();
+        channel.close();
+        FakeRdmaCm.call("fake_context", 0);
+        FakeRdmaCm.call("fake_unshare");
+        stack.close();
+    }
+
+    private CmId bound(PortSpace portSpace) throws Exception {
+        CmId made = CmId.open(channel, portSpace);
+        made.bindAddress(new InetSocketAddress(InetAddress.getByName("192.0.2.7"), 0));
+        return made;
+    }
+
+    private SharedReceiveQueue sharedQueue() throws RdmaException {
+        return id.createSharedReceiveQueue(id.context().allocateProtectionDomain(), SHARED);
+    }
+
+    @Test
+    void noSharedReceiveQueueTakesThePlaceOfOneThatIsBeingClosed() throws Exception {
+        SharedReceiveQueue first = sharedQueue();
+        var domain = first.protectionDomain();
+        channel.lock().lock();
+        try (Background<Void> closing = Background.run(first::close)) {
+            try {
+                closing.awaitInside(CmIdQueues.class, "destroySharedReceiveQueue");
+                assertThat(first.isOpen()).isFalse();
+                // C has one place for it in the id, and would destroy the new one in the name of the old
+                assertThatThrownBy(() -> id.createSharedReceiveQueue(domain, SHARED))
+                        .isInstanceOf(IllegalStateException.class);
+            } finally {
+                channel.lock().unlock();
+            }
+            closing.result();
+        }
+        assertThat(FakeRdmaCm.calls("rdma_create_srq")).hasSize(1);
+        id.createSharedReceiveQueue(domain, SHARED).close();
+        assertThat(FakeRdmaCm.calls("rdma_destroy_srq")).hasSize(2);
+        domain.close();
+    }
+
+    @Test
+    void noQueuePairTakesASharedReceiveQueueThatIsBeingClosed() throws Exception {
+        SharedReceiveQueue shared = sharedQueue();
+        var domain = shared.protectionDomain();
+        var queue = id.context().createCompletionQueue(16);
+        var attributes = QueuePairInitAttributes.builder().completionQueue(queue).build();
+        channel.lock().lock();
+        try (Background<Void> closing = Background.run(shared::close)) {
+            try {
+                closing.awaitInside(CmIdQueues.class, "destroySharedReceiveQueue");
+                // C would give it the one that the id has
+                assertThatThrownBy(() -> id.createQueuePair(domain, attributes))
+                        .isInstanceOf(IllegalStateException.class).hasMessageContaining("SharedReceiveQueue is closed");
+            } finally {
+                channel.lock().unlock();
+            }
+            closing.result();
+        }
+        assertThat(FakeRdmaCm.calls("rdma_create_qp")).isEmpty();
+        queue.close();
+        domain.close();
+    }
+
+    @Test
+    void aMembershipThatIsBeingClosedIsInNobodysWay() throws Exception {
+        try (CmId datagrams = bound(PortSpace.UDP)) {
+            MulticastMembership leaving = datagrams.joinMulticast(group(3), MulticastMembership.Role.SEND_ONLY);
+            channel.lock().lock();
+            try (Background<Void> closing = Background.run(leaving::close)) {
+                try {
+                    closing.awaitInside(MulticastMembership.class, "destroy");
+                    datagrams.joinMulticast(group(4), MulticastMembership.Role.SEND_ONLY).close();
+                    assertThatThrownBy(() -> datagrams.joinMulticast(group(3), MulticastMembership.Role.SEND_ONLY))
+                            .isInstanceOf(IllegalStateException.class).hasMessageContaining("is a member of");
+                } finally {
+                    channel.lock().unlock();
+                }
+                closing.result();
+            }
+        }
+    }
+
+    private static InetSocketAddress group(int last) throws Exception {
+        return new InetSocketAddress(InetAddress.getByName("239.1.2." + last), 0);
+    }
+}
