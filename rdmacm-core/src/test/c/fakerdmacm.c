@@ -26,6 +26,7 @@ static struct fake_record records[RECORDS];
 static uint64_t count;
 static const char *failing;
 static int failure;
+static int passing;
 static struct ibv_context *context;
 static struct ibv_ece remote_ece;
 static int recording = 1;
@@ -129,6 +130,14 @@ void fake_fail(const char *function, int error)
 {
 	failing = strdup(function);
 	failure = error;
+	passing = 0;
+}
+
+// The call of the function after so many others fails.
+void fake_fail_after(const char *function, int calls, int error)
+{
+	fake_fail(function, error);
+	passing = calls;
 }
 
 // What the ids made from now on are bound to.
@@ -186,7 +195,7 @@ static int called(const char *function, const uint64_t *arguments, int n, const 
 		record->size = size < DATA ? size : DATA;
 		memcpy(record->data, data, record->size);
 	}
-	if (failing && !strcmp(failing, function)) {
+	if (failing && !strcmp(failing, function) && passing-- <= 0) {
 		failing = NULL;
 		errno = failure;
 		return -1;

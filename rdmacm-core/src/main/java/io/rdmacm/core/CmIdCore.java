@@ -107,8 +107,7 @@ abstract sealed class CmIdCore extends NativeObject permits CmId {
     }
 
     /** With the locks of both channels held. */
-    void moveTo(EventChannel target) {
-        life().move(channel.lifetime(), target.lifetime());
+    void movedTo(EventChannel target) {
         channel = target;
     }
 

@@ -6,6 +6,8 @@ import java.util.List;
 
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.internal.NativeFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Moves an id from one channel to another. C waits until all events that it has given out for the id are acknowledged:
@@ -16,6 +18,7 @@ import io.rdmacm.verbs.internal.NativeFunction;
  * happens to a request that comes in between the reading and the move.
  */
 final class CmIdMigration {
+    private static final Logger LOG = LoggerFactory.getLogger(CmIdMigration.class);
     private static final NativeFunction MIGRATE_ID = NativeFunction.of("rdma_migrate_id");
 
     private CmIdMigration() {
@@ -52,22 +55,40 @@ final class CmIdMigration {
     }
 
     private static void move(CmId id, EventChannel source, EventChannel target) throws RdmaException {
-        List<RawEvent> waiting = takePending(id, source);
+        // Before C has done anything: a target that is being closed refuses, and one that is not cannot close.
+        id.lifetime().addParent(target.lifetime());
         boolean moved = false;
         try {
-            migrate(id.nativeAddress(), id, target);
-            for (RawEvent event : waiting) {
-                if (event.type() == CmEventType.CONNECT_REQUEST) {
-                    migrate(event.id(), id, target);
-                }
+            List<RawEvent> waiting = takePending(id, source);
+            try {
+                migrate(id.nativeAddress(), id, target);
+                moved = true;
+                source.forget(id.nativeAddress());
+                target.register(id, id.nativeAddress());
+                id.movedTo(target);
+                waiting.removeIf(event -> event.type() == CmEventType.CONNECT_REQUEST && !follows(event, id, target));
+            } finally {
+                (moved ? target : source).addPending(waiting);
             }
-            source.forget(id.nativeAddress());
-            target.register(id, id.nativeAddress());
-            id.moveTo(target);
-            moved = true;
         } finally {
-            (moved ? target : source).addPending(waiting);
+            id.lifetime().removeParent((moved ? source : target).lifetime());
         }
+    }
+
+    /** Moves the new id of a request behind its listener; drops it where that cannot be, for its device was removed. */
+    private static boolean follows(RawEvent request, CmId listener, EventChannel target) {
+        try {
+            migrate(request.id(), listener, target);
+            return true;
+        } catch (RdmaException e) {
+            LOG.debug("a connect request could not move with its listener", e);
+        }
+        try {
+            CmId.destroyUnseen(request.id());
+        } catch (RdmaException e) {
+            LOG.warn("the id of a connect request could not be destroyed", e);
+        }
+        return false;
     }
 
     private static List<RawEvent> takePending(CmId id, EventChannel source) throws RdmaException {

@@ -115,6 +115,13 @@ final class FakeRdmaCm {
         }
     }
 
+    /** Of the next calls of a function some succeed, and the one after these fails. */
+    static void failAfter(int calls, String function, int errno) {
+        try (Arena arena = Arena.ofConfined()) {
+            call("fake_fail_after", arena.allocateFrom(function).address(), calls, errno);
+        }
+    }
+
     /** An event arrives, of an id of the stand-in. */
     static void event(CmId id, CmEventType type) {
         call("fake_event", id.handle().address(), type.value());

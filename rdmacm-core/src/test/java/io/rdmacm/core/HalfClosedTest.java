@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
@@ -19,8 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What another thread has begun to close, and C has not destroyed yet: nothing may be put in its place, and it is
- * in nobody's way. The lock of the channel keeps the closing thread where it is.
+ * What another thread has begun to close, and C has not destroyed yet: nothing may be put in its place, nothing may be
+ * moved there, and it is in nobody's way. The lock of the channel keeps the closing thread where it is.
  */
 @FakeRdmaCm.With
 class HalfClosedTest {
@@ -104,6 +105,47 @@ class HalfClosedTest {
         assertThat(FakeRdmaCm.calls("rdma_create_qp")).isEmpty();
         queue.close();
         domain.close();
+    }
+
+    @Test
+    void anIdDoesNotMoveToAChannelThatIsBeingClosed() throws Exception {
+        EventChannel target = EventChannel.open();
+        target.lock().lock();
+        try (Background<Void> moving = Background.run(() -> id.migrate(target));
+                Background<Void> closing = Background.run(() -> {
+                    moving.awaitInside(CmIdMigration.class, "run");
+                    target.close();
+                })) {
+            try {
+                closing.awaitInside(EventChannel.class, "wakeWaiters");
+            } finally {
+                target.lock().unlock();
+            }
+            assertThatThrownBy(moving::result).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("EventChannel is closed");
+            closing.result();
+        }
+        assertThat(FakeRdmaCm.calls("rdma_migrate_id")).isEmpty();
+        assertThat(id.channel()).isSameAs(channel);
+    }
+
+    @Test
+    void aRequestThatCannotMoveIsDroppedAndItsListenerMovesAllTheSame() throws Exception {
+        try (EventChannel target = EventChannel.open(); CmId listener = bound(PortSpace.TCP)) {
+            listener.listen(4);
+            FakeRdmaCm.event(listener, CmEventType.CONNECT_REQUEST);
+            FakeRdmaCm.event(listener, CmEventType.CONNECT_REQUEST);
+            // that of the listener succeeds, and that of the first request fails
+            FakeRdmaCm.failAfter(1, "rdma_migrate_id", Rdma.ENXIO());
+            listener.migrate(target);
+            assertThat(listener.channel()).isSameAs(target);
+            assertThat(FakeRdmaCm.calls("rdma_migrate_id")).hasSize(3);
+            try (CmEvent request = target.pollEvent().orElseThrow()) {
+                assertThat(request.listener()).contains(listener);
+            }
+            assertThat(target.pollEvent()).isEmpty();
+            assertThat(FakeRdmaCm.call("fake_unacknowledged")).isZero();
+        }
     }
 
     @Test

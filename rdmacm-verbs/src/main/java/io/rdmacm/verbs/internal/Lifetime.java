@@ -309,19 +309,6 @@ public final class Lifetime {
     }
 
     /**
-     * Puts another parent in the place of one.
-     *
-     * @throws IllegalStateException when the new one is closed; then nothing was changed
-     */
-    public void move(Lifetime from, Lifetime to) {
-        to.adopt(this);
-        List<Lifetime> changed = new ArrayList<>(parents);
-        changed.replaceAll(parent -> parent == from ? to : parent);
-        parents = List.copyOf(changed);
-        from.disown(this);
-    }
-
-    /**
      * Puts this life under one more parent, which cannot close from here on. Not while this one is being closed.
      *
      * @throws IllegalStateException when the parent is closed; then nothing was changed
