@@ -214,45 +214,44 @@ void fake_set_abi(struct ibv_context *context, void *abi_compat, size_t size)
 	context->abi_compat = abi_compat;
 }
 
-// ibv_qp_ex
+// ibv_qp_ex: with each work request the members are recorded that are written before it, wr_id and wr_flags.
 
 static void wr_atomic_cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare,
 			      uint64_t swap)
 {
-	CALLED(FAKE_BITS(qp), rkey, remote_addr, compare, swap);
+	CALLED(FAKE_BITS(qp), rkey, remote_addr, compare, swap, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t value)
 {
-	CALLED(FAKE_BITS(qp), rkey, remote_addr, value);
+	CALLED(FAKE_BITS(qp), rkey, remote_addr, value, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	CALLED_WITH(info, sizeof(*info), FAKE_BITS(qp), FAKE_BITS(mw), rkey, FAKE_BITS(info));
+	CALLED_WITH(info, sizeof(*info), FAKE_BITS(qp), FAKE_BITS(mw), rkey, FAKE_BITS(info), qp->wr_id, qp->wr_flags);
 }
 
 static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
 {
-	CALLED(FAKE_BITS(qp), invalidate_rkey);
+	CALLED(FAKE_BITS(qp), invalidate_rkey, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
 {
-	CALLED(FAKE_BITS(qp), rkey, remote_addr);
+	CALLED(FAKE_BITS(qp), rkey, remote_addr, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
 {
-	CALLED(FAKE_BITS(qp), rkey, remote_addr);
+	CALLED(FAKE_BITS(qp), rkey, remote_addr, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_rdma_write_imm(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, __be32 imm_data)
 {
-	CALLED(FAKE_BITS(qp), rkey, remote_addr, imm_data);
+	CALLED(FAKE_BITS(qp), rkey, remote_addr, imm_data, qp->wr_id, qp->wr_flags);
 }
 
-// The members that are written before each work request are recorded with it.
 static void wr_send(struct ibv_qp_ex *qp)
 {
 	CALLED(FAKE_BITS(qp), qp->wr_id, qp->wr_flags);
@@ -260,17 +259,17 @@ static void wr_send(struct ibv_qp_ex *qp)
 
 static void wr_send_imm(struct ibv_qp_ex *qp, __be32 imm_data)
 {
-	CALLED(FAKE_BITS(qp), imm_data);
+	CALLED(FAKE_BITS(qp), imm_data, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
 {
-	CALLED(FAKE_BITS(qp), invalidate_rkey);
+	CALLED(FAKE_BITS(qp), invalidate_rkey, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_send_tso(struct ibv_qp_ex *qp, void *hdr, uint16_t hdr_sz, uint16_t mss)
 {
-	CALLED_WITH(hdr, hdr_sz, FAKE_BITS(qp), FAKE_BITS(hdr), hdr_sz, mss);
+	CALLED_WITH(hdr, hdr_sz, FAKE_BITS(qp), FAKE_BITS(hdr), hdr_sz, mss, qp->wr_id, qp->wr_flags);
 }
 
 static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey)
@@ -324,7 +323,7 @@ static void wr_abort(struct ibv_qp_ex *qp)
 
 static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, const void *atomic_wr)
 {
-	CALLED_WITH(atomic_wr, 8, FAKE_BITS(qp), rkey, remote_addr, FAKE_BITS(atomic_wr));
+	CALLED_WITH(atomic_wr, 8, FAKE_BITS(qp), rkey, remote_addr, FAKE_BITS(atomic_wr), qp->wr_id, qp->wr_flags);
 }
 
 void fake_fill_queue_pair(struct ibv_qp_ex *qp)

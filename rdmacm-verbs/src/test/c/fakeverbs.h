@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_ARGUMENTS = 6, FAKE_DATA = 2048, FAKE_RECORDS = 512, FAKE_QUEUE = 1024,
+enum { FAKE_ARGUMENTS = 7, FAKE_DATA = 2048, FAKE_RECORDS = 512, FAKE_QUEUE = 1024,
        FAKE_MOST_ENTRIES = 1 << 22 };
 
 // One call: the function, its arguments widened to 64 bits, and what its pointers led to (work requests, lists).

@@ -257,27 +257,49 @@ uint64_t oracle_flow(struct ibv_flow_attr *attr, uint32_t type, uint32_t flags, 
 // The parts of an action, in the bits of a mask.
 enum { PARAMETERS = 1, KEY = 2, REPLAY = 4, NO_REPLAY = 8, ENCAPSULATION = 16, SEQUENCE = 32 };
 
+// All in the byte order of the machine.
+struct oracle_esp_numbers {
+	uint64_t flags;
+	uint64_t spi;
+	uint64_t seq;
+	uint64_t padding;
+	uint64_t hard_limit;
+	uint64_t iv;
+	uint64_t salt;
+	uint64_t check_length;
+	uint64_t replay_window;
+	uint64_t outer_source; // IPv4
+	uint64_t outer_destination;
+	uint64_t source_port;
+	uint64_t destination_port;
+	uint64_t sequence;
+};
+
 // Returns the size of what is written, flattened.
-uint64_t oracle_esp(uint8_t *bytes, uint32_t parts, uint32_t flags, const uint8_t *key, uint32_t key_length)
+uint64_t oracle_esp(uint8_t *bytes, uint32_t parts, const struct oracle_esp_numbers *n, const uint8_t *key,
+		    uint32_t key_length)
 {
 	struct ibv_flow_action_esp_attr attr;
 	struct ibv_flow_action_esp parameters = {
-		.spi = 0x87654321,
-		.seq = 0xfffffffe,
-		.tfc_pad = 21,
-		.flags = flags,
-		.hard_limit_pkts = 0xfedcba9876543210,
+		.spi = n->spi,
+		.seq = n->seq,
+		.tfc_pad = n->padding,
+		.flags = n->flags,
+		.hard_limit_pkts = n->hard_limit,
 	};
 	struct ibv_flow_action_esp_keymat_aes_gcm material = {
-		.iv = 0x0102030405060708,
+		.iv = n->iv,
 		.iv_algo = IBV_FLOW_ACTION_IV_ALGO_SEQ,
-		.salt = 0xcafebabe,
-		.icv_len = 12,
+		.salt = n->salt,
+		.icv_len = n->check_length,
 		.key_len = key_length,
 	};
-	struct ibv_flow_action_esp_replay_bmp bitmap = {.size = 1 << 20};
-	struct ibv_flow_ipv4_filter outer = {.src_ip = inet_addr("192.0.2.1"), .dst_ip = inet_addr("192.0.2.2")};
-	struct ibv_flow_tcp_udp_filter ports = {.dst_port = htons(4500), .src_port = htons(4501)};
+	struct ibv_flow_action_esp_replay_bmp bitmap = {.size = n->replay_window};
+	struct ibv_flow_ipv4_filter outer = {.src_ip = htonl(n->outer_source), .dst_ip = htonl(n->outer_destination)};
+	struct ibv_flow_tcp_udp_filter ports = {
+		.dst_port = htons(n->destination_port),
+		.src_port = htons(n->source_port),
+	};
 	struct ibv_flow_action_esp_encap second = {
 		.val_ptr = &ports,
 		.len = sizeof(ports),
@@ -312,7 +334,7 @@ uint64_t oracle_esp(uint8_t *bytes, uint32_t parts, uint32_t flags, const uint8_
 		attr.esp_encap = &first;
 	if (parts & SEQUENCE) {
 		attr.comp_mask = IBV_FLOW_ACTION_ESP_MASK_ESN;
-		attr.esn = 0x80000001;
+		attr.esn = n->sequence;
 	}
 	return flatten(&attr, bytes);
 }

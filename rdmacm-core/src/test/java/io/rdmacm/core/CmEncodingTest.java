@@ -19,11 +19,14 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.rdma_addrinfo;
 import io.rdmacm.bindings.rdma_conn_param;
+import io.rdmacm.bindings.rdma_ud_param;
 import io.rdmacm.bindings.sockaddr_storage;
+import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.testing.Paths;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -77,6 +80,30 @@ class CmEncodingTest {
 
         assertThat(bytes(ours)).isEqualTo(bytes(theirs));
         assertThat(ConnectionParameters.read(ours.address())).isEqualTo(parameters);
+    }
+
+    @Provide
+    Arbitrary<AddressAttributes> paths() {
+        return Paths.any();
+    }
+
+    @Property(tries = 300)
+    void datagramParameters(@ForAll("paths") AddressAttributes path, @ForAll @Size(max = MOST) byte[] data,
+            @ForAll @IntRange(max = 0xffffff) int number, @ForAll int key) {
+        MemorySegment theirs = rdma_ud_param.allocate(arena);
+        FakeRdmaCm.call("oracle_ud_param", theirs.address(),
+                arena.allocateFrom(ValueLayout.JAVA_BYTE, data).address(), data.length,
+                Paths.oracle(path, arena).address(), number, key);
+
+        DatagramParameters ours = DatagramParameters.read(theirs.address(), true, true);
+        assertThat(ours.privateData()).isEqualTo(data);
+        assertThat(ours.address()).contains(path);
+        assertThat(ours.queuePairNumber()).isEqualTo(number);
+        assertThat(ours.queueKey()).isEqualTo(key);
+
+        DatagramParameters little = DatagramParameters.read(theirs.address(), false, false);
+        assertThat(little.privateData()).isEmpty();
+        assertThat(little.address()).isEmpty();
     }
 
     @Provide

@@ -74,7 +74,12 @@ class FlowActionTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(2048, Long.BYTES);
             MemorySegment key = arena.allocateFrom(ValueLayout.JAVA_BYTE, key(keyLength));
-            long size = FakeVerbs.call("oracle_esp", bytes.address(), parts, flags, key.address(), keyLength);
+            // struct oracle_esp_numbers
+            MemorySegment numbers = arena.allocateFrom(ValueLayout.JAVA_LONG, flags, 0x87654321, 0xfffffffe, 21,
+                    0xfedcba9876543210L, 0x0102030405060708L, 0xcafebabe, 12, 1 << 20, 0xc0000201, 0xc0000202, 4501,
+                    4500, 0x80000001);
+            long size = FakeVerbs.call("oracle_esp", bytes.address(), parts, numbers.address(), key.address(),
+                    keyLength);
             return bytes.asSlice(0, size).toArray(ValueLayout.JAVA_BYTE);
         }
     }

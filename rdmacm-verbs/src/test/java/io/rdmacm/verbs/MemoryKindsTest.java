@@ -116,7 +116,7 @@ class MemoryKindsTest {
     void aDmaBufIsRegistered() throws RdmaException {
         long offset = 1L << 33;
         try (MemoryRegion region = domain.registerDmaBuf(17, offset, 3L << 32, 0x1000, AccessFlag.LOCAL_WRITE)) {
-            assertThat(only("ibv_reg_dmabuf_mr").arguments()).containsExactly(pd, offset, 3L << 32, 0x1000L, 17L,
+            assertThat(only("ibv_reg_dmabuf_mr").arguments()).startsWith(pd, offset, 3L << 32, 0x1000L, 17L,
                     (long) Rdma.IBV_ACCESS_LOCAL_WRITE());
             assertThat(region.remoteAddress()).isEqualTo(0x1000);
             assertThat(region.length()).isEqualTo(3L << 32);

@@ -254,7 +254,7 @@ class QueryTest {
         assertThat(entry.networkInterface()).isEqualTo(17);
         assertThat(entry.gid().toBytes()).startsWith(0x91, 0x91 + 37).endsWith(4);
         assertThat(FakeVerbs.calls("_ibv_query_gid_ex").getFirst().arguments())
-                .startsWith(handle.address(), 1L, 4L).endsWith(0L, ibv_gid_entry.sizeof());
+                .startsWith(handle.address(), 1L, 4L).endsWith(0L, ibv_gid_entry.sizeof(), 0L);
         FakeVerbs.fail("_ibv_query_gid_ex", Rdma.ENODATA());
         assertThatThrownBy(() -> context.queryGidEx(1, 4))
                 .hasMessageStartingWith("ibv_query_gid_ex (index 4 of port 1): ENODATA");
@@ -267,7 +267,7 @@ class QueryTest {
         assertThat(context.queryGidTable(2)).extracting(GidEntry::index).containsExactly(0, 5);
 
         assertThat(FakeVerbs.calls("_ibv_query_gid_table").getFirst().arguments())
-                .startsWith(handle.address()).endsWith(300L, 0L, ibv_gid_entry.sizeof(), 0L);
+                .startsWith(handle.address()).endsWith(300L, 0L, ibv_gid_entry.sizeof(), 0L, 0L);
         assertThat(context.queryGidTable(Integer.MAX_VALUE)).hasSize(2);
         assertThatThrownBy(() -> context.queryGidTable(0)).isInstanceOf(RdmaException.class)
                 .hasMessageStartingWith("ibv_query_gid_table (at most 0 entries): EINVAL");

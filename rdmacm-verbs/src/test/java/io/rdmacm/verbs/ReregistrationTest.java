@@ -58,7 +58,7 @@ class ReregistrationTest {
 
     private void assertCalled(int flags, ProtectionDomain domain, long address, long length, int access) {
         assertThat(FakeVerbs.calls("ibv_rereg_mr")).singleElement().satisfies(call -> assertThat(call.arguments())
-                .containsExactly(region.handle().address(), (long) flags,
+                .startsWith(region.handle().address(), (long) flags,
                         domain == null ? 0 : domain.handle().address(), address, length, (long) access));
     }
 
