@@ -403,7 +403,7 @@ class EndpointTest {
         ResourceCounts before;
         try (Endpoint listener = EndpointPair.listen(EndpointAttributes.defaults())) {
             EndpointPair.connect(listener, EndpointAttributes.defaults()).close();
-            before = ResourceCounts.await(ResourceCounts.now(), Loopback.TIMEOUT);
+            before = ResourceCounts.settled(Loopback.TIMEOUT);
             for (int i = 0; i < 20; i++) {
                 EndpointPair pair = EndpointPair.connect(listener, EndpointAttributes.defaults());
                 pair.server.postReceive(1, pair.serverMemory, 0, 10);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** More than the device has is refused with the device's limit in the message, and nothing is left half made. */
 @RequiresRdma
 class DeviceLimitsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofMinutes(4);
 
     private HandMadePair pair;
     private DeviceAttributes device;

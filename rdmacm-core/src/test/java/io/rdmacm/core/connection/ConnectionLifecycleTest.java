@@ -205,7 +205,7 @@ class ConnectionLifecycleTest {
     void manyConnectionsLeaveNothing() throws Exception {
         try (Peers peers = new Peers()) {
             peers.connect().close();
-            ResourceCounts before = ResourceCounts.await(ResourceCounts.now(), Peers.TIMEOUT);
+            ResourceCounts before = ResourceCounts.settled(Peers.TIMEOUT);
             for (int i = 0; i < 40; i++) {
                 Peers.Pair pair = peers.connect();
                 pair.client().send(new byte[i], Peers.TIMEOUT);

@@ -11,7 +11,7 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 /** A server and a client, each with a manager of its own, and connections between them. */
 final class Peers implements AutoCloseable {
     /** Long enough for the slowest guest; nothing waits that long when all is well. */
-    static final Duration TIMEOUT = Duration.ofSeconds(120);
+    static final Duration TIMEOUT = Duration.ofMinutes(4);
     static final Duration LONG = Duration.ofDays(1);
 
     final ConnectionManager servers = ConnectionManager.open();

@@ -41,7 +41,7 @@ import io.rdmacm.verbs.testing.ResourceCounts;
  * "fine" at the end; anything unexpected ends it with an exception.
  */
 public final class Limited {
-    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
     private static final int MOST_FREE = 12;
     private static final int MOST_FREE_AT_THE_START = 32;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.forked;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -97,8 +99,9 @@ public final class Peer {
         return client.id();
     }
 
-    private static void stay(Object said) throws InterruptedException {
+    /** Until it is killed, or nobody is left who would: the input ends with the process that started this one. */
+    private static void stay(Object said) throws IOException {
         System.out.println(said);
-        Thread.sleep(Duration.ofDays(1));
+        System.in.transferTo(OutputStream.nullOutputStream());
     }
 }

@@ -37,7 +37,7 @@ import io.rdmacm.verbs.testing.Background;
  * before its users have closed it, so each removal runs beside.
  */
 public final class RemovedDevice {
-    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
     // the kernel tells at once, if it does
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final int BYTES = 4096;
@@ -78,7 +78,7 @@ public final class RemovedDevice {
         return new ProcessBuilder("rdma", "link", "delete", device).inheritIO().start();
     }
 
-    /** Until the kernel does not show it any more. */
+    /** Until the kernel does not show it any more, of which nothing tells a program that does not use it. */
     private void awaitUnlisted() throws Exception {
         long end = System.nanoTime() + TIMEOUT.toNanos();
         while (RdmaDevices.list().stream().anyMatch(context -> context.deviceName().equals(device))) {

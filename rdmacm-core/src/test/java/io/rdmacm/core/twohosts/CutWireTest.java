@@ -50,7 +50,9 @@ class CutWireTest {
             OtherHost.cut();
             Measured measured = Measured.fromNow();
             client.post(1);
+            // the length of the fault
             Thread.sleep(CUT);
+            assertThat(OtherHost.lostPackets()).isPositive();
             OtherHost.mend();
             assertThat(client.completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
             measured.print("a write over a wire cut for " + CUT.toSeconds() + " s, 6 retries of 4.3 s: SUCCESS");

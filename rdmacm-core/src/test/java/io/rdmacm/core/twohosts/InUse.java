@@ -28,9 +28,12 @@ record InUse(ResourceCounts here, String there) {
             endpoint.listen(1);
             line.hear();
         }
+        // what the kernels still free is gone when nothing changes any more; no event tells
+        long end = System.nanoTime() + LIMIT.toNanos();
         InUse last = null;
         InUse now = now();
         while (!now.equals(last)) {
+            assertThat(System.nanoTime()).describedAs("%s, then %s", last, now).isLessThan(end);
             Thread.sleep(PAUSE);
             last = now;
             now = now();

@@ -55,6 +55,7 @@ class LinkDownTest {
         linkThere("down");
         Measured measured = Measured.fromNow();
         within.post(1);
+        // the length of the fault
         Thread.sleep(CUT);
         linkThere("up");
         assertThat(within.completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);

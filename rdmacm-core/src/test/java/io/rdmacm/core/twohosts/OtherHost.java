@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 /** The other host, and the wire to it. */
 final class OtherHost {
     static final String WIRE = "eth0";
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private OtherHost() {
@@ -50,7 +50,7 @@ final class OtherHost {
                         .collect(Collectors.joining(" ")));
                 return line;
             } catch (ConnectException e) {
-                // it takes its time to start
+                // it takes its time to start, and nothing tells when it has
                 if (System.nanoTime() > end) {
                     throw e;
                 }
@@ -124,10 +124,14 @@ final class OtherHost {
         return dropped.results().mapToLong(result -> Long.parseLong(result.group(1))).sum();
     }
 
-    /** Powers it off, at once and without a word to anybody, and waits until it is gone. */
+    /** Powers it off, at once and without a word to anybody, and asks until it does not answer. */
     static void powerOff() throws IOException, InterruptedException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
         try (Line _ = play(Shell.class, "echo o >/proc/sysrq-trigger")) {
             while (answers()) {
+                if (System.nanoTime() > end) {
+                    throw new IOException("the other host is still there");
+                }
                 Thread.sleep(PAUSE);
             }
         }

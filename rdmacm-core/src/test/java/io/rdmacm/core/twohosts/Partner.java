@@ -41,6 +41,7 @@ final class Partner {
             Role role = (Role) Class.forName(request[0]).getDeclaredConstructor().newInstance();
             role.play(line, Arrays.copyOfRange(request, 1, request.length));
         } catch (Exception | Error e) {
+            // the test is told the message; where it came from, the output of this host
             e.printStackTrace();
             line.fail(e);
         }

@@ -27,7 +27,7 @@ final class KilledPeer implements Act {
         MessageStand stand = MessageStand.of(stage);
         // Nobody else's: the process may connect at any time.
         try (Listener listener = stand.servers().listen(stage.anyPort())) {
-            Process process = start(listener.address());
+            Process process = start(listener.address(), stage.patience());
             // A JVM takes longer to start than anything else here takes.
             try (Connection connection = listener.accept(stage.patience().multipliedBy(2))) {
                 stage.tally().connected();
@@ -52,20 +52,20 @@ final class KilledPeer implements Act {
         stage.tally().survived("killed-peer");
     }
 
-    private static Process start(InetSocketAddress address) throws Exception {
+    private static Process start(InetSocketAddress address, Duration patience) throws Exception {
         List<String> command = new ArrayList<>(ForkedJvm.command());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), KilledPeer.class.getName(),
-                address.getAddress().getHostAddress(), Integer.toString(address.getPort())));
+                address.getAddress().getHostAddress(), Integer.toString(address.getPort()), patience.toString()));
         // why it does not come, when it does not
         return new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
-    /** Sends payloads to a server until it is killed. The arguments: the address, and the port. */
+    /** Sends payloads to a server until it is killed. The arguments: the address, the port, and the patience. */
     public static void main(String[] args) throws Exception {
         InetSocketAddress server = new InetSocketAddress(InetAddress.getByName(args[0]), Integer.parseInt(args[1]));
-        Duration patience = Duration.ofMinutes(1);
+        Duration patience = Duration.parse(args[2]);
         try (Stage stage = new Stage(server.getAddress(), new Tally(), patience);
                 ConnectionManager manager = ConnectionManager.open();
                 Connection connection = manager.connect(server, patience)) {

@@ -80,6 +80,19 @@ public record ResourceCounts(int files, long objects, Map<String, Integer> kerne
         return counts;
     }
 
+    /** The counts, once they are twice the same: what the kernel still frees is gone then, of which no event tells. */
+    public static ResourceCounts settled(Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        ResourceCounts last;
+        ResourceCounts counts = now();
+        do {
+            last = counts;
+            Thread.sleep(PAUSE);
+            counts = now();
+        } while (!counts.equals(last) && System.nanoTime() < end);
+        return counts;
+    }
+
     private static Map<String, Integer> kernelObjects() {
         Map<String, Integer> counts = new TreeMap<>();
         if (!Requirements.isInstalled("rdma")) {
