@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device;
 
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -63,8 +64,10 @@ final class ConnectionServer {
                     left.close();
                 }
             }
-        } catch (RdmaException | InterruptedException e) {
-            e.printStackTrace();
+        } catch (RdmaException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("nobody interrupts the server", e);
         }
     }
 

@@ -52,6 +52,7 @@ final class Peer {
         try {
             return obey(line.split(" ", 2));
         } catch (Exception e) {
+            // the other process is told the message; where it came from, the output of both
             e.printStackTrace();
             return "failed " + e;
         }

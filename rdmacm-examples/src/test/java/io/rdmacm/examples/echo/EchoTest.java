@@ -25,9 +25,10 @@ class EchoTest {
     @RequiresRdma
     void clientsGetBackWhatTheySend() throws Exception {
         String host = RdmaTestDevice.get().ipv4().getHostAddress();
-        try (PipedReader output = new PipedReader(1 << 16); PrintWriter out = new PrintWriter(new PipedWriter(output),
-                true); Background<Integer> server = Background.call(() -> Main.run(out, new PrintWriter(System.err,
-                        true), "echo", "-s", "-a", host, "-p", "0", "-C", "" + CLIENTS))) {
+        try (PipedReader output = new PipedReader(1 << 16);
+                PrintWriter out = new PrintWriter(new PipedWriter(output), true);
+                Background<Integer> server = Background.call(() -> Main.run(out, new PrintWriter(System.err, true),
+                        "echo", "-s", "-a", host, "-p", "0", "-C", "" + CLIENTS))) {
             Scanner lines = new Scanner(output);
             String port = lines.nextLine().replaceAll(".* port ", "");
             List<Background<String>> clients = new ArrayList<>();

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.examples.support.CommandLines;
 import io.rdmacm.examples.support.Kind;
 import io.rdmacm.examples.support.Leaks;
 import io.rdmacm.examples.support.Ports;
@@ -144,22 +145,14 @@ class EventServerTest {
         "event_client | Missing required parameters: 'ADDR', 'PORT'",
         "event_client 127.0.0.1 0 | a client needs the server's port",
         "event_client 127.0.0.1 1 -C 0 | Invalid count 0"})
-    void wrongArgumentsEndWithOneLine(String arguments, String reason) throws Exception {
-        String name = arguments.split(" ")[0];
-        try (Program program = Program.inThread(arguments.split(" "))) {
-            assertThat(program.result().status()).isEqualTo(1);
-            assertThat(program.result().errLines()).containsExactly(name + ": " + reason + " (see rdmacm " + name
-                    + " --help)");
-        }
+    void wrongArgumentsEndWithOneLine(String command, String reason) throws Exception {
+        CommandLines.assertRefused(command, reason);
     }
 
     @ParameterizedTest
     @CsvSource({"event_server", "event_client"})
     void helpShowsAnExample(String name) throws Exception {
-        try (Program program = Program.inThread(name, "--help")) {
-            assertThat(program.result().status()).isZero();
-            assertThat(program.result().out()).contains("For example", "  rdmacm " + name + " ");
-        }
+        assertThat(CommandLines.help(name)).contains("For example");
     }
 
     private static void serveAtOnce(Program server) throws Exception {

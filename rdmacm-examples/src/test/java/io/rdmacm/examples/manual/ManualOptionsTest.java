@@ -3,7 +3,7 @@ package io.rdmacm.examples.manual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.support.CommandLines;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -11,11 +11,7 @@ class ManualOptionsTest {
     @ParameterizedTest
     @CsvSource({"rc_example, -g", "multicast_example, -m", "srq_example, -c", "apm_example, --alt-lid"})
     void helpShowsOptionsAndAnExample(String name, String option) throws Exception {
-        try (Program program = Program.inThread(name, "--help")) {
-            assertThat(program.result().status()).isZero();
-            assertThat(program.result().out()).contains(option, "For example", "  rdmacm " + name + " ");
-            assertThat(program.result().err()).isEmpty();
-        }
+        assertThat(CommandLines.help(name)).contains(option, "For example");
     }
 
     @ParameterizedTest
@@ -36,13 +32,7 @@ class ManualOptionsTest {
         "apm_example -a 127.0.0.1 -C 1 | Invalid count 1 (one before and one after, at least)",
         "apm_example -a 127.0.0.1 --alt-port 256 | Invalid port of the device 256",
         "apm_example -a 127.0.0.1 --alt-lid 65536 | Invalid LID 65536"})
-    void wrongArgumentsEndWithOneLine(String arguments, String reason) throws Exception {
-        String name = arguments.split(" ")[0];
-        try (Program program = Program.inThread(arguments.split(" "))) {
-            assertThat(program.result().status()).isEqualTo(1);
-            assertThat(program.result().out()).isEmpty();
-            assertThat(program.result().errLines()).containsExactly(name + ": " + reason + " (see rdmacm " + name
-                    + " --help)");
-        }
+    void wrongArgumentsEndWithOneLine(String command, String reason) throws Exception {
+        CommandLines.assertRefused(command, reason);
     }
 }

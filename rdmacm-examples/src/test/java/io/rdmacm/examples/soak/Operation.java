@@ -2,6 +2,7 @@
 package io.rdmacm.examples.soak;
 
 import java.util.Locale;
+import java.util.function.BiFunction;
 
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendBatch;
@@ -9,83 +10,25 @@ import io.rdmacm.verbs.SendRequest;
 
 /** The operations of a connected queue pair, as single requests and in batches. */
 enum Operation {
-    SEND {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.send();
-        }
+    SEND((request, _) -> request.send(), (batch, _) -> batch.send()),
+    SEND_IMM((request, to) -> request.sendWithImmediate(to.immediate),
+            (batch, to) -> batch.sendWithImmediate(to.immediate)),
+    WRITE((request, to) -> request.rdmaWrite(to.address, to.key), (batch, to) -> batch.rdmaWrite(to.address, to.key)),
+    WRITE_IMM((request, to) -> request.rdmaWriteWithImmediate(to.address, to.key, to.immediate),
+            (batch, to) -> batch.rdmaWriteWithImmediate(to.address, to.key, to.immediate)),
+    READ((request, to) -> request.rdmaRead(to.address, to.key), (batch, to) -> batch.rdmaRead(to.address, to.key)),
+    COMPARE_AND_SWAP((request, to) -> request.compareAndSwap(to.address, to.key, to.operand, to.swap),
+            (batch, to) -> batch.compareAndSwap(to.address, to.key, to.operand, to.swap)),
+    FETCH_AND_ADD((request, to) -> request.fetchAndAdd(to.address, to.key, to.operand),
+            (batch, to) -> batch.fetchAndAdd(to.address, to.key, to.operand));
 
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.send();
-        }
-    },
-    SEND_IMM {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.sendWithImmediate(to.immediate);
-        }
+    private final BiFunction<SendRequest, Target, SendRequest> single;
+    private final BiFunction<SendBatch, Target, SendBatch> inBatch;
 
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.sendWithImmediate(to.immediate);
-        }
-    },
-    WRITE {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.rdmaWrite(to.address, to.key);
-        }
-
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.rdmaWrite(to.address, to.key);
-        }
-    },
-    WRITE_IMM {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.rdmaWriteWithImmediate(to.address, to.key, to.immediate);
-        }
-
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.rdmaWriteWithImmediate(to.address, to.key, to.immediate);
-        }
-    },
-    READ {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.rdmaRead(to.address, to.key);
-        }
-
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.rdmaRead(to.address, to.key);
-        }
-    },
-    COMPARE_AND_SWAP {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.compareAndSwap(to.address, to.key, to.operand, to.swap);
-        }
-
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.compareAndSwap(to.address, to.key, to.operand, to.swap);
-        }
-    },
-    FETCH_AND_ADD {
-        @Override
-        SendRequest begin(SendRequest request, Target to) {
-            return request.fetchAndAdd(to.address, to.key, to.operand);
-        }
-
-        @Override
-        SendBatch begin(SendBatch batch, Target to) {
-            return batch.fetchAndAdd(to.address, to.key, to.operand);
-        }
-    };
+    Operation(BiFunction<SendRequest, Target, SendRequest> single, BiFunction<SendBatch, Target, SendBatch> inBatch) {
+        this.single = single;
+        this.inBatch = inBatch;
+    }
 
     /** What is aimed at; each operation takes of it what it needs. */
     record Target(long address, int key, int immediate, long operand, long swap) {
@@ -100,10 +43,6 @@ enum Operation {
         }
     }
 
-    abstract SendRequest begin(SendRequest request, Target to);
-
-    abstract SendBatch begin(SendBatch batch, Target to);
-
     /** Whether it takes one of the peer's receives. */
     boolean takesReceive() {
         return this == SEND || this == SEND_IMM || this == WRITE_IMM;
@@ -113,11 +52,11 @@ enum Operation {
     void post(Side from, long number, Target to, long offset, int length) throws RdmaException {
         if (from.postsBatches()) {
             try (SendBatch batch = from.pair().startBatch()) {
-                begin(batch, to).id(number).data(from.region(), offset, length);
+                inBatch.apply(batch, to).id(number).data(from.region(), offset, length);
                 batch.complete();
             }
         } else {
-            from.pair().postSend(begin(from.send(), to).id(number).data(from.region(), offset, length));
+            from.pair().postSend(single.apply(from.send(), to).id(number).data(from.region(), offset, length));
         }
     }
 
