@@ -52,8 +52,10 @@ public final class Connection implements AutoCloseable {
     private final InetSocketAddress peerAddress;
     private final ProtectionDomain domain;
     private final ConnectionQueues queues;
-    // Guarded by the lock of the link: closing keeps everybody out, closed is when all is freed.
+    // Guarded by the lock of the link: closing keeps everybody out, freeing one closer at a time; closed is when all
+    // is freed.
     private boolean closing;
+    private boolean freeing;
     private boolean closed;
 
     private Connection(ConnectionManager manager, Link link, ConnectionSettings settings, DeviceResources device)
@@ -274,6 +276,9 @@ public final class Connection implements AutoCloseable {
      * Ends the connection and frees all that belongs to it. Waits for messages that are on their way, and for the
      * peer's farewell, no longer than {@link ConnectionSettings#linger()}, and not at all in an interrupted thread.
      * Messages that were not received are lost. Does nothing the second time.
+     *
+     * @throws IllegalStateException when something that a program made with what belongs to it, as with the completion
+     *         queue of its queue pair, is still open; nothing can be sent or received then, but this be called again
      */
     @Override
     public void close() throws RdmaException {
@@ -281,32 +286,50 @@ public final class Connection implements AutoCloseable {
     }
 
     void close(Limit limit) throws RdmaException {
-        link.lock.lock();
-        try {
-            if (closing) {
-                while (!closed) {
-                    link.changed.awaitUninterruptibly();
-                }
-                return;
-            }
-            closing = true;
-            link.changed.signalAll();
-            linger(limit);
-        } finally {
-            link.lock.unlock();
+        if (!beginClose()) {
+            return;
         }
+        boolean freed = false;
         try {
-            queues.close();
-            link.close();
-        } finally {
             link.lock.lock();
             try {
-                closed = true;
-                link.changed.signalAll();
+                linger(limit);
             } finally {
                 link.lock.unlock();
             }
+            queues.close();
+            link.close();
             manager.forget(this);
+            freed = true;
+        } finally {
+            endClose(freed);
+        }
+    }
+
+    /** Whether there is something to close; when another thread is at it, that is known when it has ended. */
+    private boolean beginClose() {
+        link.lock.lock();
+        try {
+            closing = true;
+            link.changed.signalAll();
+            while (freeing) {
+                link.changed.awaitUninterruptibly();
+            }
+            freeing = !closed;
+            return freeing;
+        } finally {
+            link.lock.unlock();
+        }
+    }
+
+    private void endClose(boolean freed) {
+        link.lock.lock();
+        try {
+            freeing = false;
+            closed = freed;
+            link.changed.signalAll();
+        } finally {
+            link.lock.unlock();
         }
     }
 
@@ -429,7 +452,7 @@ public final class Connection implements AutoCloseable {
         return link.isDisconnected() || link.failure() != null || queues.failure() != null;
     }
 
-    /** Lets what is on its way arrive, and tells the peer. With the lock held. */
+    /** Lets what is on its way arrive, and tells the peer, as far as that is possible. With the lock held. */
     private void linger(Limit limit) {
         try {
             while (queues.hasSendsOnTheWay() && !hasEnded()) {
@@ -441,7 +464,8 @@ public final class Connection implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RdmaException e) {
+        } catch (RdmaException | IllegalStateException e) {
+            // the latter when the program has closed the queue that the ends of its sends are reported to
             manager.remark("not a graceful end", this, e);
         }
         try {

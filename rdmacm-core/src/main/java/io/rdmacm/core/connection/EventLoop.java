@@ -150,14 +150,18 @@ final class EventLoop {
 
     private void run() {
         RdmaException reason = null;
-        while (reason == null) {
-            reason = step();
+        try {
+            while (reason == null) {
+                reason = step();
+            }
+        } finally {
+            // also when an error of the JVM has ended it: whoever waits for a task would wait for ever
+            synchronized (tasks) {
+                ended = true;
+            }
+            runTasks();
+            failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "its thread"));
         }
-        synchronized (tasks) {
-            ended = true;
-        }
-        runTasks();
-        failAll(reason);
     }
 
     /** One event, or the tasks that came instead; the result is why there will be no more events. */

@@ -15,7 +15,10 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.PeerProcess;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
@@ -98,6 +101,38 @@ class ConnectionLifecycleTest {
                 assertThatThrownBy(sending::result).isInstanceOf(RdmaClosedException.class);
                 assertThatThrownBy(ending::result).isInstanceOf(RdmaClosedException.class);
             }
+        }
+    }
+
+    @Test
+    void aConnectionWhoseQueuesWereClosedClosesAllTheSame() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            Connection connection = pair.client();
+            // on its way as far as this side knows
+            connection.send(new byte[1], Peers.TIMEOUT);
+            QueuePair queuePair = connection.queuePair();
+            CompletionQueue queue = queuePair.sendQueue();
+            queuePair.close();
+            queue.close();
+            connection.close();
+            assertThat(connection.isConnected()).isFalse();
+            connection.close();
+        }
+    }
+
+    @Test
+    void aConnectionWhoseQueueIsUsedElsewhereCanBeClosedLater() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            Connection connection = pair.client();
+            CompletionQueue queue = connection.queuePair().sendQueue();
+            try (QueuePair own = connection.protectionDomain().createQueuePair(
+                    QueuePairInitAttributes.builder().completionQueue(queue).build())) {
+                assertThatThrownBy(connection::close).isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining(own.toString());
+                assertThatThrownBy(peers.clients::close).isInstanceOf(IllegalStateException.class);
+            }
+            connection.close();
+            assertThat(queue.isOpen()).isFalse();
         }
     }
 
