@@ -4,6 +4,7 @@ package io.rdmacm.core;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -414,13 +415,13 @@ public final class Endpoint extends EndpointTransfers {
      * Ends the connection, and frees all that was made for it ({@code rdma_destroy_ep}). Threads that wait in this
      * endpoint get an {@link RdmaClosedException}.
      *
-     * @throws IllegalStateException when its own protection domain is still used by what was not made by this endpoint;
-     *         nothing is changed then
+     * @throws IllegalStateException when something of it is still used by what was not made by this endpoint, as its
+     *         own protection domain or its {@link #id()} can be; nothing is changed then
      */
     @Override
     public void close() throws RdmaException {
         if (isOpen()) {
-            resources.requireUnused();
+            resources.requireUnused(List.of(id, channel), true);
         }
         super.close();
     }
@@ -434,6 +435,8 @@ public final class Endpoint extends EndpointTransfers {
     @Override
     @CFunction({"rdma_destroy_ep", "rdma_destroy_qp", "rdma_destroy_id"})
     protected void destroy() throws RdmaException {
+        // now that nobody is inside, an event that is open is the program's
+        resources.requireUnused(List.of(id, channel), false);
         resources.close();
         id.close();
         channel.close();

@@ -5,10 +5,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
@@ -66,6 +68,11 @@ final class EndpointCompletions {
 
     CompletionQueue queue() {
         return queue;
+    }
+
+    /** What ends with it. */
+    Stream<NativeObject> parts() {
+        return Stream.of(queue, channel);
     }
 
     /** Something was posted that will give a completion. */

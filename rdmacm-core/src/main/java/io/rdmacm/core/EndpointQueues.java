@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairCapabilities;
@@ -95,6 +99,16 @@ final class EndpointQueues {
 
     QueuePair queuePair() {
         return queuePair;
+    }
+
+    /** All that ends with it. */
+    List<NativeObject> parts() {
+        return Stream.of(Stream.of(queuePair), parts(sendCompletions), parts(receiveCompletions))
+                .<NativeObject>flatMap(Function.identity()).toList();
+    }
+
+    private static Stream<NativeObject> parts(EndpointCompletions completions) {
+        return completions == null ? Stream.of() : completions.parts();
     }
 
     EndpointCompletions sendCompletions() {

@@ -4,10 +4,15 @@ package io.rdmacm.core;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
@@ -86,25 +91,29 @@ final class EndpointResources {
         }
     }
 
-    /** Refuses while the own domain is used by what was not made here. */
-    synchronized void requireUnused() {
-        if (own == null || !own.isOpen()) {
-            return;
+    /**
+     * Refuses while something of the endpoint is used by what was not made here: then no part of it may go.
+     *
+     * @param bases what was made before all this
+     * @param inside whether threads may be inside, which hold events for a moment
+     */
+    synchronized void requireUnused(List<NativeObject> bases, boolean inside) {
+        List<Lifetime> parts = parts(bases).map(VerbsAccess.get()::lifeOf).toList();
+        Set<String> names = parts.stream().map(Lifetime::toString).collect(Collectors.toSet());
+        for (Lifetime part : parts) {
+            List<String> others = part.openChildren().stream().filter(child -> !names.contains(child))
+                    .filter(child -> !inside || !child.startsWith("CmEvent[")).toList();
+            if (!others.isEmpty()) {
+                throw new IllegalStateException(owner + " cannot be closed while its " + part + " has open children,"
+                        + " close them first: " + String.join(", ", others));
+            }
         }
-        List<String> children = VerbsAccess.get().lifeOf(own).openChildren();
-        for (MemoryRegion region : regions) {
-            children.remove(VerbsAccess.get().lifeOf(region).toString());
-        }
-        if (queues != null) {
-            children.remove(VerbsAccess.get().lifeOf(queues.queuePair()).toString());
-        }
-        if (shared != null) {
-            children.remove(VerbsAccess.get().lifeOf(shared).toString());
-        }
-        if (!children.isEmpty()) {
-            throw new IllegalStateException(owner + " cannot be closed while its protection domain has open children,"
-                    + " close them first: " + String.join(", ", children));
-        }
+    }
+
+    private Stream<NativeObject> parts(List<NativeObject> bases) {
+        Stream<NativeObject> made = queues == null ? Stream.of() : queues.parts().stream();
+        return Stream.of(bases.stream(), made, regions.stream(), Stream.of(shared, own).filter(Objects::nonNull))
+                .flatMap(Function.identity());
     }
 
     /** Each step does nothing the second time, so that a close that failed can be repeated. */

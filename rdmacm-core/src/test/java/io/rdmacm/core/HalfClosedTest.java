@@ -4,10 +4,12 @@ package io.rdmacm.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
@@ -21,7 +23,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What another thread has begun to close, and C has not destroyed yet: nothing may be put in its place, nothing may be
- * moved there, and it is in nobody's way. The lock of the channel keeps the closing thread where it is.
+ * moved there, and it is in nobody's way. The lock of the channel keeps the closing thread where it is. And what
+ * refuses to close because a part of it is in use keeps all its parts.
  */
 @FakeRdmaCm.With
 class HalfClosedTest {
@@ -163,6 +166,52 @@ class HalfClosedTest {
                     channel.lock().unlock();
                 }
                 closing.result();
+            }
+        }
+    }
+
+    /** An endpoint that refuses to close is whole. */
+    private void assertRefused(Endpoint endpoint, NativeObject because, NativeObject... whole) {
+        assertThatThrownBy(endpoint::close).isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(because.toString());
+        assertThat(endpoint.isOpen()).isTrue();
+        assertThat(whole).allMatch(NativeObject::isOpen);
+    }
+
+    private static Endpoint endpoint(PortSpace portSpace) throws Exception {
+        return Endpoint.createPassive(new InetSocketAddress(InetAddress.getByName("192.0.2.7"), 0), portSpace, null);
+    }
+
+    @Test
+    void anEndpointWhoseIdIsAMemberOfAGroupStaysWhole() throws Exception {
+        try (Endpoint endpoint = endpoint(PortSpace.UDP)) {
+            var region = endpoint.registerMessages(Arena.ofAuto().allocate(64));
+            try (var membership = endpoint.id().joinMulticast(group(3), MulticastMembership.Role.SEND_ONLY)) {
+                assertRefused(endpoint, membership, region, endpoint.protectionDomain());
+            }
+        }
+    }
+
+    @Test
+    void anEndpointWithAnEventThatAProgramTookStaysWhole() throws Exception {
+        try (Endpoint endpoint = endpoint(PortSpace.TCP)) {
+            endpoint.createQueuePair(EndpointAttributes.defaults());
+            FakeRdmaCm.event(endpoint.id(), CmEventType.ADDR_CHANGE);
+            try (CmEvent event = endpoint.id().channel().pollEvent().orElseThrow()) {
+                assertRefused(endpoint, event, endpoint.queuePair().orElseThrow());
+            }
+        }
+    }
+
+    @Test
+    void anEndpointWhoseCompletionQueueIsUsedElsewhereStaysWhole() throws Exception {
+        try (Endpoint endpoint = endpoint(PortSpace.TCP)) {
+            endpoint.createQueuePair(EndpointAttributes.defaults());
+            var queuePair = endpoint.queuePair().orElseThrow();
+            var attributes = QueuePairInitAttributes.builder().completionQueue(queuePair.sendQueue()).build();
+            try (var domain = endpoint.context().allocateProtectionDomain();
+                    var other = domain.createQueuePair(attributes)) {
+                assertRefused(endpoint, other, queuePair);
             }
         }
     }
