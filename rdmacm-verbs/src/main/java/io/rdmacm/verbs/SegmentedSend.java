@@ -36,10 +36,10 @@ final class SegmentedSend {
             throw new IllegalArgumentException("the headers of a segmented send have at most " + ((1 << SIZE_BITS) - 1)
                     + " bytes, not " + bytes);
         }
-        if (bytes > room.byteSize()) {
-            room = Arena.ofAuto().allocate(bytes, Long.BYTES);
-        }
-        MemorySegment.copy(headers, 0, room, 0, bytes);
+        MemorySegment copy = bytes > room.byteSize() ? Arena.ofAuto().allocate(bytes, Long.BYTES) : room;
+        MemorySegment.copy(headers, 0, copy, 0, bytes);
+        // only now: while the request names the old room, that must live
+        room = copy;
         Memory.putLong(request + HEADER, room.address());
         Memory.putShort(request + HEADER_SIZE, (short) bytes);
         Memory.putShort(request + SEGMENT_SIZE, (short) maxSegmentSize);

@@ -147,9 +147,10 @@ public final class SendBatch implements AutoCloseable {
     public SendBatch sendSegmented(MemorySegment headers, int maxSegmentSize) {
         SegmentedSend.checkHeaders(headers.byteSize(), maxTsoHeader);
         SegmentedSend.checkSegmentSize(maxSegmentSize);
+        MemorySegment copy = Arena.ofAuto().allocate(Math.max(headers.byteSize(), 1), Long.BYTES)
+                .asSlice(0, headers.byteSize()).copyFrom(headers);
         begin(SendOperation.TSO);
-        header = Arena.ofAuto().allocate(Math.max(headers.byteSize(), 1), Long.BYTES).asSlice(0, headers.byteSize());
-        header.copyFrom(headers);
+        header = copy;
         operand = maxSegmentSize;
         return this;
     }

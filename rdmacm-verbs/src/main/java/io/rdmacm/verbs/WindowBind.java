@@ -30,9 +30,10 @@ final class WindowBind {
             throw new IllegalArgumentException("a memory window of type 1 is bound by MemoryWindow.bind: " + window);
         }
         binding.check(window.protectionDomain());
+        // This first: where it is refused, for the region has become shorter, the request stays what it was.
+        binding.write(request + INFO);
         Memory.putLong(request + WINDOW, window.address());
         Memory.putInt(request + KEY, remoteKey);
-        binding.write(request + INFO);
     }
 
     /** What a driver would not survive: a window or a region that is gone. Asked inside the guard of the send queue. */

@@ -253,6 +253,28 @@ class MemoryWindowTest {
     }
 
     @Test
+    void aRefusedBindLeavesTheRequestAsItWas() throws RdmaException {
+        SendRequest request = SendRequests.allocate(1, 1).get(0).bindMemoryWindow(second, 1, binding());
+        MemorySegment smaller = Arena.ofAuto().allocate(512, 64);
+        try (MemoryRegion other = stack.domain().allocate(4096, AccessFlag.LOCAL_WRITE, AccessFlag.MW_BIND);
+                MemoryWindow window = stack.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
+            MemoryWindowBinding gone = MemoryWindowBinding.of(other, 0, 4096, AccessFlag.REMOTE_READ);
+            other.reregister(Reregistration.change().memory(smaller));
+            assertThatThrownBy(() -> request.bindMemoryWindow(window, 2, gone))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+        stack.queuePair().postSend(request);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment posted = arena.allocateFrom(ValueLayout.JAVA_BYTE,
+                    FakeVerbs.calls("post_send").getFirst().data());
+            MemorySegment bind = ibv_send_wr.bind_mw(posted);
+            assertThat(ibv_send_wr.bind_mw.mw(bind).address()).describedAs("not the one that is closed")
+                    .isEqualTo(second.handle().address());
+            assertThat(ibv_send_wr.bind_mw.rkey(bind)).isEqualTo(1);
+        }
+    }
+
+    @Test
     void aRefusedPostChangesNothing() throws RdmaException {
         int key = second.remoteKey();
         SendRequest request = SendRequests.allocate(1, 1).get(0).bindMemoryWindow(second, key + 1, binding());

@@ -227,10 +227,17 @@ class SendBatchTest {
                     .withMessageContaining("headers of 9");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 1 << 16));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 0));
+            assertThatIllegalStateException().isThrownBy(() -> batch.sendSegmented(ofAClosedArena(), 1));
             batch.complete();
         }
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_set_inline_data", "wr_send",
                 "wr_set_sge_list", "wr_rdma_read", "wr_set_sge_list", "wr_local_inv", "wr_complete");
+    }
+
+    private static MemorySegment ofAClosedArena() {
+        try (Arena arena = Arena.ofConfined()) {
+            return arena.allocate(4);
+        }
     }
 
     @Test
