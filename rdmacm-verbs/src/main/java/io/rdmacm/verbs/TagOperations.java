@@ -20,7 +20,7 @@ public final class TagOperations {
     private TagOperations(int capacity, int maxScatterGather) {
         long size = ibv_ops_wr.sizeof();
         long listSize = ScatterList.ENTRY * maxScatterGather;
-        this.memory = Arena.ofAuto().allocate((size + listSize) * capacity, 64);
+        this.memory = Arena.ofAuto().allocate(ScatterList.blockBytes(size, capacity, maxScatterGather), 64);
         this.operations = new TagOperation[capacity];
         this.maxScatterGather = maxScatterGather;
         long lists = memory.address() + size * capacity;

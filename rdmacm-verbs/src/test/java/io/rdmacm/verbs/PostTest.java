@@ -119,6 +119,9 @@ class PostTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ReceiveRequests.allocate(Integer.MAX_VALUE, Integer.MAX_VALUE))
                 .withMessageContaining("2147483647 requests with 2147483647 scatter/gather entries");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TagOperations.allocate(Integer.MAX_VALUE, Integer.MAX_VALUE))
+                .withMessageContaining("2147483647 requests with 2147483647 scatter/gather entries");
     }
 
     @Test
