@@ -64,7 +64,7 @@ final class AsyncEvents {
         }
         reading.lock().lock();
         try {
-            reading.readAll();
+            reading.readBeforeDestroy();
             for (Raw raw : reading.removePending(raw -> raw.object() == object)) {
                 acknowledge(raw.struct());
             }

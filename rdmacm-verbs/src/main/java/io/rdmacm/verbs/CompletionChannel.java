@@ -135,8 +135,8 @@ public final class CompletionChannel extends NativeObject {
     void destroy(CompletionQueue queue, long address, Lifetime.Destroyer destroyer) throws RdmaException {
         events.lock().lock();
         try {
-            // What the kernel has reported must be acknowledged before, or C waits for it for ever.
-            events.readAll();
+            // Those of this queue go with it; an event that was read later would name a queue that is gone.
+            events.readBeforeDestroy();
             destroyer.destroy();
             queues.remove(address);
             events.removePending(event -> event == queue);

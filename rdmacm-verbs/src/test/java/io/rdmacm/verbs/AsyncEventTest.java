@@ -223,6 +223,15 @@ class AsyncEventTest {
     }
 
     @Test
+    void anObjectClosesAlthoughEventsCannotBeRead() throws Exception {
+        assertThat(stack.context().pollAsyncEvent()).isEmpty();
+        // what the kernel says when the device was removed
+        FakeVerbs.fail("ibv_get_async_event", Rdma.EIO());
+        stack.queuePair().close();
+        assertThat(FakeVerbs.calls("ibv_destroy_qp")).hasSize(1);
+    }
+
+    @Test
     void aFailedDestroyLeavesTheObjectUsable() throws Exception {
         assertThat(stack.context().pollAsyncEvent()).isEmpty();
         FakeVerbs.fail("ibv_destroy_qp", Rdma.EBUSY());

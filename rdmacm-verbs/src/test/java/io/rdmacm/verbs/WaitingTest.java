@@ -70,6 +70,14 @@ class WaitingTest {
     }
 
     @Test
+    void aQueueClosesAlthoughItsEventsCannotBeRead() throws RdmaException {
+        // what the kernel says when the device was removed
+        FakeVerbs.fail("ibv_get_cq_event", Rdma.EIO());
+        first.close();
+        assertThat(FakeVerbs.calls("ibv_destroy_cq")).hasSize(1);
+    }
+
+    @Test
     void theTimeRunsOut() throws InterruptedException {
         for (Duration timeout : List.of(Duration.ZERO, SHORT)) {
             assertThatExceptionOfType(RdmaTimeoutException.class).isThrownBy(() -> channel.getEvent(timeout))

@@ -11,6 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 import io.rdmacm.verbs.RdmaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where events come from: a non-blocking file of the kernel. One of the waiting threads (the leader) waits for the
@@ -22,6 +24,7 @@ import io.rdmacm.verbs.RdmaException;
  * @param <E> the events
  */
 public final class EventSource<E> {
+    private static final Logger LOG = LoggerFactory.getLogger(EventSource.class);
     private static final int LOOKS_SKIPPED = 15;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -174,6 +177,18 @@ public final class EventSource<E> {
     /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */
     public void readAll() throws RdmaException {
         readUntil(event -> false);
+    }
+
+    /**
+     * As {@link #readAll}, before an object that events may name is destroyed. What cannot be read is no reason to keep
+     * it: C waits for events that were read only, and of a device that was removed the kernel gives no more of them.
+     */
+    public void readBeforeDestroy() {
+        try {
+            readAll();
+        } catch (RdmaException e) {
+            LOG.debug("an object is destroyed without a look at its last events", e);
+        }
     }
 
     /** Ends all waits for now: each asks its guard again. */
