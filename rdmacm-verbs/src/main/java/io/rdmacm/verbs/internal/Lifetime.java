@@ -37,6 +37,8 @@ public final class Lifetime {
     private int users;
     private boolean closing;
     private boolean closed;
+    // null when nobody is closing it
+    private Thread closer;
     // read without the lock on fast paths
     private volatile boolean open = true;
 
@@ -206,10 +208,14 @@ public final class Lifetime {
      *
      * @param wake wakes threads that wait inside a method of this object; called without a lock
      * @param destroyer frees the native object; when it fails the object is open again
-     * @throws IllegalStateException when a child is open; then nothing was changed
+     * @throws IllegalStateException when a child is open; then nothing was changed. Also when this thread is at it
+     *         already, in memory of the program's that C gives back meanwhile: it would wait for itself.
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
         synchronized (this) {
+            if (closer == Thread.currentThread()) {
+                throw new IllegalStateException(this + " is being closed by this very thread");
+            }
             // Whoever closes finds the object closed afterwards, also when another thread was first.
             awaitUntil(() -> !closing);
             if (closed) {
@@ -217,6 +223,7 @@ public final class Lifetime {
             }
             refuseWhileParent();
             closing = true;
+            closer = Thread.currentThread();
             open = false;
         }
         boolean destroyed = false;
@@ -274,6 +281,7 @@ public final class Lifetime {
 
     private synchronized void finishClose(boolean destroyed) {
         closing = false;
+        closer = null;
         closed = destroyed;
         open = !destroyed;
         notifyAll();

@@ -145,6 +145,21 @@ class LifetimeTest {
     }
 
     @Test
+    void aCloseFromWithinItselfIsRefusedInsteadOfWaitingForItself() throws Exception {
+        Lifetime life = begin("Object", "o");
+
+        Background.run(() -> life.close(NOBODY_WAITS, () -> {
+            assertThatIllegalStateException().isThrownBy(() -> close(life))
+                    .withMessage("Object[o] is being closed by this very thread");
+            destroyed.incrementAndGet();
+        })).result();
+
+        assertThat(life.isOpen()).isFalse();
+        close(life);
+        assertThat(destroyed).hasValue(1);
+    }
+
+    @Test
     void aFailedCreationLeavesNothingBehind() throws RdmaException {
         Lifetime parent = begin("Parent", "p");
         Lifetime life = Lifetime.begin("Object", parent);
