@@ -396,12 +396,7 @@ public final class VerbsContext extends NativeObject {
     @CFunction("ibv_init_ah_from_wc")
     public AddressAttributes initAddressAttributes(Completions received, MemorySegment header, int port)
             throws RdmaException {
-        life().enter();
-        try {
-            return AddressHandle.attributes(this, received, header, port);
-        } finally {
-            life().leave();
-        }
+        return inside(() -> AddressHandle.attributes(this, received, header, port));
     }
 
     /**
@@ -413,12 +408,7 @@ public final class VerbsContext extends NativeObject {
      */
     @CFunction("ibv_resolve_eth_l2_from_gid")
     public EthernetAddress resolveEthernetAddress(AddressAttributes attributes) throws RdmaException {
-        life().enter();
-        try {
-            return EthernetAddress.resolve(this, attributes);
-        } finally {
-            life().leave();
-        }
+        return inside(() -> EthernetAddress.resolve(this, attributes));
     }
 
     /**
@@ -448,12 +438,7 @@ public final class VerbsContext extends NativeObject {
      */
     @CFunction("ibv_get_async_event")
     public Optional<AsyncEvent> pollAsyncEvent() throws RdmaException {
-        life().enter();
-        try {
-            return events.poll();
-        } finally {
-            life().leave();
-        }
+        return inside(events::poll);
     }
 
     /**
@@ -461,12 +446,7 @@ public final class VerbsContext extends NativeObject {
      * ({@code ibv_context.async_fd}). It is non-blocking and belongs to this context: not to be closed.
      */
     public int asyncFd() throws RdmaException {
-        life().enter();
-        try {
-            return events.fd();
-        } finally {
-            life().leave();
-        }
+        return inside(events::fd);
     }
 
     @FunctionalInterface
