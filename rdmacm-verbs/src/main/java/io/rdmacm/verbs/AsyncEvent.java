@@ -36,7 +36,9 @@ public final class AsyncEvent extends NativeObject {
             case DEVICE -> context.deviceName();
             default -> object == null ? "an object of another library" : object.toString();
         };
-        life.describe(() -> type + " of " + about);
+        // of neither this object nor the one that it names may the life keep hold: both could not be found lost
+        String text = type + " of " + about;
+        life.describe(() -> text);
     }
 
     /** What happened. */

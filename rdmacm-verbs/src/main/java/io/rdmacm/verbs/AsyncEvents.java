@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Map;
@@ -115,7 +116,12 @@ final class AsyncEvents {
     }
 
     static void acknowledge(MemorySegment struct) throws RdmaException {
-        ACK_ASYNC_EVENT.callInt(struct.address());
+        try {
+            ACK_ASYNC_EVENT.callInt(struct.address());
+        } finally {
+            // C reads it, and the caller may have it nowhere else
+            Reference.reachabilityFence(struct);
+        }
     }
 
     /** Of a context that C has freed: nobody waits. */

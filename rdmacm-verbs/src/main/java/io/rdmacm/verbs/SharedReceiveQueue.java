@@ -47,7 +47,9 @@ public final class SharedReceiveQueue extends NativeObject {
                 ContextOps.POST_SRQ_RECV.name(),
                 ContextOps.POST_SRQ_RECV.call(address, domain.context().postsInUserSpace()), address, maxScatterGather,
                 life);
-        life.describe(() -> init.type() + " at 0x" + Long.toHexString(address));
+        // without the attributes, which lead to a completion queue that could not be found lost
+        String text = init.type() + " at 0x" + Long.toHexString(address);
+        life.describe(() -> text);
     }
 
     /** A queue that is made and destroyed in a way of its own, see {@link VerbsAccess}. */

@@ -6,11 +6,13 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.verbs.AsyncEventType;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.testing.FakeVerbs;
 
 /** Loses native objects, some of them closed, and prints what is logged about it. */
 public final class LoseObjects {
@@ -32,6 +34,8 @@ public final class LoseObjects {
         collect(detect, "VerbsContext[fake0] was lost");
         lose(2345);
         collect(detect, "MemoryRegion[2345 bytes");
+        loseEvent();
+        collect(detect, "AsyncEvent[PORT_ACTIVE of port 1 of fake0] was lost");
         System.setErr(console);
         System.out.print(LOG.toString(StandardCharsets.UTF_8));
     }
@@ -46,6 +50,12 @@ public final class LoseObjects {
 
     private static void lose(long bytes) throws RdmaException {
         Device.list().getFirst().open().allocateProtectionDomain().allocate(bytes);
+    }
+
+    private static void loseEvent() throws RdmaException {
+        VerbsContext context = Device.list().getFirst().open();
+        FakeVerbs.async(context.handle(), AsyncEventType.PORT_ACTIVE.value(), 1);
+        context.pollAsyncEvent().orElseThrow();
     }
 
     private static void collect(boolean wait, String report) {
