@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_wc;
@@ -104,7 +105,9 @@ public final class Completions {
      * @param index from 0 to one less than {@link #size()}
      */
     public long workRequestId(int index) {
-        return Memory.getLong(address + SIZE * Objects.checkIndex(index, size), WR_ID);
+        long id = Memory.getLong(address, SIZE * Objects.checkIndex(index, size) + WR_ID);
+        Reference.reachabilityFence(this);
+        return id;
     }
 
     /**
@@ -113,37 +116,41 @@ public final class Completions {
      * @param index from 0 to one less than {@link #size()}
      */
     public boolean succeeded(int index) {
-        return Memory.getInt(address + SIZE * Objects.checkIndex(index, size), STATUS) == 0;
+        int status = Memory.getInt(address, SIZE * Objects.checkIndex(index, size) + STATUS);
+        Reference.reachabilityFence(this);
+        return status == 0;
     }
 
     /** The id that the program gave the work request. */
     public long workRequestId() {
-        return Memory.getLong(current(), WR_ID);
+        long id = Memory.getLong(current(), WR_ID);
+        Reference.reachabilityFence(this);
+        return id;
     }
 
     /** Whether it ended well. */
     public boolean succeeded() {
-        return Memory.getInt(current() + STATUS) == 0;
+        return member(STATUS) == 0;
     }
 
     /** How it ended. */
     public WorkCompletionStatus status() {
-        return WorkCompletionStatus.of(Memory.getInt(current() + STATUS));
+        return WorkCompletionStatus.of(member(STATUS));
     }
 
     /** What it was; only of successful ones. */
     public WorkCompletionOpcode opcode() {
-        return WorkCompletionOpcode.of(Memory.getInt(current() + OPCODE));
+        return WorkCompletionOpcode.of(member(OPCODE));
     }
 
     /** The device's own code of an error. */
     public int vendorError() {
-        return Memory.getInt(current() + VENDOR_ERR);
+        return member(VENDOR_ERR);
     }
 
     /** How many bytes were received, or read; only of successful receives, reads and atomics. */
     public int byteLength() {
-        return Memory.getInt(current() + BYTE_LEN);
+        return member(BYTE_LEN);
     }
 
     /** Whether the message came with an immediate value. */
@@ -153,22 +160,22 @@ public final class Completions {
 
     /** The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}. */
     public int immediate() {
-        return NetworkOrder.toHost(Memory.getInt(current() + IMM_DATA));
+        return NetworkOrder.toHost(member(IMM_DATA));
     }
 
     /** The queue pair that it is of. */
     public int queuePairNumber() {
-        return Memory.getInt(current() + QP_NUM);
+        return member(QP_NUM);
     }
 
     /** The sender's queue pair; for datagrams. */
     public int sourceQueuePair() {
-        return Memory.getInt(current() + SRC_QP);
+        return member(SRC_QP);
     }
 
     /** The bits of {@code enum ibv_wc_flags}; only of successful ones. */
     public int flags() {
-        return Memory.getInt(current() + WC_FLAGS);
+        return member(WC_FLAGS);
     }
 
     /** A copy to keep. */
@@ -194,7 +201,7 @@ public final class Completions {
 
     /** The address of the current one, which must be of a message that came well. */
     long datagram() {
-        boolean received = (Memory.getInt(current() + OPCODE) & WorkCompletionOpcode.RECV.value()) != 0;
+        boolean received = (member(OPCODE) & WorkCompletionOpcode.RECV.value()) != 0;
         if (!succeeded() || !received) {
             throw new IllegalArgumentException("not the completion of a received message: " + copy());
         }
@@ -204,6 +211,13 @@ public final class Completions {
     void filled(int count) {
         size = count;
         current = address - SIZE;
+    }
+
+    /** Of the current one. The memory stays until it is read, also when nobody needs this object afterwards. */
+    private int member(long offset) {
+        int value = Memory.getInt(current(), offset);
+        Reference.reachabilityFence(this);
+        return value;
     }
 
     private long current() {

@@ -218,6 +218,18 @@ class SendRequestTest {
     }
 
     @Test
+    void aBlockSetsTheIdOfOneRequest() {
+        byte[] before = block.memory().toArray(ValueLayout.JAVA_BYTE);
+        block.id(1, ID);
+        assertThat(ibv_send_wr.wr_id(struct(1))).isEqualTo(ID);
+
+        block.id(1, 0);
+        assertThat(block.memory().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+        assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> block.id(3, 1));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> block.id(-1, 1));
+    }
+
+    @Test
     void aBlockNeedsRoom() {
         assertThatIllegalArgumentException().isThrownBy(() -> SendRequests.allocate(0, 1));
         assertThatIllegalArgumentException().isThrownBy(() -> SendRequests.allocate(1, 0));

@@ -67,7 +67,7 @@ final class PublicLoop implements Placement.Loop {
         long sum = 0;
         for (int done = 0; done < operations; done += count) {
             for (int i = 0; i < count; i++) {
-                requests.get(i).id(next++);
+                requests.id(i, next++);
             }
             to.postSend(requests, 0, count);
             sum += poll(count);
