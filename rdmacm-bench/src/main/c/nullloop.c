@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_BATCH = 64, SIZE = 64, DEPTH = 64, CHUNK = 1024 };
+enum { MAX_BATCH = 64, SIZE = 64, DEPTH = 64, CHUNK = 1 << 14 };
 
 // What the command line says, as name=number.
 static struct {

@@ -35,6 +35,11 @@ final class Placement {
         Arena.global().allocate(1 + ThreadLocalRandom.current().nextLong(PAGE));
     }
 
+    /** Brings what was made closer together, as the garbage collector does with all that lives long. */
+    static void settle() {
+        System.gc();
+    }
+
     /** How deep on the stack to run next. */
     static int anyDepth() {
         return ThreadLocalRandom.current().nextInt(DEEPEST);

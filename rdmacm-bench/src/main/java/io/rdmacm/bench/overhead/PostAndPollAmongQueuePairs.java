@@ -46,6 +46,7 @@ public class PostAndPollAmongQueuePairs {
     public void open() throws RdmaException {
         stack = new NullStack(false, queuePairs, 1);
         loop = new RotatingLoop(stack, rotate ? queuePairs : 1, 1);
+        Placement.settle();
     }
 
     /** Closes them. */

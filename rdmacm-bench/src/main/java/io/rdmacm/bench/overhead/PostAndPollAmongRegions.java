@@ -46,6 +46,7 @@ public class PostAndPollAmongRegions {
     public void open() throws RdmaException {
         stack = new NullStack(false, 1, regions);
         loop = new RotatingLoop(stack, 1, rotate ? regions : 1);
+        Placement.settle();
     }
 
     /** Closes them. */
