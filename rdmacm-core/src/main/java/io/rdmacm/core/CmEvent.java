@@ -81,9 +81,14 @@ public final class CmEvent extends NativeObject {
      * and later closed by whoever calls this.
      */
     public CmId id() {
-        life().ensureOpen();
-        claimed = true;
-        return id;
+        // either before a close, which leaves the id alone then, or not at all
+        life().enter();
+        try {
+            claimed = true;
+            return id;
+        } finally {
+            life().leave();
+        }
     }
 
     /** The listening id of a CONNECT_REQUEST; empty for other events. */

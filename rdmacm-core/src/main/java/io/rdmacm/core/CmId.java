@@ -2,18 +2,15 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_cm_id;
-import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -69,19 +66,10 @@ public final class CmId extends CmIdCore {
     private static final NativeFunction RESOLVE_ADDR = NativeFunction.of("rdma_resolve_addr");
     private static final NativeFunction RESOLVE_ROUTE = NativeFunction.of("rdma_resolve_route");
     private static final NativeFunction LISTEN = NativeFunction.of("rdma_listen");
-    private static final NativeFunction CONNECT = NativeFunction.of("rdma_connect");
-    private static final NativeFunction ACCEPT = NativeFunction.of("rdma_accept");
-    private static final NativeFunction REJECT = NativeFunction.of("rdma_reject");
-    private static final NativeFunction REJECT_ECE = NativeFunction.of("rdma_reject_ece");
-    private static final NativeFunction DISCONNECT = NativeFunction.of("rdma_disconnect");
-    private static final NativeFunction ESTABLISH = NativeFunction.of("rdma_establish");
-    private static final NativeFunction NOTIFY = NativeFunction.of("rdma_notify");
     private static final NativeFunction GET_SRC_PORT = NativeFunction.of("rdma_get_src_port");
     private static final NativeFunction GET_DST_PORT = NativeFunction.of("rdma_get_dst_port");
 
-    private static final Set<CmIdState> CAN_DISCONNECT = EnumSet.of(CmIdState.CONNECTING, CmIdState.RESPONDED,
-            CmIdState.ACCEPTED, CmIdState.CONNECTED, CmIdState.DISCONNECTING, CmIdState.DISCONNECTED,
-            CmIdState.FAILED);
+    private final CmIdHandshake handshake = new CmIdHandshake(this);
 
     private CmId(EventChannel channel, PortSpace portSpace, Lifetime life, long address, CmIdState state) {
         super(channel, portSpace, life, address, state);
@@ -197,11 +185,11 @@ public final class CmId extends CmIdCore {
     public int devicePort() {
         life().enter();
         try {
-            int port = Memory.getByte(address() + rdma_cm_id.port_num$offset());
+            int port = Byte.toUnsignedInt(Memory.getByte(address() + rdma_cm_id.port_num$offset()));
             if (port == 0) {
                 throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
             }
-            return Byte.toUnsignedInt((byte) port);
+            return port;
         } finally {
             life().leave();
         }
@@ -351,13 +339,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_connect")
     public void connect(ConnectionParameters parameters) throws RdmaException {
-        run("connect", EnumSet.of(CmIdState.ROUTE_RESOLVED), () -> {
-            requireQueuePair("connect", parameters);
-            PrivateDataLimit.CONNECT.check(portSpace, parameters.privateData());
-            call(CONNECT, parameters);
-            state = CmIdState.CONNECTING;
-            relabel();
-        });
+        handshake.connect(parameters);
     }
 
     /**
@@ -367,12 +349,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_accept")
     public void accept(ConnectionParameters parameters) throws RdmaException {
-        run("accept", EnumSet.of(CmIdState.REQUESTED), () -> {
-            requireQueuePair("accept", parameters);
-            PrivateDataLimit.ACCEPT.check(portSpace, parameters.privateData());
-            call(ACCEPT, parameters);
-            state = CmIdState.ACCEPTED;
-        });
+        handshake.accept(parameters);
     }
 
     /** Rejects the connection that the peer asked for, without a word ({@code rdma_reject}). */
@@ -388,7 +365,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
-        reject(REJECT, privateData);
+        handshake.reject(privateData);
     }
 
     /**
@@ -398,7 +375,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_reject_ece")
     public void rejectEce(byte[] privateData) throws RdmaException {
-        reject(REJECT_ECE, privateData);
+        handshake.rejectEce(privateData);
     }
 
     /**
@@ -419,15 +396,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_disconnect")
     public void disconnect() throws RdmaException {
-        run("disconnect", CAN_DISCONNECT, () -> {
-            if (state == CmIdState.FAILED) {
-                return;
-            }
-            CmFailures.check(DISCONNECT, DISCONNECT.callInt(address()), label.get());
-            if (state != CmIdState.DISCONNECTED) {
-                state = CmIdState.DISCONNECTING;
-            }
-        });
+        handshake.disconnect();
     }
 
     /**
@@ -436,10 +405,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_establish")
     public void establish() throws RdmaException {
-        run("establish", EnumSet.of(CmIdState.RESPONDED), () -> {
-            CmFailures.check(ESTABLISH, ESTABLISH.callInt(nativeAddress()), label.get());
-            state = CmIdState.CONNECTED;
-        });
+        handshake.establish();
     }
 
     /**
@@ -450,7 +416,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_notify")
     public void notifyEstablished() throws RdmaException {
-        notifyOf(Rdma.IBV_EVENT_COMM_EST());
+        handshake.notifyOf(Rdma.IBV_EVENT_COMM_EST());
     }
 
     /**
@@ -459,7 +425,7 @@ public final class CmId extends CmIdCore {
      */
     @CFunction("rdma_notify")
     public void notifyMigrated() throws RdmaException {
-        notifyOf(Rdma.IBV_EVENT_PATH_MIG());
+        handshake.notifyOf(Rdma.IBV_EVENT_PATH_MIG());
     }
 
     /**
@@ -520,41 +486,6 @@ public final class CmId extends CmIdCore {
             memberships.put(joined[0].context(), joined[0]);
         });
         return joined[0];
-    }
-
-    private void notifyOf(int event) throws RdmaException {
-        run("notify", EnumSet.of(CmIdState.CONNECTING, CmIdState.ACCEPTED, CmIdState.CONNECTED), () ->
-                CmFailures.check(NOTIFY, NOTIFY.callInt(address(), event), label.get()));
-    }
-
-    private void reject(NativeFunction function, byte[] privateData) throws RdmaException {
-        run("reject", EnumSet.of(CmIdState.REQUESTED), () -> {
-            PrivateDataLimit.REJECT.check(portSpace, privateData);
-            try (Arena arena = Arena.ofConfined()) {
-                long data = nativeCopy(privateData, arena);
-                CmFailures.check(function, function.callInt(address(), data, privateData.length), label.get());
-            }
-            state = CmIdState.FAILED;
-        });
-    }
-
-    private void call(NativeFunction function, ConnectionParameters parameters) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(rdma_conn_param.layout()).address();
-            parameters.write(struct, nativeCopy(parameters.privateData(), arena));
-            CmFailures.check(function, function.callInt(address(), struct), label.get());
-        }
-    }
-
-    private static long nativeCopy(byte[] data, Arena arena) {
-        return data.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_BYTE, data).address();
-    }
-
-    private void requireQueuePair(String call, ConnectionParameters parameters) {
-        if (openQueuePair() == null && parameters.queuePairNumber() == 0) {
-            throw new IllegalStateException(call + " needs a queue pair: " + this
-                    + " has none, next comes: createQueuePair");
-        }
     }
 
     private static int milliseconds(Duration timeout) {
