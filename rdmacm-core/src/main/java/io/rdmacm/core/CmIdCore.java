@@ -16,6 +16,7 @@ import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -121,6 +122,11 @@ abstract sealed class CmIdCore extends NativeObject permits CmId {
 
     QueuePair openQueuePair() {
         return queues.openQueuePair();
+    }
+
+    /** Null when there is none, or C has destroyed it. */
+    SharedReceiveQueue sharedReceiveQueue() {
+        return queues.sharedReceiveQueue();
     }
 
     /** The membership that a multicast event is of; null for other events. With the channel's lock held. */

@@ -73,6 +73,10 @@ final class CmIdQueues {
         return made[0];
     }
 
+    SharedReceiveQueue sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
     SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain, SharedReceiveQueueInitAttributes attributes)
             throws RdmaException {
         SharedReceiveQueue[] made = new SharedReceiveQueue[1];

@@ -412,8 +412,8 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * Ends the connection, and frees all that was made for it ({@code rdma_destroy_ep}). Threads that wait in this
-     * endpoint get an {@link RdmaClosedException}.
+     * Ends the connection, and frees all that was made for it, with the shared receive queue of its {@link #id()}
+     * ({@code rdma_destroy_ep}). Threads that wait in this endpoint get an {@link RdmaClosedException}.
      *
      * @throws IllegalStateException when something of it is still used by what was not made by this endpoint, as its
      *         own protection domain or its {@link #id()} can be; nothing is changed then

@@ -28,7 +28,6 @@ final class EndpointResources {
     private final Set<MemoryRegion> regions = new LinkedHashSet<>();
     private ProtectionDomain own;
     private ProtectionDomain given;
-    private SharedReceiveQueue shared;
     // read without the lock by the data path
     private volatile EndpointQueues queues;
 
@@ -67,8 +66,7 @@ final class EndpointResources {
 
     synchronized SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
             throws RdmaException {
-        shared = id.createSharedReceiveQueue(domain(), attributes);
-        return shared;
+        return id.createSharedReceiveQueue(domain(), attributes);
     }
 
     synchronized MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
@@ -112,8 +110,8 @@ final class EndpointResources {
 
     private Stream<NativeObject> parts(List<NativeObject> bases) {
         Stream<NativeObject> made = queues == null ? Stream.of() : queues.parts().stream();
-        return Stream.of(bases.stream(), made, regions.stream(), Stream.of(shared, own).filter(Objects::nonNull))
-                .flatMap(Function.identity());
+        return Stream.of(bases.stream(), made, regions.stream(),
+                Stream.of(id.sharedReceiveQueue(), own).filter(Objects::nonNull)).flatMap(Function.identity());
     }
 
     /** Each step does nothing the second time, so that a close that failed can be repeated. */
@@ -121,6 +119,8 @@ final class EndpointResources {
         if (queues != null) {
             queues.close();
         }
+        // As in C whoever made it: the queue pair may use it, and then nobody else could have closed it before.
+        SharedReceiveQueue shared = id.sharedReceiveQueue();
         if (shared != null) {
             shared.close();
         }

@@ -216,6 +216,19 @@ class HalfClosedTest {
         }
     }
 
+    @Test
+    void anEndpointEndsTheSharedReceiveQueueOfItsId() throws Exception {
+        Endpoint endpoint = endpoint(PortSpace.TCP);
+        try (var domain = endpoint.context().allocateProtectionDomain()) {
+            SharedReceiveQueue shared = endpoint.id().createSharedReceiveQueue(domain, SHARED);
+            endpoint.createQueuePair(EndpointAttributes.defaults());
+            assertThatThrownBy(shared::close).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining(endpoint.queuePair().orElseThrow().toString());
+            endpoint.close();
+            assertThat(shared.isOpen()).isFalse();
+        }
+    }
+
     private static InetSocketAddress group(int last) throws Exception {
         return new InetSocketAddress(InetAddress.getByName("239.1.2." + last), 0);
     }
