@@ -42,7 +42,10 @@ final class ScatterList {
         Memory.putLong(entry + ADDR, region.addressOf(offset, length));
         Memory.putInt(entry + LENGTH, length);
         Memory.putInt(entry + LKEY, region.localKeyUnchecked());
-        regions[index] = region;
+        // Some garbage collectors make it expensive to change a reference, and most requests keep to one region.
+        if (regions[index] != region) {
+            regions[index] = region;
+        }
     }
 
     /** How many bytes the first entries hold together. */
