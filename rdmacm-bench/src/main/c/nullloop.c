@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_BATCH = 64, SIZE = 64, DEPTH = 64, CHUNK = 1 << 14 };
+enum { MAX_BATCH = 64, SIZE = 64, CHUNK = 1 << 14 };
 
 // What the command line says, as name=number.
 static struct {
@@ -23,9 +23,11 @@ static struct {
 	{"polled", MAX_BATCH, 1, MAX_BATCH}, // completions a poll at most
 	{"sges", 1, 1, 2},               // entries of the scatter list
 	{"inline", 0, 0, 1},             // whether the data goes with the request
+	{"depth", 64, 1, 4096},          // entries of each queue
 	{"queuePairs", 1, 1, 100000},    // how many there are
 	{"regions", 1, 1, 100000},       // how many there are
-	{"rotate", 0, 0, 1},             // whether to take the next of these each time, in batches of one
+	{"rotate", 0, 0, 1},             // whether to take another of these each time, in batches of one
+	{"data", 0, 0, 1},               // whether each request is told its data anew, when these rotate
 	{"seed", 0, 0, 1000000},         // of where the stack and the objects lie, within a page; 0 for where they fall
 	{"millis", 200, 0, 100000},      // of each sample
 	{"samples", 5, 1, 100000},       // how many
@@ -33,7 +35,7 @@ static struct {
 };
 
 static struct {
-	int extended, batch, polled, sges, inlined, queue_pairs, regions, rotate, seed, millis, samples, warmups;
+	int extended, batch, polled, sges, inlined, depth, queue_pairs, regions, rotate, data, seed, millis, samples, warmups;
 } given;
 
 static struct ibv_cq *cq;
@@ -62,6 +64,17 @@ static size_t shift(void)
 	return given.seed ? rand() % 4096 / 16 * 16 : 0;
 }
 
+// What was made in a row is not used in a row, which the processor would foresee.
+static void shuffle(void **array, int count)
+{
+	for (int i = count - 1; i > 0; i--) {
+		int j = rand() % (i + 1);
+		void *moved = array[i];
+		array[i] = array[j];
+		array[j] = moved;
+	}
+}
+
 static void set_up(void)
 {
 	struct ibv_device **list = present(ibv_get_device_list(NULL), "ibv_get_device_list");
@@ -73,11 +86,11 @@ static void set_up(void)
 	mrs = present(calloc(given.regions, sizeof(*mrs)), "calloc");
 	present(malloc(shift() + 1), "malloc");
 	if (given.extended) {
-		struct ibv_cq_init_attr_ex attr = {.cqe = DEPTH, .wc_flags = IBV_WC_STANDARD_FLAGS};
+		struct ibv_cq_init_attr_ex attr = {.cqe = given.depth, .wc_flags = IBV_WC_STANDARD_FLAGS};
 		cq_ex = present(ibv_create_cq_ex(context, &attr), "ibv_create_cq_ex");
 		cq = ibv_cq_ex_to_cq(cq_ex);
 	} else {
-		cq = present(ibv_create_cq(context, DEPTH, NULL, NULL, 0), "ibv_create_cq");
+		cq = present(ibv_create_cq(context, given.depth, NULL, NULL, 0), "ibv_create_cq");
 	}
 	for (int i = 0; i < given.regions; i++) {
 		void *memory = present(aligned_alloc(4096, 4096), "aligned_alloc");
@@ -89,7 +102,7 @@ static void set_up(void)
 		struct ibv_qp_init_attr_ex attr = {
 			.send_cq = cq,
 			.recv_cq = cq,
-			.cap = {.max_send_wr = DEPTH, .max_send_sge = 2, .max_inline_data = 32},
+			.cap = {.max_send_wr = given.depth, .max_send_sge = 2, .max_inline_data = 32},
 			.qp_type = IBV_QPT_RC,
 			.comp_mask = IBV_QP_INIT_ATTR_PD | (given.extended ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
 			.pd = pd,
@@ -97,6 +110,10 @@ static void set_up(void)
 		};
 		qps[i] = present(ibv_create_qp_ex(context, &attr), "ibv_create_qp_ex");
 		qps_ex[i] = ibv_qp_to_qp_ex(qps[i]);
+	}
+	if (given.rotate) {
+		shuffle((void **)qps, given.queue_pairs);
+		shuffle((void **)mrs, given.regions);
 	}
 }
 
@@ -171,7 +188,7 @@ static void post_and_poll(uint64_t operations)
 	}
 }
 
-// Each post to the next queue pair, and of the next region.
+// Each post to another queue pair, and of another region.
 static void post_and_poll_rotating(uint64_t operations)
 {
 	static uint64_t id;
@@ -179,7 +196,7 @@ static void post_and_poll_rotating(uint64_t operations)
 	static int region;
 	struct ibv_send_wr *bad;
 	for (uint64_t done = 0; done < operations; done++) {
-		if (given.regions > 1) {
+		if (given.data) {
 			region = region + 1 == given.regions ? 0 : region + 1;
 			sges[0][0].addr = (uintptr_t)mrs[region]->addr;
 			sges[0][0].length = length();

@@ -86,6 +86,7 @@ final class Measurements {
     List<Result> amongQueuePairs(int pairs, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
+        inC.put("depth", NullStack.SMALL_DEPTH);
         inC.put("queuePairs", pairs);
         inC.put("rotate", rotate ? 1 : 0);
         return both("post_poll_queue_pairs", PostAndPollAmongQueuePairs.class,
@@ -97,8 +98,10 @@ final class Measurements {
     List<Result> amongRegions(int regions, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
+        inC.put("depth", NullStack.SMALL_DEPTH);
         inC.put("regions", regions);
         inC.put("rotate", rotate ? 1 : 0);
+        inC.put("data", rotate ? 1 : 0);
         return both("post_poll_regions", PostAndPollAmongRegions.class,
                 params(round, "rotate", rotate, "regions", regions), inC,
                 Map.of("regions", regions, "rotate", rotate));

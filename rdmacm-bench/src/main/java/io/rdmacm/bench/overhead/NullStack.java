@@ -2,6 +2,8 @@
 package io.rdmacm.bench.overhead;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 import io.rdmacm.verbs.AccessFlag;
@@ -26,7 +28,11 @@ final class NullStack implements AutoCloseable {
     static final long REMOTE_ADDRESS = 0x10000;
     static final int REMOTE_KEY = 17;
 
-    private static final int DEPTH = 64;
+    /** Entries of each queue, as in C. */
+    static final int DEPTH = 64;
+    /** Where there are many queues: what all drivers have in their queues is to fit into the cache. */
+    static final int SMALL_DEPTH = 4;
+
     private static final int REGION = 4096;
 
     private final VerbsContext context;
@@ -39,23 +45,24 @@ final class NullStack implements AutoCloseable {
      * Makes them.
      *
      * @param extended whether for batches, and polls in place
+     * @param depth entries of each queue
      * @param pairCount how many queue pairs
      * @param regionCount how many memory regions
      */
-    NullStack(boolean extended, int pairCount, int regionCount) throws RdmaException {
+    NullStack(boolean extended, int depth, int pairCount, int regionCount) throws RdmaException {
         NullProvider.unpacked().standIn();
         context = Device.list().getFirst().open();
         domain = context.allocateProtectionDomain();
         Placement.shiftMemory();
         queue = extended
-                ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(DEPTH).build())
-                : context.createCompletionQueue(DEPTH);
+                ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(depth).build())
+                : context.createCompletionQueue(depth);
         regions = new MemoryRegion[regionCount];
         for (int i = 0; i < regionCount; i++) {
             regions[i] = domain.allocate(REGION, AccessFlag.LOCAL_WRITE);
         }
         QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
-                .maxSendRequests(DEPTH).maxSendScatterGather(2).maxInlineData(32);
+                .maxSendRequests(depth).maxSendScatterGather(2).maxInlineData(32);
         if (extended) {
             attributes.sendOperations(List.of(SendOperation.RDMA_WRITE));
         }
@@ -64,6 +71,13 @@ final class NullStack implements AutoCloseable {
         for (int i = 0; i < pairCount; i++) {
             pairs[i] = domain.createQueuePair(attributes.build());
         }
+    }
+
+    /** What was made in a row is not used in a row, which the processor would foresee. */
+    NullStack shuffled() {
+        Collections.shuffle(Arrays.asList(pairs));
+        Collections.shuffle(Arrays.asList(regions));
+        return this;
     }
 
     QueuePair pair(int index) {

@@ -40,7 +40,7 @@ public class PollInBatches {
     /** Makes the objects. */
     @Setup
     public void open() throws RdmaException {
-        stack = new NullStack(false, 1, 1);
+        stack = new NullStack(false, NullStack.DEPTH, 1, 1);
         loop = new PublicLoop(stack, PostAndPoll.LARGEST_BATCH, polled, Payload.ONE_ENTRY);
     }
 

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One post and the poll of its completion, when there are many queue pairs: on one of them, and on one after the other
+ * One post and the poll of its completion, when there are many queue pairs: on one of them, and each time on another
  * (which the caches of the processor feel, in C as well).
  */
 @BenchmarkMode(Mode.AverageTime)
@@ -34,7 +34,7 @@ public class PostAndPollAmongQueuePairs {
     @Param({"1", "10", "100", "1000"})
     public int queuePairs;
 
-    /** Whether each post is to the next one. */
+    /** Whether each post is to another one. */
     @Param({"false", "true"})
     public boolean rotate;
 
@@ -44,8 +44,8 @@ public class PostAndPollAmongQueuePairs {
     /** Makes the objects. */
     @Setup
     public void open() throws RdmaException {
-        stack = new NullStack(false, queuePairs, 1);
-        loop = new RotatingLoop(stack, rotate ? queuePairs : 1, 1);
+        stack = new NullStack(false, NullStack.SMALL_DEPTH, queuePairs, 1).shuffled();
+        loop = new RotatingLoop(stack, rotate ? queuePairs : 1, 1, false);
         Placement.settle();
     }
 

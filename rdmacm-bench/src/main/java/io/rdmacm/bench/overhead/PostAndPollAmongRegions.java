@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One post and the poll of its completion, when there are many memory regions: with data of one of them, and of one
- * after the other (which the caches of the processor feel, in C as well).
+ * One post and the poll of its completion, when there are many memory regions: with data of one of them, and each
+ * time told the data of another (which the caches of the processor feel, in C as well).
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -34,7 +34,7 @@ public class PostAndPollAmongRegions {
     @Param({"1", "100", "10000"})
     public int regions;
 
-    /** Whether each post is of the next one. */
+    /** Whether each post is of another one. */
     @Param({"false", "true"})
     public boolean rotate;
 
@@ -44,8 +44,8 @@ public class PostAndPollAmongRegions {
     /** Makes the objects. */
     @Setup
     public void open() throws RdmaException {
-        stack = new NullStack(false, 1, regions);
-        loop = new RotatingLoop(stack, 1, rotate ? regions : 1);
+        stack = new NullStack(false, NullStack.SMALL_DEPTH, 1, regions).shuffled();
+        loop = new RotatingLoop(stack, 1, rotate ? regions : 1, rotate);
         Placement.settle();
     }
 

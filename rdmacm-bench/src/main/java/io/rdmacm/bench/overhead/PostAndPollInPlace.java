@@ -56,7 +56,7 @@ public class PostAndPollInPlace {
     /** Makes the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = new NullStack(true, 1, 1);
+        stack = new NullStack(true, NullStack.DEPTH, 1, 1);
         pair = stack.pair(0);
         queue = stack.extendedQueue();
         region = stack.region(0);

@@ -13,11 +13,11 @@ final class QueuePairHeap {
     /** The bytes of one. */
     static double bytes() throws RdmaException {
         // classes and handles are made by the first one
-        try (NullStack first = new NullStack(false, 1, 1)) {
+        try (NullStack first = new NullStack(false, NullStack.DEPTH, 1, 1)) {
             first.pair(0).number();
         }
         long before = used();
-        try (NullStack stack = new NullStack(false, COUNT, 1)) {
+        try (NullStack stack = new NullStack(false, NullStack.DEPTH, COUNT, 1)) {
             long after = used();
             stack.pair(COUNT - 1).number();
             return (double) (after - before) / COUNT;

@@ -6,11 +6,12 @@ import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendRequest;
 
-/** Posts and polls one at a time, to one queue pair after the other and of one region after the other. */
+/** Posts and polls one at a time, each to another queue pair or of another region. */
 final class RotatingLoop implements Placement.Loop {
     private final NullStack stack;
     private final int pairs;
     private final int regions;
+    private final boolean data;
     private final CompletionQueue queue;
     private final SendRequest request;
     private final Completions completions = Completions.allocate(1);
@@ -24,11 +25,13 @@ final class RotatingLoop implements Placement.Loop {
      * @param stack what it uses
      * @param pairs how many queue pairs of it
      * @param regions how many memory regions of it
+     * @param data whether each request is told its data anew
      */
-    RotatingLoop(NullStack stack, int pairs, int regions) {
+    RotatingLoop(NullStack stack, int pairs, int regions, boolean data) {
         this.stack = stack;
         this.pairs = pairs;
         this.regions = regions;
+        this.data = data;
         this.queue = stack.queue();
         this.request = stack.writes(1, Payload.ONE_ENTRY).get(0);
     }
@@ -37,7 +40,7 @@ final class RotatingLoop implements Placement.Loop {
     public long run(int operations) throws RdmaException {
         long sum = 0;
         for (int done = 0; done < operations; done++) {
-            if (regions > 1) {
+            if (data) {
                 region = region + 1 == regions ? 0 : region + 1;
                 request.data(stack.region(region), 0, Payload.ONE_ENTRY.entryLength());
             }
