@@ -7,6 +7,7 @@ import io.rdmacm.verbs.RdmaException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
@@ -40,17 +41,19 @@ public class PostAndPollAmongRegions {
 
     private NullStack stack;
     private RotatingLoop loop;
+    private int depth;
 
-    /** Makes the objects. */
-    @Setup
+    /** Makes the objects, anew for each iteration: see {@link Placement}. */
+    @Setup(Level.Iteration)
     public void open() throws RdmaException {
         stack = new NullStack(false, NullStack.SMALL_DEPTH, 1, regions).shuffled();
         loop = new RotatingLoop(stack, 1, rotate ? regions : 1, rotate);
+        depth = Placement.anyDepth();
         Placement.settle();
     }
 
     /** Closes them. */
-    @TearDown
+    @TearDown(Level.Iteration)
     public void close() throws RdmaException {
         stack.close();
     }
@@ -58,6 +61,6 @@ public class PostAndPollAmongRegions {
     /** The objects of this library. */
     @Benchmark
     public long publicApi() throws RdmaException {
-        return loop.run(PostAndPoll.OPERATIONS);
+        return Placement.run(depth, loop, PostAndPoll.OPERATIONS);
     }
 }
