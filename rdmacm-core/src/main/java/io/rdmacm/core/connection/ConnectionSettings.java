@@ -19,12 +19,22 @@ import io.rdmacm.core.ConnectionParameters;
  */
 public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
         ConnectionParameters parameters, Duration handshakeTimeout, Duration linger) {
-    /** Checks the numbers. */
+    /**
+     * Checks the numbers.
+     *
+     * @throws IllegalArgumentException when one is less than 1, there are more buffers and operations together than a
+     *         completion queue could hold, or a duration is negative
+     */
     public ConnectionSettings {
         requirePositive("messageSize", messageSize);
         requirePositive("receiveBuffers", receiveBuffers);
         requirePositive("sendBuffers", sendBuffers);
         requirePositive("operations", operations);
+        long requests = (long) receiveBuffers + sendBuffers + operations;
+        if (requests > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
+                    + Integer.MAX_VALUE + " together, not " + requests);
+        }
         Objects.requireNonNull(parameters, "parameters");
         if (handshakeTimeout.isNegative() || linger.isNegative()) {
             throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout + ", linger "

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+/** Settings that no connection could have are refused when they are made. */
+class ConnectionSettingsTest {
+    @Test
+    void numbersThatAreNoNumberOfBuffersAreRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSettings.builder().sendBuffers(0).build())
+                .withMessage("sendBuffers must be at least 1, not 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConnectionSettings.builder().linger(Duration.ofNanos(-1)).build())
+                .withMessageContaining("negative duration");
+    }
+
+    @Test
+    void buffersWhoseSumIsNoIntAreRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSettings.builder()
+                .receiveBuffers(Integer.MAX_VALUE).sendBuffers(Integer.MAX_VALUE).operations(4).build())
+                .withMessage("receiveBuffers, sendBuffers and operations must be at most 2147483647 together,"
+                        + " not 4294967298");
+    }
+}
