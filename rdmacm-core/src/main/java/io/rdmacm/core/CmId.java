@@ -245,6 +245,7 @@ public final class CmId extends CmIdCore {
      * @param peer the peer
      * @param timeout after which the kernel gives up, at least a millisecond
      */
+    @CFunction("rdma_resolve_addr")
     public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout) throws RdmaException {
         run("resolveAddress", EnumSet.of(CmIdState.IDLE, CmIdState.BOUND), () -> {
             int milliseconds = milliseconds(timeout);
@@ -486,15 +487,5 @@ public final class CmId extends CmIdCore {
             memberships.put(joined[0].context(), joined[0]);
         });
         return joined[0];
-    }
-
-    private static int milliseconds(Duration timeout) {
-        // the longest Duration has no number of milliseconds
-        if (timeout.compareTo(Duration.ofMillis(1)) < 0
-                || timeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0) {
-            throw new IllegalArgumentException("timeout must be from 1 ms to " + Integer.MAX_VALUE + " ms, not "
-                    + timeout);
-        }
-        return (int) timeout.toMillis();
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.core;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
@@ -245,5 +246,16 @@ abstract sealed class CmIdCore extends NativeObject permits CmId {
             label.set(portSpace + " at 0x" + Long.toHexString(address()) + ", peer " + peer.getHostString() + ":"
                     + peer.getPort());
         }
+    }
+
+    /** A time-out as C takes it. */
+    static int milliseconds(Duration timeout) {
+        // the longest Duration has no number of milliseconds
+        if (timeout.compareTo(Duration.ofMillis(1)) < 0
+                || timeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0) {
+            throw new IllegalArgumentException("timeout must be from 1 ms to " + Integer.MAX_VALUE + " ms, not "
+                    + timeout);
+        }
+        return (int) timeout.toMillis();
     }
 }

@@ -114,7 +114,12 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Takes an event if one is there, without waiting. It is to be closed. */
+    /**
+     * Takes the next event of any id if one is there, without waiting ({@code rdma_get_cm_event}).
+     *
+     * @return the event, to be closed; empty when there is none
+     */
+    @CFunction("rdma_get_cm_event")
     public Optional<CmEvent> pollEvent() throws RdmaException {
         life().enter();
         lock().lock();
@@ -127,7 +132,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Waits until something happens to one id. Events of other ids are set aside for those who ask for them.
+     * Waits until something happens to one id ({@code rdma_get_cm_event}). Events of other ids are set aside for those
+     * who ask for them.
      *
      * @param id of this channel; for CONNECT_REQUEST the listening one
      * @param expected what is hoped for
@@ -141,6 +147,7 @@ public final class EventChannel extends NativeObject {
      * @throws RdmaClosedException when the channel or the id was closed by another thread
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
+    @CFunction("rdma_get_cm_event")
     public CmEvent await(CmId id, CmEventType expected, Duration timeout) throws RdmaException, InterruptedException {
         return await(id, expected, timeout, life());
     }

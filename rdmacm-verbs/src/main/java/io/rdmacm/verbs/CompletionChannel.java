@@ -98,7 +98,13 @@ public final class CompletionChannel extends NativeObject {
         }
     }
 
-    /** Takes an event if one is there, without waiting. */
+    /**
+     * Takes the next event of any queue if one is there, without waiting ({@code ibv_get_cq_event} and
+     * {@code ibv_ack_cq_events}).
+     *
+     * @return the queue that has completions, or had; empty when there is no event
+     */
+    @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public Optional<CompletionQueue> pollEvent() throws RdmaException {
         life().enter();
         events.lock().lock();

@@ -193,9 +193,11 @@ public final class VerbsContext extends NativeObject {
      *
      * @param capacity how many completions it must hold, at least 1; the device may give more
      * @param channel of the same context
-     * @param completionVector which of the device's event vectors signals it: 0 to one less than their number
+     * @param completionVector which of the device's event vectors signals it: 0 to one less than
+     *        {@link #completionVectors()}
      * @throws RdmaException EINVAL when the device has none so large, ENOMEM
      */
+    @CFunction("ibv_create_cq")
     public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int completionVector)
             throws RdmaException {
         life().ensureOpen();
