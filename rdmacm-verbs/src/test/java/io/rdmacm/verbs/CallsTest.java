@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.reflect.Executable;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -120,18 +119,24 @@ class CallsTest {
     void everyMethodIsCalled(@ForAll long seed) throws Exception {
         FakeVerbs.reset();
         FakeVerbs.recording(false);
-        Set<Executable> never = new HashSet<>();
+        List<Executable> never = new ArrayList<>(surface.calls());
         try (World world = new World(); Interrupter interrupter = new Interrupter()) {
             Fuzzer fuzzer = new Fuzzer(surface, new Random(seed), interrupter, world.objects);
-            for (Executable call : surface.calls()) {
-                for (int i = 0; i < EACH; i++) {
-                    if (!fuzzer.call(call)) {
-                        never.add(call);
-                    }
-                }
-            }
+            never.removeIf(call -> isCalled(fuzzer, call));
+            // what they are called on may have come from a call after them
+            never.removeIf(call -> isCalled(fuzzer, call));
             fuzzer.closeAll();
         }
-        assertThat(never).hasSizeLessThan(surface.calls().size() / 4);
+        // the ones are made by calls that fail, the other by programs
+        assertThat(never).filteredOn(call -> !Exception.class.isAssignableFrom(call.getDeclaringClass())
+                && call.getDeclaringClass() != ParentDomainAllocator.class).isEmpty();
+    }
+
+    private static boolean isCalled(Fuzzer fuzzer, Executable call) {
+        boolean called = false;
+        for (int i = 0; i < EACH; i++) {
+            called |= fuzzer.call(call);
+        }
+        return called;
     }
 }

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.time.Duration;
+
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -17,6 +20,7 @@ import org.junit.jupiter.api.Test;
 @RequiresRdma
 class ProtectionDomainTest {
     private static final int MANY = 100;
+    private static final Duration LIMIT = Duration.ofMinutes(4);
 
     private TrafficEnd[] ends;
     private VerbsContext context;
@@ -58,9 +62,11 @@ class ProtectionDomainTest {
     @DisplayName("PDTest.test_multiple_pd_creation")
     @Covers({"ibv_alloc_pd", "ibv_dealloc_pd"})
     void allocateMany() throws Exception {
+        ResourceCounts before = ResourceCounts.now();
         for (int i = 0; i < MANY; i++) {
             context.allocateProtectionDomain().close();
         }
+        assertThat(ResourceCounts.await(before, LIMIT)).isEqualTo(before);
     }
 
     @Test
@@ -70,6 +76,7 @@ class ProtectionDomainTest {
         ProtectionDomain domain = context.allocateProtectionDomain();
         domain.close();
         domain.close();
+        assertThat(domain.isOpen()).isFalse();
     }
 
     @Test

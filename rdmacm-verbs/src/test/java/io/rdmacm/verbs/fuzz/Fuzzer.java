@@ -148,18 +148,25 @@ public final class Fuzzer {
         switch (result) {
             case null -> { }
             case Optional<?> optional -> optional.ifPresent(value -> keep(value, nullGiven));
-            case Collection<?> collection -> collection.stream().limit(4).forEach(value -> keep(value, nullGiven));
+            case Collection<?> collection -> {
+                collection.stream().limit(4).forEach(value -> keep(value, nullGiven));
+                keepForCalls(result, nullGiven);
+            }
             default -> {
                 if (result instanceof AutoCloseable closeable && opened.add(closeable)) {
                     order.add(closeable);
                 }
-                if (surface.types().contains(result.getClass())) {
-                    if (nullGiven) {
-                        hasNull.add(result);
-                    }
-                    pool.add(pool.size() < POOL ? pool.size() : random.nextInt(POOL), result);
-                }
+                keepForCalls(result, nullGiven);
             }
+        }
+    }
+
+    private void keepForCalls(Object result, boolean nullGiven) {
+        if (surface.types().contains(result.getClass())) {
+            if (nullGiven) {
+                hasNull.add(result);
+            }
+            pool.add(pool.size() < POOL ? pool.size() : random.nextInt(POOL), result);
         }
     }
 
