@@ -18,6 +18,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.cm.StepTimes.Step;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.EventThread;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.ProtectionDomain;
 

@@ -11,6 +11,7 @@ import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
+import io.rdmacm.examples.support.EventThread;
 
 /**
  * Takes the DISCONNECTED events of connections, and answers each: that flushes the work that is still posted, and so

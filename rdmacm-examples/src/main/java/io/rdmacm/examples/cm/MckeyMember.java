@@ -14,6 +14,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.DatagramParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.EventThread;
 import io.rdmacm.examples.support.Patience;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.AddressAttributes;

@@ -15,6 +15,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.EventThread;
 import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -106,7 +107,7 @@ final class SrqClient {
 
     private void send(EventChannel channel, CompletionQueue queue, MemoryRegion outbox, MemoryRegion inbox)
             throws IOException, InterruptedException {
-        ConnectionEvents events = ConnectionEvents.start(channel, this::handle);
+        EventThread events = EventThread.startInterrupting(channel, this::handle);
         try (events) {
             for (int number = 0; number < count; number++) {
                 for (SrqPeer peer : peers) {
@@ -122,7 +123,7 @@ final class SrqClient {
                 takeCompletions(queue, inbox);
             }
         } catch (InterruptedException e) {
-            events.throwFailure();
+            events.check();
             throw e;
         }
         console.print("the server got " + count + " messages over each");

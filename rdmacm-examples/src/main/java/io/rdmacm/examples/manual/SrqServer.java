@@ -14,6 +14,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.EventThread;
 import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -90,11 +91,11 @@ final class SrqServer {
 
     private void serve(EventChannel channel, ProtectionDomain domain, QueuePairInitAttributes attributes,
             MemoryRegion inbox, MemoryRegion outbox) throws IOException, InterruptedException {
-        ConnectionEvents events = ConnectionEvents.start(channel, event -> handle(event, domain, attributes));
+        EventThread events = EventThread.startInterrupting(channel, event -> handle(event, domain, attributes));
         try (events) {
             takeCompletions(attributes.receiveQueue(), attributes.sharedReceiveQueue().orElseThrow(), inbox, outbox);
         } catch (InterruptedException e) {
-            events.throwFailure();
+            events.check();
             throw e;
         }
     }

@@ -1,39 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.cm;
+package io.rdmacm.examples.support;
 
 import java.io.IOException;
 
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.EventChannel;
-import io.rdmacm.examples.support.Patience;
 
 /** Takes the events of a channel as they come, while other threads do something else. */
-final class EventThread implements AutoCloseable {
+public final class EventThread implements AutoCloseable {
     private final EventChannel channel;
     private final Handler handler;
+    private final Runnable whenItFails;
     private final Thread thread;
     private volatile Exception failure;
 
-    private EventThread(EventChannel channel, Handler handler) {
+    private EventThread(EventChannel channel, Handler handler, Runnable whenItFails) {
         this.channel = channel;
         this.handler = handler;
+        this.whenItFails = whenItFails;
         this.thread = Thread.ofPlatform().daemon().name("cm-events").unstarted(this::run);
     }
 
     /** What is done with an event, which is closed after that. */
     @FunctionalInterface
-    interface Handler {
+    public interface Handler {
+        /** Does it. */
         void handle(CmEvent event) throws IOException;
     }
 
-    static EventThread start(EventChannel channel, Handler handler) {
-        EventThread events = new EventThread(channel, handler);
+    /** Begins. Who goes on without it asks {@link #check} now and then. */
+    public static EventThread start(EventChannel channel, Handler handler) {
+        return start(channel, handler, () -> { });
+    }
+
+    /** Begins. When it fails the caller is interrupted, and then asks {@link #check} why. */
+    public static EventThread startInterrupting(EventChannel channel, Handler handler) {
+        return start(channel, handler, Thread.currentThread()::interrupt);
+    }
+
+    private static EventThread start(EventChannel channel, Handler handler, Runnable whenItFails) {
+        EventThread events = new EventThread(channel, handler, whenItFails);
         events.thread.start();
         return events;
     }
 
     /** Throws what has ended the thread, if something has. */
-    void check() throws IOException {
+    public void check() throws IOException {
         if (failure != null) {
             throw new IOException(failure.getMessage(), failure);
         }
@@ -67,6 +79,7 @@ final class EventThread implements AutoCloseable {
             Thread.currentThread().interrupt();
         } catch (IOException | RuntimeException e) {
             failure = e;
+            whenItFails.run();
         }
     }
 }
