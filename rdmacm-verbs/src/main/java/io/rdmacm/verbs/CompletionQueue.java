@@ -249,8 +249,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      */
     @CFunction("ibv_resize_cq")
     public void resize(int entries) throws RdmaException {
-        // Polls stay out: a driver may exchange the memory that they read.
-        QueueClaim claim = guard.enter();
+        // Polls stay out: a driver may exchange the memory that they read, and ask the program for it.
+        QueueClaim claim = guard.enterAlone();
         try {
             requireCapacity(entries);
             requireNoCursor();

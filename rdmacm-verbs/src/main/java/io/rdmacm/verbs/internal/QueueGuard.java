@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * opaque store, looks at the claim once more, and goes in. Whoever wants the queue instead (another thread, or the
  * closer) takes the claim away, runs a barrier on all threads, and waits for the mark to go: after the barrier either
  * the mark is seen, or the marking thread sees that its claim is gone. A queue that keeps changing hands ends up
- * shared, from then on under a lock.
+ * shared, from then on and for good under a lock.
  *
  * <p>This leans on HotSpot keeping opaque accesses of one thread in program order. A queue that is posted to extends
  * it, and it is itself the claim of its first thread: what a post touches lies together, which is worth as much as the
@@ -77,9 +77,31 @@ public class QueueGuard extends QueueClaim {
     }
 
     /**
+     * Goes in for a call that may call back into Java: what is called back cannot use or close the queue, for this
+     * thread would wait for itself.
+     *
+     * @return to be given to {@link #leave(QueueClaim)}
+     * @throws IllegalStateException when closed
+     */
+    public final QueueClaim enterAlone() {
+        lock();
+        boolean stay = false;
+        try {
+            requireOpen();
+            revoke();
+            stay = true;
+            return null;
+        } finally {
+            if (!stay) {
+                lock.unlock();
+            }
+        }
+    }
+
+    /**
      * Comes out.
      *
-     * @param mine what {@link #enter()} gave
+     * @param mine what {@link #enter()} or {@link #enterAlone()} gave
      */
     public final void leave(QueueClaim mine) {
         if (mine != null) {
@@ -91,7 +113,7 @@ public class QueueGuard extends QueueClaim {
 
     /** Keeps everybody out, and returns when nobody is inside. */
     public final void close() {
-        lock.lock();
+        lock();
         try {
             closed = true;
             revoke();
@@ -102,7 +124,7 @@ public class QueueGuard extends QueueClaim {
 
     /** Undoes {@link #close()}, for a destroy that failed. */
     public final void reopen() {
-        lock.lock();
+        lock();
         try {
             closed = false;
         } finally {
@@ -112,7 +134,7 @@ public class QueueGuard extends QueueClaim {
 
     /** Waits until whoever is inside now has come out. */
     public final void awaitQuiet() {
-        lock.lock();
+        lock();
         try {
             revoke();
         } finally {
@@ -122,7 +144,7 @@ public class QueueGuard extends QueueClaim {
 
     /** Whether the queue changed hands so often that it is used under the lock. */
     public final boolean isShared() {
-        lock.lock();
+        lock();
         try {
             return handovers > HANDOVERS_BEFORE_SHARING;
         } finally {
@@ -133,7 +155,7 @@ public class QueueGuard extends QueueClaim {
     private QueueClaim enterSlowly() {
         // Whoever is refused need not wait for the closer.
         requireOpen();
-        lock.lock();
+        lock();
         boolean stay = false;
         try {
             requireOpen();
@@ -159,6 +181,15 @@ public class QueueGuard extends QueueClaim {
             if (!stay) {
                 lock.unlock();
             }
+        }
+    }
+
+    /** Not once more by the thread that has it: it is inside then. */
+    private void lock() {
+        lock.lock();
+        if (lock.getHoldCount() > 1) {
+            lock.unlock();
+            throw new IllegalStateException(name + " is in use by this very thread");
         }
     }
 

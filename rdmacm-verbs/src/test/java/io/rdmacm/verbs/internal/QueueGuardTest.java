@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.forked.UseGuard;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** One thread at a time inside, and none after a close: under real threads. */
@@ -51,6 +53,36 @@ class QueueGuardTest {
 
         guard.close();
         assertThat(counter).isEqualTo((long) THREADS * ROUNDS);
+    }
+
+    @Test
+    void whoIsAloneInsideIsRefusedInsteadOfWaitingForItself() throws Exception {
+        Background.run(() -> {
+            QueueClaim claim = guard.enterAlone();
+            for (ThrowingCallable call : List.<ThrowingCallable>of(guard::enter, guard::enterAlone, guard::awaitQuiet,
+                    guard::close)) {
+                assertThatIllegalStateException().isThrownBy(call)
+                        .withMessage("CompletionQueue is in use by this very thread");
+            }
+            guard.leave(claim);
+            count();
+            guard.close();
+        }).result();
+
+        assertThat(counter).isEqualTo(1);
+        assertThatIllegalStateException().isThrownBy(guard::enterAlone).withMessage("CompletionQueue is closed");
+    }
+
+    @Test
+    void othersWaitForTheOneThatIsAloneInside() throws Exception {
+        QueueClaim claim = guard.enterAlone();
+        try (Background<Void> other = Background.run(this::count)) {
+            other.awaitInside(ReentrantLock.class, "lock");
+            assertThat(counter).isZero();
+            guard.leave(claim);
+            other.result();
+        }
+        assertThat(counter).isEqualTo(1);
     }
 
     @Test
