@@ -84,7 +84,7 @@ public final class CmId extends CmIdCore {
     @CFunction("rdma_create_id")
     public static CmId open(EventChannel channel, PortSpace portSpace) throws RdmaException {
         Objects.requireNonNull(portSpace, "portSpace");
-        Lifetime life = Lifetime.begin("CmId", channel.lifetime());
+        Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
         channel.lock().lock();
         try (Arena arena = Arena.ofConfined()) {
             long result = arena.allocate(Long.BYTES, Long.BYTES).address();
@@ -102,7 +102,7 @@ public final class CmId extends CmIdCore {
 
     /** The new id of a connect request. With the channel's lock held. */
     static CmId requested(EventChannel channel, RawEvent request) {
-        Lifetime life = Lifetime.begin("CmId", channel.lifetime());
+        Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
         CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
         channel.register(id, request.id());
         id.relabel();

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,10 +48,10 @@ final class CmIdMigration {
     }
 
     private static void requireNoOpenEvents(CmId id) {
-        List<String> open = id.lifetime().openChildren().stream().filter(c -> c.startsWith("CmEvent")).toList();
+        List<Lifetime> open = id.lifetime().children().stream().filter(c -> c.isOf(CmEvent.class)).toList();
         if (!open.isEmpty()) {
             throw new IllegalStateException(id + " cannot be moved while it has events that are not closed: "
-                    + String.join(", ", open));
+                    + Lifetime.named(open));
         }
     }
 

@@ -87,7 +87,7 @@ final class DeviceHold extends Keeper {
             Lifetime context = verbs.lifeOf(context(contextOf(address)));
             throw new IllegalStateException(id.lifetime() + " is the last id of " + context + ", whose device was"
                     + " removed, and cannot be closed before what was made from that, nor while threads are inside: "
-                    + context.namedChildren());
+                    + Lifetime.named(context.children()));
         }
     }
 

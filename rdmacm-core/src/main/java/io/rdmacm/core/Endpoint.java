@@ -52,7 +52,7 @@ public final class Endpoint extends EndpointTransfers {
     private volatile DatagramParameters datagramParameters;
 
     private Endpoint(EventChannel channel, CmId id, EndpointAttributes acceptedAttributes) {
-        super(Lifetime.begin("Endpoint"), VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
+        super(Lifetime.begin(Endpoint.class), VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
         this.channel = channel;
         this.id = id;
         this.acceptedAttributes = acceptedAttributes;

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.verbs.AccessFlag;
@@ -97,13 +96,12 @@ final class EndpointResources {
      */
     synchronized void requireUnused(List<NativeObject> bases, boolean inside) {
         List<Lifetime> parts = parts(bases).map(VerbsAccess.get()::lifeOf).toList();
-        Set<String> names = parts.stream().map(Lifetime::toString).collect(Collectors.toSet());
         for (Lifetime part : parts) {
-            List<String> others = part.openChildren().stream().filter(child -> !names.contains(child))
-                    .filter(child -> !inside || !child.startsWith("CmEvent[")).toList();
+            List<Lifetime> others = part.children().stream().filter(child -> !parts.contains(child))
+                    .filter(child -> !inside || !child.isOf(CmEvent.class)).toList();
             if (!others.isEmpty()) {
                 throw new IllegalStateException(owner + " cannot be closed while its " + part + " has open children,"
-                        + " close them first: " + String.join(", ", others));
+                        + " close them first: " + Lifetime.named(others));
             }
         }
     }

@@ -73,7 +73,7 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_create_event_channel")
     public static EventChannel open() throws RdmaException {
-        Lifetime life = Lifetime.begin("EventChannel");
+        Lifetime life = Lifetime.begin(EventChannel.class);
         long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong()));
         boolean made = false;
         try {
@@ -338,8 +338,8 @@ public final class EventChannel extends NativeObject {
         try {
             MulticastMembership membership = raw.owner().membershipOf(raw);
             return membership == null
-                    ? Lifetime.begin("CmEvent", life(), raw.owner().lifetime())
-                    : Lifetime.begin("CmEvent", life(), raw.owner().lifetime(), membership.lifetime());
+                    ? Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime())
+                    : Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime(), membership.lifetime());
         } catch (IllegalStateException e) {
             return null;
         }

@@ -69,8 +69,8 @@ public final class MulticastMembership extends NativeObject {
     static MulticastMembership join(CmId id, SocketAddress group, Role role) throws RdmaException {
         QueuePair queuePair = id.openQueuePair();
         Lifetime life = queuePair == null
-                ? Lifetime.begin("MulticastMembership", id.lifetime())
-                : Lifetime.begin("MulticastMembership", id.lifetime(), VerbsAccess.get().lifeOf(queuePair));
+                ? Lifetime.begin(MulticastMembership.class, id.lifetime())
+                : Lifetime.begin(MulticastMembership.class, id.lifetime(), VerbsAccess.get().lifeOf(queuePair));
         long context = CONTEXTS.getAndIncrement();
         life.create(() -> joinNative(id, group, role, context));
         return new MulticastMembership(id, group, context, life);

@@ -70,7 +70,7 @@ public final class AddressHandle extends NativeObject {
     }
 
     private static AddressHandle make(ProtectionDomain domain, Lifetime.Creator creator) throws RdmaException {
-        Lifetime life = Lifetime.begin("AddressHandle", domain.life());
+        Lifetime life = Lifetime.begin(AddressHandle.class, domain.life());
         return new AddressHandle(domain, life, life.create(creator));
     }
 

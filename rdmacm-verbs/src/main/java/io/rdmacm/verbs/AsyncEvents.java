@@ -177,7 +177,7 @@ final class AsyncEvents {
         NativeObject parent = raw.object() == null ? context : raw.object();
         Lifetime life;
         try {
-            life = Lifetime.begin("AsyncEvent", parent.life());
+            life = Lifetime.begin(AsyncEvent.class, parent.life());
         } catch (IllegalStateException e) {
             acknowledge(raw.struct());
             return null;

@@ -49,7 +49,7 @@ public final class CompletionChannel extends NativeObject {
     }
 
     static CompletionChannel create(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin("CompletionChannel", context.life());
+        Lifetime life = Lifetime.begin(CompletionChannel.class, context.life());
         long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong(context.address())));
         boolean made = false;
         try {

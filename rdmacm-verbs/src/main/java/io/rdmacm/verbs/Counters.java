@@ -26,7 +26,7 @@ public final class Counters extends NativeObject {
     }
 
     static Counters create(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin("Counters", context.life());
+        Lifetime life = Lifetime.begin(Counters.class, context.life());
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_counters_init_attr.layout()).address();
             return new Counters(context, life, life.create(() -> {

@@ -44,7 +44,7 @@ public final class DeviceMemory extends NativeObject {
         if (logAlignment < 0 || logAlignment > MAX_LOG_ALIGNMENT) {
             throw new IllegalArgumentException("an alignment of two to the power of " + logAlignment);
         }
-        Lifetime life = Lifetime.begin("DeviceMemory", context.life());
+        Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
         long address = life.create(() -> {
             NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
             try (Arena arena = Arena.ofConfined()) {
@@ -58,7 +58,7 @@ public final class DeviceMemory extends NativeObject {
     }
 
     static DeviceMemory importMemory(VerbsContext context, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin("DeviceMemory", context.life());
+        Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
         long address = life.create(() -> Check.pointer(IMPORT_DM,
                 IMPORT_DM.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
                 "handle " + Integer.toUnsignedString(kernelHandle)));

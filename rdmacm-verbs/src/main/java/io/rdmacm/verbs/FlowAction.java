@@ -27,7 +27,7 @@ public final class FlowAction extends NativeObject {
             throw new IllegalArgumentException("a new flow action needs "
                     + (attributes.parameters().isEmpty() ? "parameters" : "key material") + ": " + attributes);
         }
-        Lifetime life = Lifetime.begin("FlowAction", context.life());
+        Lifetime life = Lifetime.begin(FlowAction.class, context.life());
         try (Arena arena = Arena.ofConfined()) {
             long struct = attributes.toNative(arena).address();
             return new FlowAction(context, life, life.create(() -> {

@@ -148,14 +148,14 @@ final class MemoryRegions {
             throw new IllegalArgumentException("all memory has neither a first address that could become 0, nor huge"
                     + " pages only: " + access);
         }
-        Lifetime life = Lifetime.begin("ImplicitMemoryRegion", domain.life());
+        Lifetime life = Lifetime.begin(ImplicitMemoryRegion.class, domain.life());
         long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
         return new ImplicitMemoryRegion(domain, access, life, region);
     }
 
     static MemoryRegion part(ImplicitMemoryRegion whole, ProtectionDomain domain, MemorySegment memory,
             Set<AccessFlag> access) {
-        Lifetime life = Lifetime.begin("MemoryRegion", whole.life());
+        Lifetime life = Lifetime.begin(MemoryRegion.class, whole.life());
         Registration registration = Registration.of(whole.address(), domain, memory, access, memory.address(),
                 memory.byteSize());
         return new MemoryRegion(life, whole.address(), registration, null, MemoryRegion.Origin.PART);
@@ -210,7 +210,7 @@ final class MemoryRegions {
     }
 
     static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin("MemoryRegion", domain.life());
+        Lifetime life = Lifetime.begin(MemoryRegion.class, domain.life());
         String detail = "handle " + Integer.toUnsignedString(kernelHandle);
         long region = life.create(() -> Check.pointer(IMPORT_MR,
                 IMPORT_MR.callLong(domain.address(), Integer.toUnsignedLong(kernelHandle)), detail));
@@ -230,7 +230,7 @@ final class MemoryRegions {
         Lifetime[] parents = new Lifetime[others.length + 1];
         parents[0] = domain.life();
         System.arraycopy(others, 0, parents, 1, others.length);
-        Lifetime life = Lifetime.begin("MemoryRegion", parents);
+        Lifetime life = Lifetime.begin(MemoryRegion.class, parents);
         long region = life.create(creator);
         return new MemoryRegion(life, region, describer.describe(region), owned, MemoryRegion.Origin.REGISTERED);
     }

@@ -42,7 +42,7 @@ public final class MemoryWindow extends NativeObject {
     }
 
     static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) throws RdmaException {
-        Lifetime life = Lifetime.begin("MemoryWindow", domain.life());
+        Lifetime life = Lifetime.begin(MemoryWindow.class, domain.life());
         long address = life.create(() -> {
             NativeFunction function = function(ContextOps.ALLOC_MW, domain);
             return Check.pointer(function, function.callLong(domain.address(), type.value()), type.toString());

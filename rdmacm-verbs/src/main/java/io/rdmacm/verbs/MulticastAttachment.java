@@ -55,7 +55,7 @@ public final class MulticastAttachment extends NativeObject {
         }
         boolean made = false;
         try {
-            Lifetime life = Lifetime.begin("MulticastAttachment", queuePair.life());
+            Lifetime life = Lifetime.begin(MulticastAttachment.class, queuePair.life());
             MemorySegment gid = Arena.ofAuto().allocate(Gid.BYTES, Long.BYTES);
             AddressStructs.writeGid(group.gid(), gid.address());
             life.create(() -> {

@@ -43,7 +43,7 @@ public final class ParentDomain extends ProtectionDomain {
             parents.add(threadDomain.life());
         }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
-        Lifetime life = Lifetime.begin("ParentDomain", parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(ParentDomain.class, parents.toArray(Lifetime[]::new));
         AllocatorCalls calls = attributes.allocator()
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
         boolean made = false;

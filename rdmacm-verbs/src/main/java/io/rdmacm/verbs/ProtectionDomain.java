@@ -43,13 +43,13 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     static ProtectionDomain allocate(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin("ProtectionDomain", context.life());
+        Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
         long address = life.create(() -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())));
         return new ProtectionDomain(context, life, address, false);
     }
 
     static ProtectionDomain importDomain(VerbsContext context, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin("ProtectionDomain", context.life());
+        Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
         long address = life.create(() -> Check.pointer(IMPORT_PD,
                 IMPORT_PD.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
                 "handle " + Integer.toUnsignedString(kernelHandle)));

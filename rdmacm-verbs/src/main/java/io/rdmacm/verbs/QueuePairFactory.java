@@ -51,7 +51,7 @@ final class QueuePairFactory {
             requireSame("indirection table", scaling.table().context(), domain);
             parents.add(scaling.table().life());
         });
-        Lifetime life = Lifetime.begin("QueuePair", parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(QueuePair.class, parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
             long init = QueuePairStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
@@ -71,7 +71,7 @@ final class QueuePairFactory {
     static QueuePair create(XrcDomain xrc, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, true);
         VerbsContext context = xrc.context();
-        Lifetime life = Lifetime.begin("QueuePair", xrc.life());
+        Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
         try (Arena arena = Arena.ofConfined()) {
             long init = QueuePairStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.xrcd$offset(), xrc.address());
@@ -88,7 +88,7 @@ final class QueuePairFactory {
         VerbsContext context = xrc.context();
         QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().type(QueuePairType.XRC_RECV)
                 .maxSendRequests(0).maxReceiveRequests(0).maxSendScatterGather(0).maxReceiveScatterGather(0).build();
-        Lifetime life = Lifetime.begin("QueuePair", xrc.life());
+        Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
         try (Arena arena = Arena.ofConfined()) {
             long open = arena.allocate(ibv_qp_open_attr.layout()).address();
             Memory.putInt(open + ibv_qp_open_attr.comp_mask$offset(), Rdma.IBV_QP_OPEN_ATTR_NUM()

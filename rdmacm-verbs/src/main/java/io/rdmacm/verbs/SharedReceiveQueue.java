@@ -66,7 +66,7 @@ public final class SharedReceiveQueue extends NativeObject {
             requireSame("completion queue", queue.context(), domain);
             parents.add(queue.life());
         });
-        Lifetime life = Lifetime.begin("SharedReceiveQueue", parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents.toArray(Lifetime[]::new));
         try (Arena arena = Arena.ofConfined()) {
             long struct = SharedReceiveQueueStructs.write(domain, init, arena);
             long address = life.create(() -> {

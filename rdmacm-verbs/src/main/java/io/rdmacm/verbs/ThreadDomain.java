@@ -23,7 +23,7 @@ public final class ThreadDomain extends NativeObject {
     }
 
     static ThreadDomain allocate(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin("ThreadDomain", context.life());
+        Lifetime life = Lifetime.begin(ThreadDomain.class, context.life());
         long address = life.create(() -> {
             NativeFunction function = ExtendedOps.ALLOC_TD.require(context.address());
             try (Arena arena = Arena.ofConfined()) {

@@ -58,7 +58,7 @@ public final class VerbsContext extends NativeObject {
     }
 
     static VerbsContext open(Lifetime.Creator creator) throws RdmaException {
-        Lifetime life = Lifetime.begin("VerbsContext");
+        Lifetime life = Lifetime.begin(VerbsContext.class);
         return new VerbsContext(life, life.create(creator), true, -1);
     }
 
@@ -73,7 +73,7 @@ public final class VerbsContext extends NativeObject {
                 // that of a device which was removed
                 known.life().replaced();
             }
-            return new VerbsContext(Lifetime.kept("VerbsContext", keeper.get()), a, false, index);
+            return new VerbsContext(Lifetime.kept(VerbsContext.class, keeper.get()), a, false, index);
         });
     }
 

@@ -62,7 +62,7 @@ public final class WorkQueue extends NativeObject {
         }
         // Before there is a life that a null among them would leave behind.
         int create = mask(flags);
-        Lifetime life = Lifetime.begin("WorkQueue", domain.life(), queue.life());
+        Lifetime life = Lifetime.begin(WorkQueue.class, domain.life(), queue.life());
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_wq_init_attr.layout()).address();
             Memory.putInt(init + ibv_wq_init_attr.wq_type$offset(), Rdma.IBV_WQT_RQ());

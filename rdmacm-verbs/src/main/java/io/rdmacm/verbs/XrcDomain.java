@@ -43,7 +43,7 @@ public final class XrcDomain extends NativeObject {
     }
 
     private static XrcDomain open(VerbsContext context, int fd, Set<XrcDomainFlag> flags) throws RdmaException {
-        Lifetime life = Lifetime.begin("XrcDomain", context.life());
+        Lifetime life = Lifetime.begin(XrcDomain.class, context.life());
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_xrcd_init_attr.layout()).address();
             Memory.putInt(init + ibv_xrcd_init_attr.comp_mask$offset(),

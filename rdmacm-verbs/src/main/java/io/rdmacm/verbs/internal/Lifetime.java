@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.rdmacm.verbs.RdmaException;
 
@@ -23,7 +24,7 @@ public final class Lifetime {
     private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
 
-    private final String type;
+    private final Class<?> type;
     // replaced as a whole, under this
     private volatile List<Lifetime> parents;
     private final Throwable created = LeakDetector.place();
@@ -42,7 +43,7 @@ public final class Lifetime {
     // read without the lock on fast paths
     private volatile boolean open = true;
 
-    private Lifetime(String type, List<Lifetime> parents, Keeper keeper) {
+    private Lifetime(Class<?> type, List<Lifetime> parents, Keeper keeper) {
         this.type = type;
         this.parents = parents;
         this.keeper = keeper;
@@ -65,10 +66,10 @@ public final class Lifetime {
     /**
      * A new life under the given parents, which cannot close from here on.
      *
-     * @param type the simple name of the class
+     * @param type the class of the object; messages name it
      * @throws IllegalStateException when one of the parents is closed
      */
-    public static Lifetime begin(String type, Lifetime... parents) {
+    public static Lifetime begin(Class<?> type, Lifetime... parents) {
         Lifetime life = new Lifetime(type, List.of(parents), null);
         int adopted = 0;
         try {
@@ -89,10 +90,10 @@ public final class Lifetime {
      * The life of an object that belongs to a C library: it is not counted among the open ones, and ends when the
      * library has freed it.
      *
-     * @param type the simple name of the class
+     * @param type the class of the object; messages name it
      * @param keeper keeps the library from doing so while it is used
      */
-    public static Lifetime kept(String type, Keeper keeper) {
+    public static Lifetime kept(Class<?> type, Keeper keeper) {
         return new Lifetime(type, List.of(), keeper);
     }
 
@@ -154,7 +155,7 @@ public final class Lifetime {
      */
     public void ensureOpen() {
         if (!open) {
-            throw new IllegalStateException(type + " is closed");
+            throw new IllegalStateException(type.getSimpleName() + " is closed");
         }
     }
 
@@ -241,20 +242,20 @@ public final class Lifetime {
         }
     }
 
-    /** The open children, described. */
-    public synchronized List<String> openChildren() {
-        List<String> names = new ArrayList<>();
-        for (Lifetime child : children) {
-            names.add(child.toString());
-        }
-        return names;
+    /** The open children, oldest first. */
+    public synchronized List<Lifetime> children() {
+        return List.copyOf(children);
     }
 
-    /** The open children for a message, which names some of them if they are many. */
-    public String namedChildren() {
-        List<String> named = openChildren();
-        int more = named.size() - MOST_NAMED;
-        String list = String.join(", ", more > 0 ? named.subList(0, MOST_NAMED) : named);
+    /** Whether this is the life of an object of the given class. */
+    public boolean isOf(Class<?> objectType) {
+        return objectType.isAssignableFrom(type);
+    }
+
+    /** Lives for a message, which names some of them if they are many. */
+    public static String named(List<Lifetime> lives) {
+        int more = lives.size() - MOST_NAMED;
+        String list = lives.stream().limit(MOST_NAMED).map(Lifetime::toString).collect(Collectors.joining(", "));
         return list + (more > 0 ? " and " + more + " more" : "");
     }
 
@@ -269,13 +270,13 @@ public final class Lifetime {
         synchronized (this) {
             text = description;
         }
-        return type + "[" + text.get() + "]";
+        return type.getSimpleName() + "[" + text.get() + "]";
     }
 
     private void refuseWhileParent() {
         if (!children.isEmpty()) {
             throw new IllegalStateException(this + " cannot be closed while it has open children, close them first: "
-                    + namedChildren());
+                    + named(List.copyOf(children)));
         }
     }
 

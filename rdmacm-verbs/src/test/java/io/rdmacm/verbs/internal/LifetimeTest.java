@@ -20,6 +20,15 @@ import org.junit.jupiter.api.Test;
 class LifetimeTest {
     private static final Runnable NOBODY_WAITS = () -> { };
 
+    private interface Parent {
+    }
+
+    private interface Child {
+    }
+
+    private interface Other {
+    }
+
     private final AtomicInteger destroyed = new AtomicInteger();
     private long openBefore;
 
@@ -33,7 +42,7 @@ class LifetimeTest {
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
     }
 
-    private static Lifetime begin(String type, String description, Lifetime... parents) {
+    private static Lifetime begin(Class<?> type, String description, Lifetime... parents) {
         Lifetime life = Lifetime.begin(type, parents);
         life.describe(() -> description);
         return life;
@@ -45,9 +54,9 @@ class LifetimeTest {
 
     @Test
     void aParentRefusesToCloseAndNamesItsOpenChildren() throws RdmaException {
-        Lifetime parent = begin("Parent", "p");
-        Lifetime first = begin("Child", "one", parent);
-        Lifetime second = begin("Other", "two", parent);
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime first = begin(Child.class, "one", parent);
+        Lifetime second = begin(Other.class, "two", parent);
 
         assertThatIllegalStateException().isThrownBy(() -> close(parent)).withMessage(
                 "Parent[p] cannot be closed while it has open children, close them first: Child[one], Other[two]");
@@ -64,9 +73,9 @@ class LifetimeTest {
 
     @Test
     void aChildOfTwoParentsKeepsBothOpen() throws RdmaException {
-        Lifetime one = begin("Parent", "one");
-        Lifetime two = begin("Parent", "two");
-        Lifetime child = begin("Child", "c", one, two);
+        Lifetime one = begin(Parent.class, "one");
+        Lifetime two = begin(Parent.class, "two");
+        Lifetime child = begin(Child.class, "c", one, two);
 
         assertThatIllegalStateException().isThrownBy(() -> close(one)).withMessageContaining("Child[c]");
         assertThatIllegalStateException().isThrownBy(() -> close(two)).withMessageContaining("Child[c]");
@@ -78,7 +87,7 @@ class LifetimeTest {
 
     @Test
     void aSecondCloseDoesNothing() throws RdmaException {
-        Lifetime life = begin("Object", "o");
+        Lifetime life = begin(Object.class, "o");
 
         close(life);
         close(life);
@@ -88,33 +97,46 @@ class LifetimeTest {
 
     @Test
     void useAfterCloseIsRefused() throws RdmaException {
-        Lifetime life = begin("Object", "o");
+        Lifetime life = begin(Object.class, "o");
         close(life);
 
         assertThatIllegalStateException().isThrownBy(life::ensureOpen).withMessage("Object is closed");
         assertThatIllegalStateException().isThrownBy(life::enter).withMessage("Object is closed");
-        assertThatIllegalStateException().isThrownBy(() -> Lifetime.begin("Child", life))
+        assertThatIllegalStateException().isThrownBy(() -> Lifetime.begin(Child.class, life))
                 .withMessage("Object is closed");
     }
 
     @Test
     void aClosedParentLeavesTheOtherParentsAlone() throws RdmaException {
-        Lifetime open = begin("Parent", "open");
-        Lifetime closed = begin("Parent", "closed");
+        Lifetime open = begin(Parent.class, "open");
+        Lifetime closed = begin(Parent.class, "closed");
         close(closed);
 
-        assertThatIllegalStateException().isThrownBy(() -> Lifetime.begin("Child", open, closed));
+        assertThatIllegalStateException().isThrownBy(() -> Lifetime.begin(Child.class, open, closed));
 
-        assertThat(open.openChildren()).isEmpty();
+        assertThat(open.children()).isEmpty();
         close(open);
     }
 
     @Test
+    void childrenAreToldApartByTheirType() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime child = begin(Child.class, "one", parent);
+        Lifetime other = begin(Other.class, "two", parent);
+
+        assertThat(parent.children().stream().filter(life -> life.isOf(Child.class))).containsExactly(child);
+
+        close(child);
+        close(other);
+        close(parent);
+    }
+
+    @Test
     void ofManyChildrenSomeAreNamed() throws RdmaException {
-        Lifetime parent = begin("Parent", "p");
+        Lifetime parent = begin(Parent.class, "p");
         List<Lifetime> children = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
-            children.add(begin("Child", "c" + i, parent));
+            children.add(begin(Child.class, "c" + i, parent));
         }
 
         assertThatIllegalStateException().isThrownBy(() -> close(parent)).withMessageContaining("Child[c")
@@ -128,15 +150,15 @@ class LifetimeTest {
 
     @Test
     void aFailedDestroyLeavesItOpenAndClosable() throws RdmaException {
-        Lifetime parent = begin("Parent", "p");
-        Lifetime life = begin("Object", "o", parent);
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = begin(Object.class, "o", parent);
 
         assertThatThrownBy(() -> life.close(NOBODY_WAITS, () -> {
             throw RdmaException.of("ibv_destroy_cq", 16);
         })).isInstanceOf(RdmaException.class).hasMessageContaining("EBUSY");
 
         assertThat(life.isOpen()).isTrue();
-        assertThat(parent.openChildren()).containsExactly("Object[o]");
+        assertThat(parent.children()).containsExactly(life);
         life.enter();
         life.leave();
         close(life);
@@ -146,7 +168,7 @@ class LifetimeTest {
 
     @Test
     void aCloseFromWithinItselfIsRefusedInsteadOfWaitingForItself() throws Exception {
-        Lifetime life = begin("Object", "o");
+        Lifetime life = begin(Object.class, "o");
 
         Background.run(() -> life.close(NOBODY_WAITS, () -> {
             assertThatIllegalStateException().isThrownBy(() -> close(life))
@@ -161,15 +183,15 @@ class LifetimeTest {
 
     @Test
     void aFailedCreationLeavesNothingBehind() throws RdmaException {
-        Lifetime parent = begin("Parent", "p");
-        Lifetime life = Lifetime.begin("Object", parent);
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = Lifetime.begin(Object.class, parent);
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore + 2);
 
         assertThatThrownBy(() -> life.create(() -> {
             throw RdmaException.of("ibv_create_cq", 12);
         })).isInstanceOf(RdmaException.class);
 
-        assertThat(parent.openChildren()).isEmpty();
+        assertThat(parent.children()).isEmpty();
         assertThat(life.isOpen()).isFalse();
         life.abandon();
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore + 1);
@@ -178,7 +200,7 @@ class LifetimeTest {
 
     @Test
     void theLifeOfWhatCKeepsIsNotCounted() {
-        Lifetime life = Lifetime.kept("Object", null);
+        Lifetime life = Lifetime.kept(Object.class, null);
 
         assertThat(life.isOpen()).isTrue();
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
@@ -186,7 +208,7 @@ class LifetimeTest {
 
     @Test
     void closeWaitsForThoseInsideAndKeepsOthersOut() throws Exception {
-        Lifetime life = begin("Object", "o");
+        Lifetime life = begin(Object.class, "o");
         life.enter();
         life.enter();
         AtomicInteger woken = new AtomicInteger();
@@ -207,7 +229,7 @@ class LifetimeTest {
 
     @Test
     void anInterruptOfTheCloserIsKeptForLater() throws Exception {
-        Lifetime life = begin("Object", "o");
+        Lifetime life = begin(Object.class, "o");
         life.enter();
         try (Background<Boolean> closer = Background.call(() -> {
             close(life);
@@ -225,7 +247,7 @@ class LifetimeTest {
     @Test
     void manyClosersDestroyOnce() throws Exception {
         for (int round = 0; round < 200; round++) {
-            Lifetime life = begin("Object", "o");
+            Lifetime life = begin(Object.class, "o");
             CountDownLatch start = new CountDownLatch(1);
             List<Background<Void>> closers = new ArrayList<>();
             for (int i = 0; i < 4; i++) {

@@ -10,7 +10,7 @@ import io.rdmacm.verbs.internal.Lifetime;
 /** An object with methods that {@link io.rdmacm.verbs.testing.UseAfterClose} must find fault with. */
 public final class CarelessObject extends NativeObject {
     private CarelessObject() {
-        super(Lifetime.begin("CarelessObject"), Arena.ofAuto().allocate(8).address(), 8);
+        super(Lifetime.begin(CarelessObject.class), Arena.ofAuto().allocate(8).address(), 8);
     }
 
     /** One that was closed. */
