@@ -4,9 +4,11 @@ package io.rdmacm.core;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.RdmaException;
@@ -60,11 +62,22 @@ public final class CmIdOptions {
      * How long the queue pair waits for an acknowledgement before it sends again
      * ({@code RDMA_OPTION_ID_ACK_TIMEOUT}).
      *
-     * @param exponent 0 to 31: 4.096 microseconds times 2 to this power; 0 for without end
+     * @throws IllegalArgumentException when its code is above 31
      */
     @CFunction("rdma_set_option")
-    public CmIdOptions ackTimeout(int exponent) throws RdmaException {
-        return setByte("ACK timeout", Rdma.RDMA_OPTION_ID_ACK_TIMEOUT(), exponent, MOST_ACK_TIMEOUT);
+    public CmIdOptions ackTimeout(AckTimeout timeout) throws RdmaException {
+        return setByte("ACK timeout", Rdma.RDMA_OPTION_ID_ACK_TIMEOUT(), timeout.code(), MOST_ACK_TIMEOUT);
+    }
+
+    /**
+     * How long the queue pair waits for an acknowledgement before it sends again, rounded up as
+     * {@link AckTimeout#atLeast} does ({@code RDMA_OPTION_ID_ACK_TIMEOUT}).
+     *
+     * @throws IllegalArgumentException when the duration is zero, negative, or longer than the longest timeout
+     */
+    @CFunction("rdma_set_option")
+    public CmIdOptions ackTimeout(Duration timeout) throws RdmaException {
+        return ackTimeout(AckTimeout.atLeast(timeout));
     }
 
     /**

@@ -19,6 +19,7 @@ import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.rdma_conn_param;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -145,12 +146,14 @@ class CallBytesTest {
     @Covers("rdma_set_option")
     void optionsAreThoseOfTheHeader() throws Exception {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
-            id.options().typeOfService(200).reuseAddress(true).addressFamilyOnly(false).ackTimeout(31);
+            id.options().typeOfService(200).reuseAddress(true).addressFamilyOnly(false)
+                    .ackTimeout(AckTimeout.ofCode(31)).ackTimeout(Duration.ofMillis(500));
             var calls = FakeRdmaCm.calls("rdma_set_option");
-            assertThat(calls).extracting(call -> call.arguments().get(2)).containsExactly(0L, 1L, 2L, 3L);
+            assertThat(calls).extracting(call -> call.arguments().get(2)).containsExactly(0L, 1L, 2L, 3L, 3L);
             assertThat(calls).extracting(FakeRdmaCm.Call::data).satisfiesExactly(
                     tos -> assertThat(tos).containsExactly(200), reuse -> assertThat(reuse).containsExactly(1, 0, 0, 0),
-                    only -> assertThat(only).containsExactly(0, 0, 0, 0), ack -> assertThat(ack).containsExactly(31));
+                    only -> assertThat(only).containsExactly(0, 0, 0, 0), ack -> assertThat(ack).containsExactly(31),
+                    rounded -> assertThat(rounded).containsExactly(17));
         }
     }
 

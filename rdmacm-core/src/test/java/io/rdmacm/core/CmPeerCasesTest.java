@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Arrays;
 
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.WorkCompletionOpcode;
@@ -26,7 +27,7 @@ class CmPeerCasesTest {
     void asyncTraffic() throws Exception {
         try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open()) {
             CmId id = CmId.open(channel, PortSpace.TCP);
-            id.options().ackTimeout(21);
+            id.options().ackTimeout(AckTimeout.ofCode(21));
             id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
             channel.await(id, CmEventType.ADDR_RESOLVED, Loopback.TIMEOUT).close();
             id.resolveRoute(Loopback.TIMEOUT);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -13,6 +14,7 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.bindings.sockaddr_ib;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.Gid;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -34,7 +36,7 @@ class OptionsTest {
     @Covers("rdma_set_option")
     void optionsAreTakenByTheKernel() throws Exception {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
-            id.options().typeOfService(32).reuseAddress(true).addressFamilyOnly(true).ackTimeout(14)
+            id.options().typeOfService(32).reuseAddress(true).addressFamilyOnly(true).ackTimeout(AckTimeout.ofCode(14))
                     .set(Rdma.RDMA_OPTION_ID(), Rdma.RDMA_OPTION_ID_TOS(), new byte[] {8});
             id.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
             assertThat(id.localPort()).isEqualTo(id.localAddress().getPort()).isNotZero();
@@ -62,7 +64,10 @@ class OptionsTest {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
             assertThatThrownBy(() -> id.options().typeOfService(256)).isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("255");
-            assertThatThrownBy(() -> id.options().ackTimeout(32)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> id.options().ackTimeout(new AckTimeout(32)))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("31");
+            assertThatThrownBy(() -> id.options().ackTimeout(Duration.ofHours(3)))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("PT3H");
             assertThatThrownBy(() -> id.options().set(7, 7, new byte[1])).isInstanceOf(RdmaException.class)
                     .hasMessageContaining("rdma_set_option");
             assertThatThrownBy(() -> id.options().infinibandPaths(new byte[3]))

@@ -14,11 +14,11 @@ import io.rdmacm.verbs.internal.Arguments;
  * @param destinationLid the local identifier of the other port, 16 bits; 0 on RoCE
  * @param serviceLevel 0 to 255, of which InfiniBand uses 4 bits
  * @param sourcePathBits which of the local identifiers of this port it is sent from: 0 to 127
- * @param staticRate the constant of {@code enum ibv_rate} that the packets are slowed down to; 0 for the port's own
+ * @param staticRate the rate that the packets are slowed down to; {@link Rate#RATE_MAX} for the port's own
  * @param port the port of this device, from 1 on
  */
 public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinationLid, int serviceLevel,
-        int sourcePathBits, int staticRate, int port) {
+        int sourcePathBits, Rate staticRate, int port) {
     private static final int DEFAULT_HOP_LIMIT = 64;
 
     /**
@@ -31,11 +31,11 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
         Arguments.requireBits("destination LID", destinationLid, Short.SIZE);
         Arguments.requireBits("service level", serviceLevel, Byte.SIZE);
         Arguments.requireBits("source path bits", sourcePathBits, Byte.SIZE);
-        Arguments.requireBits("static rate", staticRate, Byte.SIZE);
+        Objects.requireNonNull(staticRate, "staticRate");
         Arguments.requireBits("port", port, Byte.SIZE);
     }
 
-    /** Begins with port 1, no global route, and 0 for all other values. */
+    /** Begins with port 1, no global route, the rate of the port, and 0 for all other values. */
     public static Builder builder() {
         return new Builder();
     }
@@ -57,7 +57,7 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
         private int destinationLid;
         private int serviceLevel;
         private int sourcePathBits;
-        private int staticRate;
+        private Rate staticRate = Rate.RATE_MAX;
         private int port = 1;
 
         private Builder() {
@@ -97,8 +97,8 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
             return this;
         }
 
-        /** A constant of {@code enum ibv_rate}. */
-        public Builder staticRate(int rate) {
+        /** The rate that the packets are slowed down to. */
+        public Builder staticRate(Rate rate) {
             staticRate = rate;
             return this;
         }

@@ -12,9 +12,9 @@ import io.rdmacm.verbs.internal.Arguments;
  * @param path the way to the peer
  * @param partitionKeyIndex of the port's table
  * @param port of this device, from 1 on
- * @param timeout 5 bits: 4.096 microseconds times 2 to the power of it; 0 for none
+ * @param timeout how long an acknowledgement is waited for on this path ({@code alt_timeout})
  */
-public record AlternatePath(AddressAttributes path, int partitionKeyIndex, int port, int timeout) {
+public record AlternatePath(AddressAttributes path, int partitionKeyIndex, int port, AckTimeout timeout) {
     /**
      * Checks the numbers.
      *
@@ -24,6 +24,6 @@ public record AlternatePath(AddressAttributes path, int partitionKeyIndex, int p
         Objects.requireNonNull(path, "path");
         Arguments.requireBits("partition key index", partitionKeyIndex, Short.SIZE);
         Arguments.requireBits("port", port, Byte.SIZE);
-        Arguments.requireBits("timeout", timeout, Byte.SIZE);
+        Objects.requireNonNull(timeout, "timeout");
     }
 }

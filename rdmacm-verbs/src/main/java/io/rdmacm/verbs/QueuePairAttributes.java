@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -146,9 +147,9 @@ public final class QueuePairAttributes {
         return number(QueuePairAttribute.PATH_MTU);
     }
 
-    /** How long an acknowledgement is waited for: 4.096 microseconds times 2 to the power of it; 0 for ever. */
-    public int timeout() {
-        return number(QueuePairAttribute.TIMEOUT);
+    /** Returns how long an acknowledgement is waited for before a packet is sent again. */
+    public AckTimeout timeout() {
+        return (AckTimeout) get(QueuePairAttribute.TIMEOUT);
     }
 
     /** How often a packet is sent again. */
@@ -176,9 +177,9 @@ public final class QueuePairAttributes {
         return (AlternatePath) get(QueuePairAttribute.ALT_PATH);
     }
 
-    /** The code of how long a peer waits when there is no receive, see {@link Builder#minRnrTimer}. */
-    public int minRnrTimer() {
-        return number(QueuePairAttribute.MIN_RNR_TIMER);
+    /** Returns how long a peer waits before it sends again when there is no receive. */
+    public RnrTimer minRnrTimer() {
+        return (RnrTimer) get(QueuePairAttribute.MIN_RNR_TIMER);
     }
 
     /** The first packet number to send. */
@@ -298,9 +299,23 @@ public final class QueuePairAttributes {
             return put(QueuePairAttribute.PATH_MTU, bytes);
         }
 
-        /** How long an acknowledgement is waited for: 4.096 microseconds times 2 to the power of it; 0 for ever. */
-        public Builder timeout(int exponent) {
-            return put(QueuePairAttribute.TIMEOUT, "timeout", exponent, TIMER_BITS);
+        /**
+         * Sets how long an acknowledgement is waited for before a packet is sent again.
+         *
+         * @throws IllegalArgumentException when its code is above 31
+         */
+        public Builder timeout(AckTimeout timeout) {
+            Arguments.requireBits("code of the acknowledgement timeout", timeout.code(), TIMER_BITS);
+            return put(QueuePairAttribute.TIMEOUT, timeout);
+        }
+
+        /**
+         * Sets how long an acknowledgement is waited for, rounded up as {@link AckTimeout#atLeast} does.
+         *
+         * @throws IllegalArgumentException when the duration is zero, negative, or longer than the longest timeout
+         */
+        public Builder timeout(Duration timeout) {
+            return timeout(AckTimeout.atLeast(timeout));
         }
 
         /** How often a packet is sent again: 0 to 7. */
@@ -328,9 +343,23 @@ public final class QueuePairAttributes {
             return put(QueuePairAttribute.ALT_PATH, path);
         }
 
-        /** How long a peer waits when there is no receive: 1 is 0.01 ms, 12 0.64 ms, 31 491.52 ms, 0 655.36 ms. */
-        public Builder minRnrTimer(int code) {
-            return put(QueuePairAttribute.MIN_RNR_TIMER, "minimal RNR timer", code, TIMER_BITS);
+        /**
+         * Sets how long a peer waits before it sends again when there is no receive.
+         *
+         * @throws IllegalArgumentException when its code is above 31
+         */
+        public Builder minRnrTimer(RnrTimer timer) {
+            Arguments.requireBits("code of the RNR timer", timer.code(), TIMER_BITS);
+            return put(QueuePairAttribute.MIN_RNR_TIMER, timer);
+        }
+
+        /**
+         * Sets how long a peer waits when there is no receive, rounded up as {@link RnrTimer#atLeast} does.
+         *
+         * @throws IllegalArgumentException when the duration is zero, negative, or longer than the longest timer
+         */
+        public Builder minRnrTimer(Duration timer) {
+            return minRnrTimer(RnrTimer.atLeast(timer));
         }
 
         /** The first packet number to send: 24 bits. */

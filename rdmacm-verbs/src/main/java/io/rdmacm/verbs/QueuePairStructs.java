@@ -119,6 +119,8 @@ final class QueuePairStructs {
                 case Boolean on -> Memory.putByte(struct + offset(attribute), (byte) (on ? 1 : 0));
                 case AddressAttributes path -> AddressStructs.write(path, struct + offset(attribute));
                 case AlternatePath path -> writeAlternate(path, struct);
+                case AckTimeout timeout -> Memory.putByte(struct + offset(attribute), (byte) timeout.code());
+                case RnrTimer timer -> Memory.putByte(struct + offset(attribute), (byte) timer.code());
                 case QueuePairCapabilities sizes -> write(sizes, struct + offset(attribute));
                 default -> writeNumber(attribute, (Integer) value, struct);
             }
@@ -139,7 +141,7 @@ final class QueuePairStructs {
         AddressStructs.write(path.path(), struct + ibv_qp_attr.alt_ah_attr$offset());
         Memory.putShort(struct + ibv_qp_attr.alt_pkey_index$offset(), (short) path.partitionKeyIndex());
         Memory.putByte(struct + ibv_qp_attr.alt_port_num$offset(), (byte) path.port());
-        Memory.putByte(struct + ibv_qp_attr.alt_timeout$offset(), (byte) path.timeout());
+        Memory.putByte(struct + ibv_qp_attr.alt_timeout$offset(), (byte) path.timeout().code());
     }
 
     /** A new {@code struct ibv_qp_rate_limit_attr}. */
@@ -180,7 +182,9 @@ final class QueuePairStructs {
             case PATH_MTU -> Memory.getInt(address) == 0 ? 0 : MTU_BASE << Memory.getInt(address);
             case PKEY_INDEX -> Short.toUnsignedInt(Memory.getShort(address));
             case QKEY, RQ_PSN, SQ_PSN, DEST_QPN, RATE_LIMIT -> Memory.getInt(address);
-            case PORT, TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, MIN_RNR_TIMER, MAX_DEST_RD_ATOMIC ->
+            case TIMEOUT -> new AckTimeout(Byte.toUnsignedInt(Memory.getByte(address)));
+            case MIN_RNR_TIMER -> new RnrTimer(Byte.toUnsignedInt(Memory.getByte(address)));
+            case PORT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, MAX_DEST_RD_ATOMIC ->
                     Byte.toUnsignedInt(Memory.getByte(address));
         };
     }
@@ -189,7 +193,7 @@ final class QueuePairStructs {
         return new AlternatePath(AddressStructs.read(struct + ibv_qp_attr.alt_ah_attr$offset()),
                 Short.toUnsignedInt(Memory.getShort(struct + ibv_qp_attr.alt_pkey_index$offset())),
                 Byte.toUnsignedInt(Memory.getByte(struct + ibv_qp_attr.alt_port_num$offset())),
-                Byte.toUnsignedInt(Memory.getByte(struct + ibv_qp_attr.alt_timeout$offset())));
+                new AckTimeout(Byte.toUnsignedInt(Memory.getByte(struct + ibv_qp_attr.alt_timeout$offset()))));
     }
 
     private static Set<AccessFlag> readAccess(int bits) {

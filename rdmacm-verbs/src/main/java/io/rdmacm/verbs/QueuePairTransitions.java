@@ -37,13 +37,13 @@ public final class QueuePairTransitions {
 
         /** To RTR: messages of the peer are received. */
         public static QueuePairAttributes initToRtr(AddressAttributes path, int pathMtu, int destinationQueuePair,
-                int receivePacketNumber, int maxDestinationReadAtomic, int minRnrTimer) {
+                int receivePacketNumber, int maxDestinationReadAtomic, RnrTimer minRnrTimer) {
             return connectedRtr(path, pathMtu, destinationQueuePair, receivePacketNumber)
                     .maxDestinationReadAtomic(maxDestinationReadAtomic).minRnrTimer(minRnrTimer).build();
         }
 
         /** To RTS: messages are sent. */
-        public static QueuePairAttributes rtrToRts(int sendPacketNumber, int timeout, int retryCount, int rnrRetry,
+        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount, int rnrRetry,
                 int maxReadAtomic) {
             return rts(sendPacketNumber).timeout(timeout).retryCount(retryCount).rnrRetry(rnrRetry)
                     .maxReadAtomic(maxReadAtomic).build();
@@ -111,7 +111,7 @@ public final class QueuePairTransitions {
         }
 
         /** To RTS: messages are sent. */
-        public static QueuePairAttributes rtrToRts(int sendPacketNumber, int timeout, int retryCount, int rnrRetry,
+        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount, int rnrRetry,
                 int maxReadAtomic) {
             return Rc.rtrToRts(sendPacketNumber, timeout, retryCount, rnrRetry, maxReadAtomic);
         }
@@ -129,13 +129,13 @@ public final class QueuePairTransitions {
 
         /** To RTR: messages of the peer are received. */
         public static QueuePairAttributes initToRtr(AddressAttributes path, int pathMtu, int destinationQueuePair,
-                int receivePacketNumber, int maxDestinationReadAtomic, int minRnrTimer) {
+                int receivePacketNumber, int maxDestinationReadAtomic, RnrTimer minRnrTimer) {
             return Rc.initToRtr(path, pathMtu, destinationQueuePair, receivePacketNumber, maxDestinationReadAtomic,
                     minRnrTimer);
         }
 
         /** To RTS. */
-        public static QueuePairAttributes rtrToRts(int sendPacketNumber, int timeout) {
+        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout) {
             return rts(sendPacketNumber).timeout(timeout).build();
         }
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AddressAttributesTest {
     private static final GlobalRoute ROUTE = new GlobalRoute(new Gid(0xfe80000000000000L, 0x0123456789abcdefL),
             0xfedcb, 0xfe, 0xfd, 0xfc);
-    private static final AddressAttributes ALL = new AddressAttributes(Optional.of(ROUTE), 0xfffe, 0xf, 0x7f, 0xe1, 2);
+    private static final AddressAttributes ALL = new AddressAttributes(Optional.of(ROUTE), 0xfffe, 0xf, 0x7f, Rate.of(0xe1), 2);
 
     @ParameterizedTest
     @CsvSource({"0, 0, ::", "0, 1, ::1", "fe80000000000000, 2, fe80::2",
@@ -55,7 +55,7 @@ class AddressAttributesTest {
         GlobalRoute route = values.globalRoute().orElse(new GlobalRoute(new Gid(0, 0), 0, 0, 0, 0));
         MemorySegment numbers = arena.allocateFrom(ValueLayout.JAVA_INT, values.globalRoute().isPresent() ? 1 : 0,
                 route.flowLabel(), route.sourceGidIndex(), route.hopLimit(), route.trafficClass(),
-                values.destinationLid(), values.serviceLevel(), values.sourcePathBits(), values.staticRate(),
+                values.destinationLid(), values.serviceLevel(), values.sourcePathBits(), values.staticRate().value(),
                 values.port());
         MemorySegment gid = arena.allocateFrom(ValueLayout.JAVA_BYTE, route.destination().toBytes());
         FakeVerbs.call("oracle_address", wanted.address(), gid.address(), numbers.address());
@@ -66,7 +66,7 @@ class AddressAttributesTest {
     void theStructHasTheBytesThatCGivesIt() {
         try (Arena arena = Arena.ofConfined()) {
             AddressAttributes local = AddressAttributes.builder().port(1).destinationLid(7).serviceLevel(3)
-                    .sourcePathBits(1).staticRate(2).build();
+                    .sourcePathBits(1).staticRate(Rate.RATE_2_5_GBPS).build();
             for (AddressAttributes values : List.of(ALL, local)) {
                 MemorySegment written = ibv_ah_attr.allocate(arena);
                 AddressStructs.write(values, written.address());
@@ -81,7 +81,7 @@ class AddressAttributesTest {
     @Test
     void theRouteOnRoceNeedsAGidAndItsIndex() {
         assertThat(AddressAttributes.ofRoute(1, new Gid(0, 5), 3))
-                .isEqualTo(new AddressAttributes(Optional.of(new GlobalRoute(new Gid(0, 5), 0, 3, 64, 0)), 0, 0, 0, 0,
+                .isEqualTo(new AddressAttributes(Optional.of(new GlobalRoute(new Gid(0, 5), 0, 3, 64, 0)), 0, 0, 0, Rate.RATE_MAX,
                         1));
     }
 
@@ -96,8 +96,8 @@ class AddressAttributesTest {
         builder.serviceLevel(0);
         assertThatIllegalArgumentException().isThrownBy(() -> builder.sourcePathBits(256).build());
         builder.sourcePathBits(0);
-        assertThatIllegalArgumentException().isThrownBy(() -> builder.staticRate(256).build());
-        builder.staticRate(0);
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.staticRate(Rate.of(256)).build());
+        builder.staticRate(Rate.of(0));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.port(256).build());
         Gid gid = new Gid(0, 1);
         assertThatIllegalArgumentException().isThrownBy(() -> new GlobalRoute(gid, 1 << 20, 0, 0, 0))

@@ -198,7 +198,7 @@ class CompletionStatusTest {
     @Covers({"ibv_poll_cq", "ibv_modify_qp"})
     void aPeerWithoutAReceive() throws Exception {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC)
-                .rtr(step -> step.toBuilder().minRnrTimer(1).build())
+                .rtr(step -> step.toBuilder().minRnrTimer(RnrTimer.ofCode(1)).build())
                 .rts(step -> step.toBuilder().rnrRetry(1).build()).build()) {
             Measured unready = Measured.fromNow();
             pair.a().queuePair().postSend(send(pair.a(), 8));
@@ -212,7 +212,7 @@ class CompletionStatusTest {
     @Covers({"ibv_poll_cq", "ibv_modify_qp"})
     void aPeerThatDoesNotAnswer() throws Exception {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC)
-                .rts(step -> step.toBuilder().timeout(8).retryCount(1).build()).build()) {
+                .rts(step -> step.toBuilder().timeout(AckTimeout.ofCode(8)).retryCount(1).build()).build()) {
             pair.b().queuePair().modify(QueuePairAttributes.toReset());
             pair.a().queuePair().postSend(send(pair.a(), 8));
 

@@ -291,7 +291,7 @@ class DeviceTest {
         assertThat(Rate.ofMultiplier(4)).isEqualTo(Rate.RATE_10_GBPS);
         assertThat(Rate.ofMultiplier(3)).isEqualTo(Rate.RATE_MAX);
         assertThat(Rate.RATE_100_GBPS.toMegabits()).isEqualTo(103_125);
-        for (Rate rate : Rate.values()) {
+        for (Rate rate : Rate.known()) {
             assertThat(Rate.ofMegabits(rate.toMegabits())).isEqualTo(rate);
         }
     }

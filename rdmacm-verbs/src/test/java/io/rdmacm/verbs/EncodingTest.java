@@ -253,10 +253,11 @@ class EncodingTest {
                 .accessFlags(possible.toArray(AccessFlag[]::new))
                 .capabilities(new QueuePairCapabilities(sizes.get(0), sizes.get(1), sizes.get(2), sizes.get(3),
                         sizes.get(4)))
-                .path(path).alternatePath(new AlternatePath(alternate, 0xfffe, bytes.get(3), times.get(2)))
+                .path(path).alternatePath(new AlternatePath(alternate, 0xfffe, bytes.get(3),
+                        AckTimeout.ofCode(times.get(2))))
                 .partitionKeyIndex(0xfffd).notifyWhenDrained(notify).maxReadAtomic(bytes.get(0))
-                .maxDestinationReadAtomic(bytes.get(1)).minRnrTimer(times.get(0)).port(bytes.get(2))
-                .timeout(times.get(1)).retryCount(retries.get(0)).rnrRetry(retries.get(1)).rateLimit(sizes.get(0))
+                .maxDestinationReadAtomic(bytes.get(1)).minRnrTimer(RnrTimer.ofCode(times.get(0))).port(bytes.get(2))
+                .timeout(AckTimeout.ofCode(times.get(1))).retryCount(retries.get(0)).rnrRetry(retries.get(1)).rateLimit(sizes.get(0))
                 .build();
         MemorySegment written = ibv_qp_attr.allocate(arena);
         QueuePairStructs.write(attributes, written.address());

@@ -133,7 +133,7 @@ final class HandMadePair implements AutoCloseable {
         return switch (type) {
             case UD -> QueuePairTransitions.Ud.initToRtr();
             case UC -> QueuePairTransitions.Uc.initToRtr(route, 1024, peer, 0);
-            default -> QueuePairTransitions.Rc.initToRtr(route, 1024, peer, 0, 4, 12);
+            default -> QueuePairTransitions.Rc.initToRtr(route, 1024, peer, 0, 4, RnrTimer.ofCode(12));
         };
     }
 
@@ -142,7 +142,7 @@ final class HandMadePair implements AutoCloseable {
         return switch (type) {
             case UD -> QueuePairTransitions.Ud.rtrToRts(0);
             case UC -> QueuePairTransitions.Uc.rtrToRts(0);
-            default -> QueuePairTransitions.Rc.rtrToRts(0, 14, 7, 6, 4);
+            default -> QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(14), 7, 6, 4);
         };
     }
 

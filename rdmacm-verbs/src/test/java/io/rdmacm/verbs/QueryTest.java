@@ -368,14 +368,14 @@ class QueryTest {
         assertThat(PortState.of(99)).isEqualTo(PortState.NOP);
         assertThat(LinkLayer.of(99)).isEqualTo(LinkLayer.UNSPECIFIED);
         assertThat(AtomicCapability.of(99)).isEqualTo(AtomicCapability.NONE);
-        assertThat(Rate.of(99)).isEqualTo(Rate.RATE_MAX);
+        assertThat(Rate.of(99)).hasToString("unknown rate (code 99)");
         assertThatIllegalArgumentException().isThrownBy(() -> GidType.of(3)).withMessageContaining("3");
     }
 
     @Test
     @Covers({"ibv_rate_to_mult", "mult_to_ibv_rate", "ibv_rate_to_mbps", "mbps_to_ibv_rate"})
     void ratesAreConverted() throws RdmaException {
-        for (Rate rate : Rate.values()) {
+        for (Rate rate : Rate.known()) {
             assertThat(Rate.of(rate.value())).isEqualTo(rate);
             assertThat(Rate.ofMultiplier(rate.toMultiplier())).isEqualTo(rate);
             assertThat(Rate.ofMegabits(rate.toMegabits())).isEqualTo(rate);

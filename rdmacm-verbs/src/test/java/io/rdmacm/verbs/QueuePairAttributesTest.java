@@ -33,9 +33,9 @@ class QueuePairAttributesTest {
             .queueKey(0x80010000).receivePacketNumber(0xfffffe).sendPacketNumber(0xfffffd)
             .destinationQueuePair(0xfffffc).accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC)
             .capabilities(new QueuePairCapabilities(1, 2, 3, 4, 5)).path(PATH)
-            .alternatePath(new AlternatePath(OTHER, 0xfffb, 0xfa, 31)).partitionKeyIndex(0xfff9)
-            .notifyWhenDrained(true).maxReadAtomic(0xf8).maxDestinationReadAtomic(0xf7).minRnrTimer(30).port(0xf6)
-            .timeout(29).retryCount(7).rnrRetry(6).rateLimit(0x7fffffff).build();
+            .alternatePath(new AlternatePath(OTHER, 0xfffb, 0xfa, AckTimeout.ofCode(31))).partitionKeyIndex(0xfff9)
+            .notifyWhenDrained(true).maxReadAtomic(0xf8).maxDestinationReadAtomic(0xf7).minRnrTimer(RnrTimer.ofCode(30)).port(0xf6)
+            .timeout(AckTimeout.ofCode(29)).retryCount(7).rnrRetry(6).rateLimit(0x7fffffff).build();
 
     private static MemorySegment oracle(Arena arena) {
         MemorySegment struct = ibv_qp_attr.allocate(arena);
@@ -97,14 +97,14 @@ class QueuePairAttributesTest {
             assertThat(read.accessFlags()).isEqualTo(Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
             assertThat(read.capabilities()).isEqualTo(new QueuePairCapabilities(1, 2, 3, 4, 5));
             assertThat(read.path()).isEqualTo(PATH);
-            assertThat(read.alternatePath()).isEqualTo(new AlternatePath(OTHER, 0xfffb, 0xfa, 31));
+            assertThat(read.alternatePath()).isEqualTo(new AlternatePath(OTHER, 0xfffb, 0xfa, AckTimeout.ofCode(31)));
             assertThat(read.partitionKeyIndex()).isEqualTo(0xfff9);
             assertThat(read.notifyWhenDrained()).isTrue();
             assertThat(read.maxReadAtomic()).isEqualTo(0xf8);
             assertThat(read.maxDestinationReadAtomic()).isEqualTo(0xf7);
-            assertThat(read.minRnrTimer()).isEqualTo(30);
+            assertThat(read.minRnrTimer()).isEqualTo(RnrTimer.ofCode(30));
             assertThat(read.port()).isEqualTo(0xf6);
-            assertThat(read.timeout()).isEqualTo(29);
+            assertThat(read.timeout()).isEqualTo(AckTimeout.ofCode(29));
             assertThat(read.retryCount()).isEqualTo(7);
             assertThat(read.rnrRetry()).isEqualTo(6);
             assertThat(read.rateLimit()).isEqualTo(0x7fffffff);
@@ -136,7 +136,7 @@ class QueuePairAttributesTest {
         QueuePairAttributes.Builder builder = QueuePairAttributes.builder();
         assertLimit(0xffff, builder::partitionKeyIndex);
         assertLimit(0xff, builder::port);
-        assertLimit(31, builder::timeout);
+        assertLimit(31, code -> builder.timeout(AckTimeout.ofCode(code)));
         assertLimit(7, builder::retryCount);
         assertLimit(7, builder::rnrRetry);
         assertLimit(0xffffff, builder::receivePacketNumber);
@@ -144,14 +144,14 @@ class QueuePairAttributesTest {
         assertLimit(0xffffff, builder::destinationQueuePair);
         assertLimit(0xff, builder::maxReadAtomic);
         assertLimit(0xff, builder::maxDestinationReadAtomic);
-        assertLimit(31, builder::minRnrTimer);
+        assertLimit(31, code -> builder.minRnrTimer(RnrTimer.ofCode(code)));
         for (int wrong : new int[] {0, 1, 128, 257, 1025, 8192, -4096, Integer.MIN_VALUE}) {
             assertThatIllegalArgumentException().isThrownBy(() -> builder.pathMtu(wrong))
                     .withMessage("the path MTU must be 256, 512, 1024, 2048 or 4096, not " + wrong);
         }
-        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(PATH, 0x10000, 1, 1));
-        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(PATH, 1, 256, 1));
-        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(PATH, 1, 1, 256));
+        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(PATH, 0x10000, 1, AckTimeout.INFINITE));
+        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(PATH, 1, 256, AckTimeout.INFINITE));
+        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(PATH, 1, 1, new AckTimeout(256)));
     }
 
     @Test

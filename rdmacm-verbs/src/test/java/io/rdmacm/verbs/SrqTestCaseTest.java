@@ -100,7 +100,7 @@ class SrqTestCaseTest {
     @Covers({"ibv_post_srq_recv", "ibv_poll_cq"})
     void aQueueThatRunsDryFailsTheSenderAfterItsRetries() throws Exception {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).sharedReceiveQueue()
-                .rtr(step -> step.toBuilder().minRnrTimer(1).build())
+                .rtr(step -> step.toBuilder().minRnrTimer(RnrTimer.ofCode(1)).build())
                 .rts(step -> step.toBuilder().rnrRetry(1).build()).build()) {
             post(pair.b(), 0, 2);
             send(pair, 2);
@@ -120,7 +120,7 @@ class SrqTestCaseTest {
     @Covers({"ibv_post_srq_recv", "ibv_poll_cq"})
     void aSenderWithoutALimitOfRetriesWaitsUntilTheQueueIsFilledAgain() throws Exception {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).sharedReceiveQueue()
-                .rtr(step -> step.toBuilder().minRnrTimer(1).build())
+                .rtr(step -> step.toBuilder().minRnrTimer(RnrTimer.ofCode(1)).build())
                 .rts(step -> step.toBuilder().rnrRetry(7).build()).build()) {
             pair.a().queuePair().postSend(pair.a().request(0).send().data(pair.a().region(), 0, 8));
             assertThat(pair.a().completionQueue().poll(Completions.allocate(1))).isZero();

@@ -249,8 +249,9 @@ final class TrafficEnd implements AutoCloseable {
             return;
         }
         mine.modify(QueuePairTransitions.Rc.resetToInit(PORT, 0, access));
-        mine.modify(QueuePairTransitions.Rc.initToRtr(path, MTU, other.number(), PACKET_NUMBER, 4, 12));
-        mine.modify(QueuePairTransitions.Rc.rtrToRts(PACKET_NUMBER, 14, 7, 7, 4));
+        mine.modify(QueuePairTransitions.Rc.initToRtr(path, MTU, other.number(), PACKET_NUMBER, 4,
+                RnrTimer.ofCode(12)));
+        mine.modify(QueuePairTransitions.Rc.rtrToRts(PACKET_NUMBER, AckTimeout.ofCode(14), 7, 7, 4));
     }
 
     boolean isDatagram() {

@@ -105,13 +105,13 @@ final class XrcEnd implements AutoCloseable {
             QueuePair receiver = receivers.get(i);
             receiver.modify(QueuePairTransitions.XrcReceive.resetToInit(TrafficEnd.PORT, 0, REMOTE));
             receiver.modify(QueuePairTransitions.XrcReceive.initToRtr(path, MTU, peer.senders.get(i).number(),
-                    PACKET_NUMBER, 4, 12));
-            receiver.modify(QueuePairTransitions.XrcReceive.rtrToRts(PACKET_NUMBER, 14));
+                    PACKET_NUMBER, 4, RnrTimer.ofCode(12)));
+            receiver.modify(QueuePairTransitions.XrcReceive.rtrToRts(PACKET_NUMBER, AckTimeout.ofCode(14)));
             QueuePair sender = senders.get(i);
             sender.modify(QueuePairTransitions.XrcSend.resetToInit(TrafficEnd.PORT, 0));
             sender.modify(QueuePairTransitions.XrcSend.initToRtr(path, MTU, peer.receivers.get(i).number(),
                     PACKET_NUMBER));
-            sender.modify(QueuePairTransitions.XrcSend.rtrToRts(PACKET_NUMBER, 14, 7, 7, 4));
+            sender.modify(QueuePairTransitions.XrcSend.rtrToRts(PACKET_NUMBER, AckTimeout.ofCode(14), 7, 7, 4));
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -18,6 +19,7 @@ import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.RnrTimer;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
@@ -29,8 +31,8 @@ import io.rdmacm.verbs.VerbsContext;
 final class End implements AutoCloseable {
     // What perftest takes.
     private static final int QUEUE_KEY = 0x11111111;
-    private static final int MIN_RNR_TIMER = 12;
-    private static final int TIMEOUT = 14;
+    private static final RnrTimer MIN_RNR_TIMER = RnrTimer.ofCode(12);
+    private static final AckTimeout TIMEOUT = AckTimeout.ofCode(14);
     private static final int RETRIES = 7;
     private static final int ROUTE_HEADER = 40;
     private static final int ALIGNMENT = 4096;

@@ -20,6 +20,7 @@ import io.rdmacm.verbs.QueuePairAttributes;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.RnrTimer;
 import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.WorkCompletionException;
 import io.rdmacm.verbs.WorkCompletionStatus;
@@ -41,8 +42,7 @@ import io.rdmacm.verbs.WorkCompletionStatus;
 public final class Connection implements AutoCloseable {
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
-    // the code of 0.64 ms
-    private static final int MIN_RNR_TIMER = 12;
+    private static final RnrTimer MIN_RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
     private static final Set<CmIdState> ENDED = EnumSet.of(CmIdState.FAILED, CmIdState.DISCONNECTED);
 
     private final ConnectionManager manager;

@@ -11,6 +11,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendFlag;
@@ -20,11 +21,11 @@ import io.rdmacm.verbs.WorkCompletionStatus;
 /** This side of a transfer with a {@link Server} on the other host. */
 final class Client implements AutoCloseable {
     /** 67 ms: a lost packet that nothing follows is sent again after this time. */
-    static final int SHORT_TIMEOUT = 14;
+    static final AckTimeout SHORT_TIMEOUT = AckTimeout.ofCode(14);
     /** 537 ms: with 6 retries a sender gives up after some 4 s. */
-    static final int PATIENT = 17;
+    static final AckTimeout PATIENT = AckTimeout.ofCode(17);
     /** 4.3 s: with 6 retries a sender gives up after half a minute. */
-    static final int VERY_PATIENT = 20;
+    static final AckTimeout VERY_PATIENT = AckTimeout.ofCode(20);
     static final ConnectionParameters SIX_RETRIES = ConnectionParameters.builder().retryCount(6).build();
 
     private static final Set<SendFlag> SIGNALED = Set.of(SendFlag.SIGNALED);
@@ -43,9 +44,9 @@ final class Client implements AutoCloseable {
      *
      * @param memory of this side, what is moved or where it goes
      * @param way send, write or read
-     * @param ackTimeout 4.096 microseconds times two to this power
+     * @param ackTimeout after which a lost packet is sent again
      */
-    Client(MemorySegment memory, String way, int ackTimeout, ConnectionParameters parameters) throws Exception {
+    Client(MemorySegment memory, String way, AckTimeout ackTimeout, ConnectionParameters parameters) throws Exception {
         this.way = way;
         chunks = Math.toIntExact(memory.byteSize() / Server.CHUNK);
         line = OtherHost.play(Server.class, memory.byteSize(), way);
@@ -56,11 +57,11 @@ final class Client implements AutoCloseable {
     }
 
     /** One that writes. */
-    static Client writer(Arena arena, int ackTimeout, ConnectionParameters parameters) throws Exception {
+    static Client writer(Arena arena, AckTimeout ackTimeout, ConnectionParameters parameters) throws Exception {
         return new Client(arena.allocate((long) FEW_CHUNKS * Server.CHUNK, 4096), "write", ackTimeout, parameters);
     }
 
-    static Endpoint connect(int port, int ackTimeout, ConnectionParameters parameters) throws Exception {
+    static Endpoint connect(int port, AckTimeout ackTimeout, ConnectionParameters parameters) throws Exception {
         Endpoint endpoint = resolved(port, ackTimeout);
         boolean connected = false;
         try {
@@ -75,7 +76,7 @@ final class Client implements AutoCloseable {
     }
 
     /** Ready to connect. */
-    static Endpoint resolved(int port, int ackTimeout) throws Exception {
+    static Endpoint resolved(int port, AckTimeout ackTimeout) throws Exception {
         Endpoint endpoint = Endpoint.createActive(OtherHost.address(port), PortSpace.TCP, null, Server.TIMEOUT);
         endpoint.id().options().ackTimeout(ackTimeout);
         endpoint.createQueuePair(Server.attributes());

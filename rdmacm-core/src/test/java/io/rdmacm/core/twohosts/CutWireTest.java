@@ -11,6 +11,7 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.UnreachableException;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.WorkCompletionStatus;
@@ -39,7 +40,7 @@ class CutWireTest {
         before.assertAgain();
     }
 
-    private static Client writer(Arena arena, int ackTimeout) throws Exception {
+    private static Client writer(Arena arena, AckTimeout ackTimeout) throws Exception {
         return Client.writer(arena, ackTimeout, Client.SIX_RETRIES);
     }
 

@@ -12,6 +12,7 @@ import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.NumberConverter;
 import io.rdmacm.examples.support.Patience;
 import io.rdmacm.examples.support.Usage;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.RdmaException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -152,7 +153,7 @@ public final class Ucmatose implements Callable<Integer> {
     /** Sets what is due before the connection is there. */
     void setAckTimeout(CmId id) throws RdmaException {
         if (ackTimeout != null) {
-            id.options().ackTimeout(ackTimeout);
+            id.options().ackTimeout(AckTimeout.ofCode(ackTimeout));
         }
     }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 
 import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
@@ -12,6 +13,7 @@ import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairTransitions;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.RnrTimer;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 
@@ -21,10 +23,10 @@ final class RcSide {
     private static final int FIRST_PACKET = 0;
     // 256 bytes, which every port can. The smaller active MTU of the two ports would be faster.
     private static final int PATH_MTU = 256;
-    // The code of 0.64 ms: how long the peer waits when it finds no receive posted.
-    private static final int RNR_TIMER = 12;
-    // An acknowledgement is waited for 4.096 microseconds times 2 to the power of 18, a second; then sent again.
-    private static final int ACK_TIMEOUT = 18;
+    // How long the peer waits when it finds no receive posted.
+    private static final RnrTimer RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
+    // How long an acknowledgement is waited for before a packet is sent again: 1.07 s is the next that C has a code of.
+    private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofSeconds(1));
     private static final int RETRIES = 6;
     private static final int READS_AT_A_TIME = 1;
 

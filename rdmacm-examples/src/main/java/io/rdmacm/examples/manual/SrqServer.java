@@ -41,8 +41,8 @@ final class SrqServer {
 
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final int RECEIVES = 64;
-    // The code of 0.64 ms: a sender that finds the queue empty tries again then.
-    private static final int RNR_TIMER = 12;
+    // A sender that finds the queue empty tries again after this time.
+    private static final Duration RNR_TIMER = Duration.ofNanos(640_000);
 
     private final InetSocketAddress where;
     private final int connections;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.verbs;
 
+import io.rdmacm.verbs.AckTimeout;
+import io.rdmacm.verbs.RnrTimer;
 import picocli.CommandLine.Option;
 
 /** The options of ping-pongs over connections: their messages can be longer than a packet. */
 class ConnectedOptions extends PingPongOptions {
-    /** How long a peer waits that has found no receive here: the code of 0.64 milliseconds. */
-    static final int RNR_TIMER = 12;
-    /** How long an acknowledgement may take: 4.096 microseconds times two to this power, 67 milliseconds. */
-    static final int TIMEOUT = 14;
+    /** How long a peer waits that has found no receive here: 0.64 milliseconds. */
+    static final RnrTimer RNR_TIMER = RnrTimer.ofCode(12);
+    /** How long an acknowledgement may take: 67 milliseconds. */
+    static final AckTimeout TIMEOUT = AckTimeout.ofCode(14);
     /** How often a message is sent again that nobody acknowledged; of one that found no receive, 7 is for ever. */
     static final int RETRIES = 7;
 

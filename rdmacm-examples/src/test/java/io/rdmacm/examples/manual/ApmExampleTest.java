@@ -9,6 +9,7 @@ import java.util.List;
 import io.rdmacm.examples.support.Kind;
 import io.rdmacm.examples.support.Leaks;
 import io.rdmacm.examples.support.Program;
+import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.AlternatePath;
 import io.rdmacm.verbs.QueuePairAttributes;
@@ -56,11 +57,11 @@ class ApmExampleTest {
     @Test
     void alternatePathDiffersInItsEnds() {
         AddressAttributes first = AddressAttributes.builder().port(1).destinationLid(4).serviceLevel(3).build();
-        QueuePairAttributes current = QueuePairAttributes.builder().path(first).partitionKeyIndex(5).timeout(14)
-                .build();
+        QueuePairAttributes current = QueuePairAttributes.builder().path(first).partitionKeyIndex(5)
+                .timeout(AckTimeout.ofCode(14)).build();
         AddressAttributes second = AddressAttributes.builder().port(2).destinationLid(9).serviceLevel(3).build();
-        assertThat(AlternatePaths.alternate(current, 2, 9)).isEqualTo(new AlternatePath(second, 5, 2, 14));
-        assertThat(AlternatePaths.alternate(current, 0, 0)).isEqualTo(new AlternatePath(first, 5, 1, 14));
+        assertThat(AlternatePaths.alternate(current, 2, 9)).isEqualTo(new AlternatePath(second, 5, 2, current.timeout()));
+        assertThat(AlternatePaths.alternate(current, 0, 0)).isEqualTo(new AlternatePath(first, 5, 1, current.timeout()));
     }
 
     private static void roundTrip() throws Exception {

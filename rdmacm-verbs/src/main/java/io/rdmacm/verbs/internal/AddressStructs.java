@@ -11,6 +11,7 @@ import io.rdmacm.bindings.ibv_global_route;
 import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.Gid;
 import io.rdmacm.verbs.GlobalRoute;
+import io.rdmacm.verbs.Rate;
 
 /** GIDs and address attributes between Java and the C structs. */
 public final class AddressStructs {
@@ -38,7 +39,7 @@ public final class AddressStructs {
                 Short.toUnsignedInt(Memory.getShort(address + ibv_ah_attr.dlid$offset())),
                 unsignedByte(address + ibv_ah_attr.sl$offset()),
                 unsignedByte(address + ibv_ah_attr.src_path_bits$offset()),
-                unsignedByte(address + ibv_ah_attr.static_rate$offset()),
+                Rate.of(unsignedByte(address + ibv_ah_attr.static_rate$offset())),
                 unsignedByte(address + ibv_ah_attr.port_num$offset()));
     }
 
@@ -47,7 +48,7 @@ public final class AddressStructs {
         Memory.putShort(address + ibv_ah_attr.dlid$offset(), (short) attributes.destinationLid());
         Memory.putByte(address + ibv_ah_attr.sl$offset(), (byte) attributes.serviceLevel());
         Memory.putByte(address + ibv_ah_attr.src_path_bits$offset(), (byte) attributes.sourcePathBits());
-        Memory.putByte(address + ibv_ah_attr.static_rate$offset(), (byte) attributes.staticRate());
+        Memory.putByte(address + ibv_ah_attr.static_rate$offset(), (byte) attributes.staticRate().value());
         Memory.putByte(address + ibv_ah_attr.port_num$offset(), (byte) attributes.port());
         attributes.globalRoute().ifPresent(route -> {
             Memory.putByte(address + ibv_ah_attr.is_global$offset(), (byte) 1);

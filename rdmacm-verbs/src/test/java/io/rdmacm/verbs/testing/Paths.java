@@ -9,6 +9,7 @@ import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.Gid;
 import io.rdmacm.verbs.GlobalRoute;
+import io.rdmacm.verbs.Rate;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -24,8 +25,8 @@ public final class Paths {
         Arbitrary<Gid> gids = Combinators.combine(Arbitraries.longs(), Arbitraries.longs()).as(Gid::new);
         Arbitrary<GlobalRoute> routes = Combinators.combine(gids, Arbitraries.integers().between(0, 0xfffff), bytes,
                 bytes, bytes).as(GlobalRoute::new);
-        return Combinators.combine(routes.optional(), Arbitraries.integers().between(0, 0xffff), bytes, bytes, bytes,
-                bytes).as(AddressAttributes::new);
+        return Combinators.combine(routes.optional(), Arbitraries.integers().between(0, 0xffff), bytes, bytes,
+                bytes.map(Rate::of), bytes).as(AddressAttributes::new);
     }
 
     /** A {@code struct ibv_ah_attr} that C has written. */
@@ -34,7 +35,7 @@ public final class Paths {
         GlobalRoute route = values.globalRoute().orElse(new GlobalRoute(new Gid(0, 0), 0, 0, 0, 0));
         MemorySegment numbers = arena.allocateFrom(ValueLayout.JAVA_INT, values.globalRoute().isPresent() ? 1 : 0,
                 route.flowLabel(), route.sourceGidIndex(), route.hopLimit(), route.trafficClass(),
-                values.destinationLid(), values.serviceLevel(), values.sourcePathBits(), values.staticRate(),
+                values.destinationLid(), values.serviceLevel(), values.sourcePathBits(), values.staticRate().value(),
                 values.port());
         FakeVerbs.call("oracle_address", wanted.address(),
                 arena.allocateFrom(ValueLayout.JAVA_BYTE, route.destination().toBytes()).address(),
