@@ -18,6 +18,7 @@ import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.WorkCompletion;
+import io.rdmacm.verbs.WorkCompletionFlag;
 import io.rdmacm.verbs.WorkCompletionException;
 import io.rdmacm.verbs.WorkCompletionOpcode;
 import io.rdmacm.verbs.WorkCompletionStatus;
@@ -88,7 +89,7 @@ class TransferTest {
         server.queuePair.postReceive(server.receive.id(3).noData());
         client.queuePair.postSend(client.send.id(4).sendWithImmediate(0x01020304).noData());
         WorkCompletion received = server.completion(Loopback.TIMEOUT);
-        assertThat(received.flags() & WorkCompletion.FLAG_WITH_IMMEDIATE).isNotZero();
+        assertThat(received.flags()).contains(WorkCompletionFlag.WITH_IMM);
         assertThat(received.immediate()).isEqualTo(0x01020304);
         client.completion(Loopback.TIMEOUT);
     }

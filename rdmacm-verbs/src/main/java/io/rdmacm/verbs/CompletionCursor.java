@@ -21,7 +21,7 @@ import io.rdmacm.verbs.internal.QueueGuard;
  * mean something. Methods that read throw IllegalStateException when there is no current completion, and when the queue
  * was made without the field.
  */
-public final class CompletionCursor implements AutoCloseable {
+public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int BYTE_LEN = CompletionField.BYTE_LEN.bit();
     private static final int IMM = CompletionField.IMM.bit();
     private static final int QP_NUM = CompletionField.QP_NUM.bit();
@@ -35,6 +35,7 @@ public final class CompletionCursor implements AutoCloseable {
     private static final int TM_INFO = CompletionField.TM_INFO.bit();
     private static final int WALLCLOCK = CompletionField.COMPLETION_TIMESTAMP_WALLCLOCK.bit();
     private static final int ALWAYS = 0;
+    private static final int WITH_IMM = WorkCompletionFlag.WITH_IMM.bit();
     private static final int ENOENT = Rdma.ENOENT();
 
     private final ExtendedCompletionQueue queue;
@@ -206,24 +207,28 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** The id that the program gave the work request. */
+    @Override
     public long workRequestId() {
         requireCurrent();
         return id;
     }
 
     /** Whether it ended well. */
+    @Override
     public boolean succeeded() {
         requireCurrent();
         return status == 0;
     }
 
     /** How it ended. */
+    @Override
     public WorkCompletionStatus status() {
         requireCurrent();
         return WorkCompletionStatus.of(status);
     }
 
     /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
+    @Override
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
         QueueClaim claim = enter(ALWAYS);
@@ -235,6 +240,7 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** The device's own code of an error ({@code ibv_wc_read_vendor_err}). */
+    @Override
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
         QueueClaim claim = enter(ALWAYS);
@@ -245,9 +251,13 @@ public final class CompletionCursor implements AutoCloseable {
         }
     }
 
-    /** The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). */
+    /**
+     * The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). Allocates nothing,
+     * unlike {@link #flags()}.
+     */
+    @Override
     @CFunction("ibv_wc_read_wc_flags")
-    public int flags() {
+    public int flagBits() {
         QueueClaim claim = enter(ALWAYS);
         try {
             return ops.readWcFlags();
@@ -257,6 +267,7 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** How many bytes were received, or read ({@code ibv_wc_read_byte_len}). */
+    @Override
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
         QueueClaim claim = enter(BYTE_LEN);
@@ -268,14 +279,16 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** Whether the message came with an immediate value. */
+    @Override
     public boolean hasImmediate() {
-        return (flags() & WorkCompletion.FLAG_WITH_IMMEDIATE) != 0;
+        return (flagBits() & WITH_IMM) != 0;
     }
 
     /**
      * The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}
      * ({@code ibv_wc_read_imm_data}).
      */
+    @Override
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
         QueueClaim claim = enter(IMM);
@@ -287,9 +300,10 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * The key that the sender invalidated; valid with {@link WorkCompletion#FLAG_WITH_INVALIDATE}
+     * The key that the sender invalidated; valid with {@link WorkCompletionFlag#WITH_INV}
      * ({@code ibv_wc_read_invalidated_rkey}).
      */
+    @Override
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
         QueueClaim claim = enter(IMM);
@@ -301,6 +315,7 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** The queue pair that it is of ({@code ibv_wc_read_qp_num}). */
+    @Override
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
         QueueClaim claim = enter(QP_NUM);
@@ -312,6 +327,7 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** The sender's queue pair; for datagrams ({@code ibv_wc_read_src_qp}). */
+    @Override
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
         QueueClaim claim = enter(SRC_QP);
@@ -424,11 +440,12 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /** A copy to keep; what the queue was made without is 0. */
+    @Override
     public WorkCompletion copy() {
         boolean good = succeeded();
         return new WorkCompletion(workRequestId(), status(), good ? opcode() : WorkCompletionOpcode.OTHER,
                 vendorError(), good && has(BYTE_LEN) ? byteLength() : 0, good && has(IMM) ? immediate() : 0,
-                has(QP_NUM) ? queuePairNumber() : 0, good && has(SRC_QP) ? sourceQueuePair() : 0, good ? flags() : 0);
+                has(QP_NUM) ? queuePairNumber() : 0, good && has(SRC_QP) ? sourceQueuePair() : 0, good ? flagBits() : 0);
     }
 
     /**
@@ -436,6 +453,7 @@ public final class CompletionCursor implements AutoCloseable {
      *
      * @throws WorkCompletionException otherwise
      */
+    @Override
     public void check() throws WorkCompletionException {
         if (!succeeded()) {
             throw new WorkCompletionException(copy());

@@ -25,7 +25,7 @@ import io.rdmacm.verbs.internal.Memory;
  *
  * <p>For one thread at a time. Needs no close: the memory goes with the object.
  */
-public final class Completions {
+public final class Completions implements Completion {
     private static final long SIZE = ibv_wc.sizeof();
     private static final long WR_ID = ibv_wc.wr_id$offset();
     private static final long STATUS = ibv_wc.status$offset();
@@ -36,6 +36,7 @@ public final class Completions {
     private static final long QP_NUM = ibv_wc.qp_num$offset();
     private static final long SRC_QP = ibv_wc.src_qp$offset();
     private static final long WC_FLAGS = ibv_wc.wc_flags$offset();
+    private static final int WITH_IMM = WorkCompletionFlag.WITH_IMM.bit();
 
     private final MemorySegment memory;
     private final long address;
@@ -122,6 +123,7 @@ public final class Completions {
     }
 
     /** The id that the program gave the work request. */
+    @Override
     public long workRequestId() {
         long id = Memory.getLong(current(), WR_ID);
         Reference.reachabilityFence(this);
@@ -129,59 +131,77 @@ public final class Completions {
     }
 
     /** Whether it ended well. */
+    @Override
     public boolean succeeded() {
         return member(STATUS) == 0;
     }
 
     /** How it ended. */
+    @Override
     public WorkCompletionStatus status() {
         return WorkCompletionStatus.of(member(STATUS));
     }
 
     /** What it was; only of successful ones. */
+    @Override
     public WorkCompletionOpcode opcode() {
         return WorkCompletionOpcode.of(member(OPCODE));
     }
 
     /** The device's own code of an error. */
+    @Override
     public int vendorError() {
         return member(VENDOR_ERR);
     }
 
     /** How many bytes were received, or read; only of successful receives, reads and atomics. */
+    @Override
     public int byteLength() {
         return member(BYTE_LEN);
     }
 
     /** Whether the message came with an immediate value. */
+    @Override
     public boolean hasImmediate() {
-        return (flags() & WorkCompletion.FLAG_WITH_IMMEDIATE) != 0;
+        return (flagBits() & WITH_IMM) != 0;
     }
 
     /** The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}. */
+    @Override
     public int immediate() {
         return NetworkOrder.toHost(member(IMM_DATA));
     }
 
+    /** The key that the sender invalidated; valid with {@link WorkCompletionFlag#WITH_INV}. */
+    @Override
+    public int invalidatedKey() {
+        // shares its place with the immediate value, but is in the byte order of the machine
+        return member(IMM_DATA);
+    }
+
     /** The queue pair that it is of. */
+    @Override
     public int queuePairNumber() {
         return member(QP_NUM);
     }
 
     /** The sender's queue pair; for datagrams. */
+    @Override
     public int sourceQueuePair() {
         return member(SRC_QP);
     }
 
-    /** The bits of {@code enum ibv_wc_flags}; only of successful ones. */
-    public int flags() {
+    /** The bits of {@code enum ibv_wc_flags}; only of successful ones. Allocates nothing, unlike {@link #flags()}. */
+    @Override
+    public int flagBits() {
         return member(WC_FLAGS);
     }
 
     /** A copy to keep. */
+    @Override
     public WorkCompletion copy() {
         return new WorkCompletion(workRequestId(), status(), opcode(), vendorError(), byteLength(), immediate(),
-                queuePairNumber(), sourceQueuePair(), flags());
+                queuePairNumber(), sourceQueuePair(), flagBits());
     }
 
     /**
@@ -189,6 +209,7 @@ public final class Completions {
      *
      * @throws WorkCompletionException otherwise
      */
+    @Override
     public void check() throws WorkCompletionException {
         if (!succeeded()) {
             throw new WorkCompletionException(copy());

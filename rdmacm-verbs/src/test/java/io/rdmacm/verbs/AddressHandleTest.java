@@ -108,7 +108,7 @@ class AddressHandleTest {
     @Test
     @Covers("ibv_create_ah_from_wc")
     void isMadeOfACompletion() throws RdmaException {
-        Completions received = received(WorkCompletion.FLAG_GRH);
+        Completions received = received(WorkCompletionFlag.GRH.bit());
         try (AddressHandle handle = stack.domain().createAddressHandle(received, header(), 2)) {
             FakeVerbs.Call call = FakeVerbs.calls("ibv_create_ah_from_wc").getFirst();
             assertThat(call.arguments()).startsWith(stack.domain().handle().address(), 2L);
@@ -125,13 +125,13 @@ class AddressHandleTest {
     void theWayBackIsReadOfACompletion() throws RdmaException {
         Gid sender = Gid.of(Arrays.copyOfRange(header().toArray(ValueLayout.JAVA_BYTE), 8, 24));
 
-        AddressAttributes back = stack.context().initAddressAttributes(received(WorkCompletion.FLAG_GRH), header(), 2);
+        AddressAttributes back = stack.context().initAddressAttributes(received(WorkCompletionFlag.GRH.bit()), header(), 2);
 
         assertThat(back.globalRoute().map(GlobalRoute::destination)).contains(sender);
         assertThat(back.serviceLevel()).isEqualTo(3);
         assertThat(back.port()).isEqualTo(2);
         FakeVerbs.fail("ibv_init_ah_from_wc", Rdma.ENOENT());
-        Completions again = received(WorkCompletion.FLAG_GRH);
+        Completions again = received(WorkCompletionFlag.GRH.bit());
         assertThatThrownBy(() -> stack.context().initAddressAttributes(again, header(), 2))
                 .isInstanceOf(RdmaException.class).hasMessageContaining("ENOENT");
     }

@@ -9,6 +9,7 @@ import java.lang.management.ManagementFactory;
 import java.util.EnumSet;
 
 import com.sun.management.ThreadMXBean;
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_wc;
 import io.rdmacm.verbs.internal.CompletionQueueExOps;
 import io.rdmacm.verbs.internal.QueuePairExOps;
@@ -83,12 +84,36 @@ class AllocationTest {
             polled += stack.queue().poll(completions);
             while (completions.next()) {
                 sum += completions.workRequestId() + completions.byteLength() + completions.status().ordinal()
-                        + completions.opcode().ordinal();
+                        + completions.opcode().ordinal() + completions.flagBits();
+                if (completions.has(WorkCompletionFlag.GRH) || completions.hasImmediate()) {
+                    sum += completions.immediate() + completions.invalidatedKey();
+                }
                 completions.check();
             }
             used++;
         });
         assertThat(polled).isEqualTo(2L * used);
+    }
+
+    @Test
+    void readingThroughTheInterface() throws RdmaException {
+        MemorySegment completed = ibv_wc.allocate(Arena.ofAuto());
+        FakeVerbs.call("oracle_completion", completed.address(), 7, 0, Rdma.IBV_WC_RECV(), 0, 5, 6, 1, 2,
+                Rdma.IBV_WC_WITH_IMM());
+        FakeVerbs.complete(stack.queue().handle(), completed);
+        Completions completions = Completions.allocate(1);
+        assertThat(stack.queue().poll(completions)).isEqualTo(1);
+        Completion[] both = {completions.at(0), completions.copy()};
+        assertAllocatesNothing(() -> {
+            Completion completion = both[used & 1];
+            completion.check();
+            if (completion.has(WorkCompletionFlag.WITH_IMM) && completion.hasImmediate()) {
+                sum += completion.workRequestId() + completion.byteLength() + completion.immediate()
+                        + completion.flagBits() + completion.queuePairNumber() + completion.status().ordinal();
+            }
+            used++;
+        });
+        assertThat(sum).isEqualTo(used * (7L + 5 + 6 + 2 + 1));
     }
 
     @Test

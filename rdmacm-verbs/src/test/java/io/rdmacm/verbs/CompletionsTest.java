@@ -98,23 +98,23 @@ class CompletionsTest {
         assertThat(completions.immediate()).isEqualTo(0x81020384);
         assertThat(completions.queuePairNumber()).isEqualTo(0x00ffffff);
         assertThat(completions.sourceQueuePair()).isEqualTo(0x00fffffe);
-        assertThat(completions.flags()).isEqualTo(3);
+        assertThat(completions.flagBits()).isEqualTo(3);
+        assertThat(completions.flags()).containsExactly(WorkCompletionFlag.GRH, WorkCompletionFlag.WITH_IMM);
         completions.check();
         assertThat(completions.copy()).isEqualTo(new WorkCompletion(ID, WorkCompletionStatus.SUCCESS,
                 WorkCompletionOpcode.RECV, 0x80000001, 0xfffffffe, 0x81020384, 0x00ffffff, 0x00fffffe,
-                WorkCompletion.FLAG_GRH | WorkCompletion.FLAG_WITH_IMMEDIATE));
+                WorkCompletionFlag.GRH.bit() | WorkCompletionFlag.WITH_IMM.bit()));
         assertThat(completions.next()).isFalse();
     }
 
     @Test
     void flagsAreThoseOfTheHeader() {
-        assertThat(WorkCompletion.FLAG_GRH).isEqualTo(Rdma.IBV_WC_GRH());
-        assertThat(WorkCompletion.FLAG_WITH_IMMEDIATE).isEqualTo(Rdma.IBV_WC_WITH_IMM());
-        assertThat(WorkCompletion.FLAG_IP_CHECKSUM_OK).isEqualTo(Rdma.IBV_WC_IP_CSUM_OK());
-        assertThat(WorkCompletion.FLAG_WITH_INVALIDATE).isEqualTo(Rdma.IBV_WC_WITH_INV());
-        assertThat(WorkCompletion.FLAG_TAG_SYNC_REQUEST).isEqualTo(Rdma.IBV_WC_TM_SYNC_REQ());
-        assertThat(WorkCompletion.FLAG_TAG_MATCH).isEqualTo(Rdma.IBV_WC_TM_MATCH());
-        assertThat(WorkCompletion.FLAG_TAG_DATA_VALID).isEqualTo(Rdma.IBV_WC_TM_DATA_VALID());
+        Map<String, Integer> constants = constants("IBV_WC_(GRH|WITH_.*|IP_CSUM_OK|TM_(SYNC_REQ|MATCH|DATA_VALID))");
+        assertThat(constants).hasSize(WorkCompletionFlag.values().length);
+        for (WorkCompletionFlag flag : WorkCompletionFlag.values()) {
+            assertThat(flag.bit()).describedAs(flag.name()).isEqualTo(constants.get(flag.name()));
+            assertThat(WorkCompletionFlag.of(flag.bit())).containsExactly(flag);
+        }
     }
 
     @Test

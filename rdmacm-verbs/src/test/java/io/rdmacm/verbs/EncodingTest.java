@@ -222,7 +222,7 @@ class EncodingTest {
         assertThat(copy.immediate()).isEqualTo(immediate);
         assertThat(copy.queuePairNumber()).isEqualTo(number);
         assertThat(copy.sourceQueuePair()).isEqualTo(source);
-        assertThat(copy.flags()).isEqualTo(flags);
+        assertThat(copy.flagBits()).isEqualTo(flags);
     }
 
     @Property(tries = 300)

@@ -164,7 +164,7 @@ class ExtendedCompletionQueueTest {
         return List.of(
                 new Row("read_opcode", null, c -> c.opcode().value(), Rdma.IBV_WC_RECV()),
                 new Row("read_vendor_err", null, CompletionCursor::vendorError, 0x80000002),
-                new Row("read_wc_flags", null, CompletionCursor::flags, WorkCompletion.FLAG_GRH),
+                new Row("read_wc_flags", null, CompletionCursor::flagBits, WorkCompletionFlag.GRH.bit()),
                 new Row("read_wc_flags", null, c -> c.hasImmediate() ? 1 : 0, 0),
                 new Row("read_byte_len", CompletionField.BYTE_LEN, CompletionCursor::byteLength, 0x80000003),
                 new Row("read_imm_data", CompletionField.IMM, CompletionCursor::immediate, 0x80000004),
@@ -246,7 +246,7 @@ class ExtendedCompletionQueueTest {
             completion.next();
             assertThat(completion.copy()).isEqualTo(new WorkCompletion(5, WorkCompletionStatus.SUCCESS,
                     WorkCompletionOpcode.RECV, 0x80000002, 0x80000003, 0x80000004, 0x80000005, 0x80000006,
-                    WorkCompletion.FLAG_GRH));
+                    WorkCompletionFlag.GRH.bit()));
             completion.next();
             assertThat(completion.status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
             assertThatExceptionOfType(WorkCompletionException.class).isThrownBy(completion::check)

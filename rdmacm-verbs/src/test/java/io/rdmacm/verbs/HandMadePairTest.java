@@ -94,6 +94,36 @@ class HandMadePairTest {
     }
 
     @Test
+    @Covers({"ibv_modify_qp", "ibv_query_qp"})
+    void timesAndRatesAreReadBack() throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).unconnected().build()) {
+            QueuePair queuePair = pair.a().queuePair();
+            AddressAttributes route = pair.route();
+            AddressAttributes slow = new AddressAttributes(route.globalRoute(), 0, 0, 0, Rate.RATE_2_5_GBPS,
+                    route.port());
+            queuePair.modify(pair.toInit());
+            queuePair.modify(pair.toRtr(pair.b().queuePair().number()).toBuilder()
+                    .minRnrTimer(Duration.ofMillis(5)).path(slow).build());
+            queuePair.modify(pair.toRts().toBuilder().timeout(Duration.ofMillis(500)).build());
+
+            QueuePairAttributes found = queuePair.query().attributes();
+            assertThat(found.minRnrTimer()).isEqualTo(RnrTimer.ofCode(18));
+            assertThat(found.minRnrTimer().duration()).contains(Duration.ofNanos(5_120_000));
+            assertThat(found.timeout()).isEqualTo(AckTimeout.ofCode(17));
+            assertThat(found.timeout().duration()).contains(Duration.ofNanos(536_870_912));
+            // SoftRoCE takes a rate and does not keep it
+            assertThat(found.path().staticRate()).isIn(Rate.RATE_2_5_GBPS, Rate.RATE_MAX);
+
+            queuePair.modify(QueuePairAttributes.builder().minRnrTimer(RnrTimer.ofCode(0)).build());
+            assertThat(queuePair.query().attributes().minRnrTimer()).isEqualTo(RnrTimer.ofCode(0));
+        }
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC)
+                .rts(step -> step.toBuilder().timeout(AckTimeout.INFINITE).build()).build()) {
+            assertThat(pair.a().queuePair().query().attributes().timeout().isInfinite()).isTrue();
+        }
+    }
+
+    @Test
     @Covers({"ibv_modify_qp", "ibv_get_async_event"})
     void sendsWaitWhileTheQueueIsDrained() throws Exception {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.IntFunction;
@@ -61,6 +62,48 @@ class QueuePairAttributesTest {
             assertThat(ALL.present()).isEqualTo(EnumSet.allOf(QueuePairAttribute.class));
             assertThat(QueuePairStructs.mask(ALL)).isEqualTo(Rdma.IBV_QP_RATE_LIMIT() | (1 << 21) - 1);
         }
+    }
+
+    @Test
+    void codesThatTheSpecificationDoesNotHaveAreReadAndWrittenBackAsTheyAre() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment struct = ibv_qp_attr.allocate(arena);
+            ibv_qp_attr.timeout(struct, (byte) 200);
+            ibv_qp_attr.min_rnr_timer(struct, (byte) 255);
+            ibv_qp_attr.alt_timeout(struct, (byte) 99);
+            ibv_ah_attr.static_rate(ibv_qp_attr.ah_attr(struct), (byte) 251);
+            Set<QueuePairAttribute> attributes = EnumSet.of(QueuePairAttribute.TIMEOUT,
+                    QueuePairAttribute.MIN_RNR_TIMER, QueuePairAttribute.ALT_PATH, QueuePairAttribute.AV);
+
+            QueuePairAttributes read = QueuePairStructs.read(struct.address(), attributes);
+            assertThat(read.timeout().code()).isEqualTo(200);
+            assertThat(read.minRnrTimer().code()).isEqualTo(255);
+            assertThat(read.alternatePath().timeout().code()).isEqualTo(99);
+            assertThat(read.path().staticRate().value()).isEqualTo(251);
+            MemorySegment written = ibv_qp_attr.allocate(arena);
+            QueuePairStructs.write(read.toBuilder().build(), written.address());
+            assertThat(written.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(struct.toArray(ValueLayout.JAVA_BYTE));
+
+            QueuePairAttributes.Builder builder = QueuePairAttributes.builder();
+            assertThatIllegalArgumentException().isThrownBy(() -> builder.timeout(read.timeout()))
+                    .withMessageEndingWith("must be from 0 to 31, not 200");
+            assertThatIllegalArgumentException().isThrownBy(() -> builder.minRnrTimer(read.minRnrTimer()))
+                    .withMessageEndingWith("must be from 0 to 31, not 255");
+        }
+    }
+
+    @Test
+    void durationsAreRoundedUpToTheNextCode() {
+        QueuePairAttributes rounded = QueuePairAttributes.builder().timeout(Duration.ofMillis(500))
+                .minRnrTimer(Duration.ofMillis(1)).build();
+        assertThat(rounded.timeout()).isEqualTo(AckTimeout.ofCode(17));
+        assertThat(rounded.minRnrTimer()).isEqualTo(RnrTimer.ofCode(14));
+        assertThat(rounded).hasToString("QueuePairAttributes{TIMEOUT=PT0.536870912S (code 17),"
+                + " MIN_RNR_TIMER=PT0.00128S (code 14)}");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> QueuePairAttributes.builder().timeout(Duration.ofDays(1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> QueuePairAttributes.builder().minRnrTimer(Duration.ofSeconds(1)));
     }
 
     @Test

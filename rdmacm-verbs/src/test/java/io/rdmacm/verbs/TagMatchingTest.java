@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.Set;
 
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -72,7 +74,7 @@ class TagMatchingTest {
     }
 
     /** What a completion of the server is compared with. */
-    private record Seen(WorkCompletionOpcode opcode, long id, int flags, long tag) {
+    private record Seen(WorkCompletionOpcode opcode, long id, Set<WorkCompletionFlag> flags, long tag) {
     }
 
     private Seen serverCompletion() throws Exception {
@@ -101,7 +103,7 @@ class TagMatchingTest {
         Seen seen = serverCompletion();
         assertThat(seen.opcode()).isEqualTo(WorkCompletionOpcode.TM_ADD);
         assertThat(seen.id()).isEqualTo(tag);
-        if ((seen.flags() & WorkCompletion.FLAG_TAG_SYNC_REQUEST) != 0) {
+        if (seen.flags().contains(WorkCompletionFlag.TM_SYNC_REQ)) {
             synchronise();
         }
     }
@@ -146,7 +148,7 @@ class TagMatchingTest {
         for (int tag = TAGS; tag >= 1; tag--) {
             send(EAGER, tag);
             assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_RECV, tag,
-                    WorkCompletion.FLAG_TAG_MATCH | WorkCompletion.FLAG_TAG_DATA_VALID, tag));
+                    EnumSet.of(WorkCompletionFlag.TM_MATCH, WorkCompletionFlag.TM_DATA_VALID), tag));
             assertArrived(false);
             server.postReceive(0, LENGTH);
         }
@@ -159,7 +161,7 @@ class TagMatchingTest {
         addTags();
         for (int i = 1; i <= TAGS; i++) {
             send(EAGER, OTHER_TAG);
-            assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_RECV, 0, 0, 0));
+            assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_RECV, 0, Set.of(), 0));
             unexpected++;
             synchronise();
             assertArrived(true);
@@ -174,7 +176,7 @@ class TagMatchingTest {
         addTags();
         for (int i = 1; i <= TAGS; i++) {
             send(NO_TAG, OTHER_TAG);
-            assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_NO_TAG, 0, 0, 0));
+            assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_NO_TAG, 0, Set.of(), 0));
             assertArrived(true);
             server.postReceive(0, LENGTH);
         }
@@ -188,10 +190,10 @@ class TagMatchingTest {
         for (int tag = TAGS; tag >= 1; tag--) {
             send(RENDEZVOUS, tag);
             assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_RECV, tag,
-                    WorkCompletion.FLAG_TAG_MATCH, tag));
+                    EnumSet.of(WorkCompletionFlag.TM_MATCH), tag));
             assertThat(client.success().opcode()).isEqualTo(WorkCompletionOpcode.RECV);
             assertThat(serverCompletion()).isEqualTo(new Seen(WorkCompletionOpcode.TM_RECV, tag,
-                    WorkCompletion.FLAG_TAG_DATA_VALID, 0));
+                    EnumSet.of(WorkCompletionFlag.TM_DATA_VALID), 0));
             assertArrived(true);
             server.postReceive(0, LENGTH);
         }

@@ -79,7 +79,7 @@ class TrafficTest {
         assertThat(received.opcode()).isEqualTo(WorkCompletionOpcode.RECV);
         assertThat(received.byteLength()).isEqualTo(header + length);
         assertThat(received.queuePairNumber()).isEqualTo(to.pair.number());
-        assertThat((received.flags() & WorkCompletion.FLAG_WITH_IMMEDIATE) != 0).isEqualTo(withImmediate);
+        assertThat(received.hasImmediate()).isEqualTo(withImmediate);
         if (withImmediate) {
             assertThat(received.immediate()).isEqualTo(~number);
         }

@@ -65,7 +65,7 @@ final class Transfers implements Act {
             WorkCompletion received = to.success(~number);
             LossException.unless(received.byteLength() == length, "%d bytes of %d have come", received.byteLength(),
                     length);
-            boolean immediate = (received.flags() & WorkCompletion.FLAG_WITH_IMMEDIATE) != 0;
+            boolean immediate = received.hasImmediate();
             LossException.unless(immediate == (operation != Operation.SEND), "immediate of %s: %s", operation,
                     immediate);
             LossException.unless(!immediate || received.immediate() == (int) number, "immediate value %x instead of %x",
