@@ -271,11 +271,11 @@ uint64_t oracle_device_ex(uint64_t *numbers)
 	PUT(a->odp_caps.general_caps);
 	PUT(a->odp_caps.per_transport_caps.rc_odp_caps), PUT(a->odp_caps.per_transport_caps.uc_odp_caps);
 	PUT(a->odp_caps.per_transport_caps.ud_odp_caps), PUT(a->completion_timestamp_mask), PUT(a->hca_core_clock);
-	PUT(a->device_cap_flags_ex), PUT(a->tso_caps.max_tso), PUT((int)a->tso_caps.supported_qpts);
-	PUT((int)a->rss_caps.supported_qpts), PUT((int)a->rss_caps.max_rwq_indirection_tables);
+	PUT(a->device_cap_flags_ex), PUT(a->tso_caps.max_tso), PUT(a->tso_caps.supported_qpts);
+	PUT(a->rss_caps.supported_qpts), PUT((int)a->rss_caps.max_rwq_indirection_tables);
 	PUT((int)a->rss_caps.max_rwq_indirection_table_size), PUT(a->rss_caps.rx_hash_fields_mask);
 	PUT(a->rss_caps.rx_hash_function), PUT((int)a->max_wq_type_rq), PUT(a->packet_pacing_caps.qp_rate_limit_min);
-	PUT(a->packet_pacing_caps.qp_rate_limit_max), PUT((int)a->packet_pacing_caps.supported_qpts);
+	PUT(a->packet_pacing_caps.qp_rate_limit_max), PUT(a->packet_pacing_caps.supported_qpts);
 	PUT(a->raw_packet_caps), PUT((int)a->tm_caps.max_rndv_hdr_size), PUT((int)a->tm_caps.max_num_tags);
 	PUT(a->tm_caps.flags), PUT((int)a->tm_caps.max_ops), PUT((int)a->tm_caps.max_sge);
 	PUT(a->cq_mod_caps.max_cq_count), PUT(a->cq_mod_caps.max_cq_period), PUT(a->max_dm_size);

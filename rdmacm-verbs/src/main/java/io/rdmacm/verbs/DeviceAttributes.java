@@ -46,7 +46,7 @@ import io.rdmacm.verbs.internal.Memory;
  * @param maxSharedReceiveRequests the most work requests of a shared receive queue
  * @param maxSharedReceiveScatterGather the most scatter/gather entries of its work requests
  * @param maxPartitions the most partitions
- * @param localAckDelay the delay before it acknowledges: 4.096 microseconds times two to this power
+ * @param localAckDelay the longest delay before it acknowledges
  * @param physicalPorts ports; 255 for more, see {@link DeviceAttributesEx#physicalPorts}
  */
 public record DeviceAttributes(String firmwareVersion, Guid nodeGuid, Guid systemImageGuid, long maxRegionSize,
@@ -58,7 +58,7 @@ public record DeviceAttributes(String firmwareVersion, Guid nodeGuid, Guid syste
         int maxRdd, int maxMemoryWindows, int maxRawIpv6QueuePairs, int maxRawEthernetQueuePairs,
         int maxMulticastGroups, int maxMulticastQueuePairs, int maxMulticastAttachments, int maxAddressHandles,
         int maxFastRegions, int maxMapsPerFastRegion, int maxSharedReceiveQueues, int maxSharedReceiveRequests,
-        int maxSharedReceiveScatterGather, int maxPartitions, int localAckDelay, int physicalPorts) {
+        int maxSharedReceiveScatterGather, int maxPartitions, ExponentialDelay localAckDelay, int physicalPorts) {
     static DeviceAttributes read(long address) {
         return new DeviceAttributes(Memory.string(address + ibv_device_attr.fw_ver$offset()),
                 new Guid(NetworkOrder.toHost(Memory.getLong(address + ibv_device_attr.node_guid$offset()))),
@@ -99,7 +99,8 @@ public record DeviceAttributes(String firmwareVersion, Guid nodeGuid, Guid syste
                 Memory.getInt(address + ibv_device_attr.max_srq_wr$offset()),
                 Memory.getInt(address + ibv_device_attr.max_srq_sge$offset()),
                 Short.toUnsignedInt(Memory.getShort(address + ibv_device_attr.max_pkeys$offset())),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_device_attr.local_ca_ack_delay$offset())),
+                new ExponentialDelay(
+                        Byte.toUnsignedInt(Memory.getByte(address + ibv_device_attr.local_ca_ack_delay$offset()))),
                 Byte.toUnsignedInt(Memory.getByte(address + ibv_device_attr.phys_port_cnt$offset())));
     }
 }

@@ -72,49 +72,50 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
      * TCP segmentation ({@code struct ibv_tso_caps}).
      *
      * @param maxBytes the longest payload in bytes
-     * @param queuePairTypes a bit for each type of queue pair that has it
+     * @param queuePairTypes the types of queue pairs that have it
      */
-    public record Tso(long maxBytes, int queuePairTypes) {
+    public record Tso(long maxBytes, FlagSet<QueuePairType> queuePairTypes) {
         /** Whether a type of queue pair has it ({@code ibv_is_qpt_supported}). */
         @CFunction("ibv_is_qpt_supported")
         public boolean supports(QueuePairType type) {
-            return isSupported(queuePairTypes, type);
+            return queuePairTypes.contains(type);
         }
 
         static Tso read(long address) {
             return new Tso(unsigned(address + ibv_tso_caps.max_tso$offset()),
-                    Memory.getInt(address + ibv_tso_caps.supported_qpts$offset()));
+                    typesOf(Memory.getInt(address + ibv_tso_caps.supported_qpts$offset())));
         }
     }
 
     /**
      * Receive-side scaling ({@code struct ibv_rss_caps}).
      *
-     * @param queuePairTypes a bit for each type of queue pair that has it
+     * @param queuePairTypes the types of queue pairs that have it
      * @param maxIndirectionTables the most indirection tables
      * @param maxIndirectionTableSize the most work queues of one
      * @param hashFields what can be hashed
-     * @param hashFunctions the bits of {@code enum ibv_rx_hash_function_flags}, see {@link #toeplitz()}
+     * @param hashFunctions how it can be hashed ({@code enum ibv_rx_hash_function_flags})
      */
-    public record Rss(int queuePairTypes, int maxIndirectionTables, int maxIndirectionTableSize,
-            FlagSet<RxHashField> hashFields, int hashFunctions) {
+    public record Rss(FlagSet<QueuePairType> queuePairTypes, int maxIndirectionTables, int maxIndirectionTableSize,
+            FlagSet<RxHashField> hashFields, FlagSet<RxHashFunction> hashFunctions) {
         /** Whether the Toeplitz hash is there. */
         public boolean toeplitz() {
-            return (hashFunctions & Rdma.IBV_RX_HASH_FUNC_TOEPLITZ()) != 0;
+            return hashFunctions.contains(RxHashFunction.TOEPLITZ);
         }
 
         /** Whether a type of queue pair has it ({@code ibv_is_qpt_supported}). */
         @CFunction("ibv_is_qpt_supported")
         public boolean supports(QueuePairType type) {
-            return isSupported(queuePairTypes, type);
+            return queuePairTypes.contains(type);
         }
 
         static Rss read(long address) {
-            return new Rss(Memory.getInt(address + ibv_rss_caps.supported_qpts$offset()),
+            return new Rss(typesOf(Memory.getInt(address + ibv_rss_caps.supported_qpts$offset())),
                     Memory.getInt(address + ibv_rss_caps.max_rwq_indirection_tables$offset()),
                     Memory.getInt(address + ibv_rss_caps.max_rwq_indirection_table_size$offset()),
                     RxHashField.of(Memory.getLong(address + ibv_rss_caps.rx_hash_fields_mask$offset())),
-                    Byte.toUnsignedInt(Memory.getByte(address + ibv_rss_caps.rx_hash_function$offset())));
+                    RxHashFunction.of(
+                            Byte.toUnsignedInt(Memory.getByte(address + ibv_rss_caps.rx_hash_function$offset()))));
         }
     }
 
@@ -123,19 +124,19 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
      *
      * @param minRate the lowest in kbit/s
      * @param maxRate the highest in kbit/s; 0 when the rate cannot be limited
-     * @param queuePairTypes a bit for each type of queue pair that has it
+     * @param queuePairTypes the types of queue pairs that have it
      */
-    public record PacketPacing(long minRate, long maxRate, int queuePairTypes) {
+    public record PacketPacing(long minRate, long maxRate, FlagSet<QueuePairType> queuePairTypes) {
         /** Whether a type of queue pair has it ({@code ibv_is_qpt_supported}). */
         @CFunction("ibv_is_qpt_supported")
         public boolean supports(QueuePairType type) {
-            return isSupported(queuePairTypes, type);
+            return queuePairTypes.contains(type);
         }
 
         static PacketPacing read(long address) {
             return new PacketPacing(unsigned(address + ibv_packet_pacing_caps.qp_rate_limit_min$offset()),
                     unsigned(address + ibv_packet_pacing_caps.qp_rate_limit_max$offset()),
-                    Memory.getInt(address + ibv_packet_pacing_caps.supported_qpts$offset()));
+                    typesOf(Memory.getInt(address + ibv_packet_pacing_caps.supported_qpts$offset())));
         }
     }
 
@@ -220,7 +221,9 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
         return Integer.toUnsignedLong(Memory.getInt(address));
     }
 
-    private static boolean isSupported(int types, QueuePairType type) {
-        return (types & 1 << type.value()) != 0;
+    /** The types of queue pairs of a mask, with a bit for each as ibv_is_qpt_supported(3) tests it. */
+    static FlagSet<QueuePairType> typesOf(int mask) {
+        return FlagSet.of(QueuePairType.values(), Integer.toUnsignedLong(mask),
+                type -> Integer.toUnsignedLong(1 << type.value()));
     }
 }

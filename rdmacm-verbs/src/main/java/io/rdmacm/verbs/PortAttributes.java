@@ -20,24 +20,22 @@ import io.rdmacm.verbs.internal.Memory;
  * @param lid its local identifier; 0 on Ethernet
  * @param subnetManagerLid the local identifier of the subnet manager
  * @param lidMaskControl how many low bits of the local identifier are free
- * @param maxVirtualLanes a code for how many virtual lanes it has
+ * @param maxVirtualLanes how many virtual lanes it has
  * @param subnetManagerServiceLevel the service level of the subnet manager
- * @param subnetTimeout the longest time through the subnet: 4.096 microseconds times two to this power
+ * @param subnetTimeout the longest time through the subnet
  * @param initTypeReply how it was initialized
- * @param activeWidth a code for its width: 1 for 1X, 2 for 4X, 4 for 8X, 8 for 12X, 16 for 2X
- * @param activeSpeed a code for the speed of a lane: 1 for 2.5, 2 for 5, 4 and 8 for 10, 16 for 14, 32 for 25,
- *        64 for 50, 128 for 100 Gbit/s
- * @param physicalState a code for the state of the link: 1 sleep, 2 polling, 3 disabled, 4 training, 5 up, 6 recovery,
- *        7 test
+ * @param activeWidth how many lanes the link has now
+ * @param activeSpeed how fast each lane is now
+ * @param physicalState the physical state of the link
  * @param linkLayer what it is connected with
  * @param globalRouteRequired whether addresses need a global route ({@code IBV_QPF_GRH_REQUIRED})
  * @param extendedCapabilities what else it can do
  */
 public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gidTableLength,
         FlagSet<PortCapability> capabilities, long maxMessageSize, long badPartitionKeys, long queueKeyViolations,
-        int partitionKeyTableLength, int lid, int subnetManagerLid, int lidMaskControl, int maxVirtualLanes,
-        int subnetManagerServiceLevel, int subnetTimeout, int initTypeReply, int activeWidth, int activeSpeed,
-        int physicalState, LinkLayer linkLayer, boolean globalRouteRequired,
+        int partitionKeyTableLength, int lid, int subnetManagerLid, int lidMaskControl, VirtualLanes maxVirtualLanes,
+        int subnetManagerServiceLevel, ExponentialDelay subnetTimeout, int initTypeReply, LinkWidth activeWidth,
+        LinkSpeed activeSpeed, PhysicalState physicalState, LinkLayer linkLayer, boolean globalRouteRequired,
         FlagSet<ExtendedPortCapability> extendedCapabilities) {
     private static final int MTU_BASE = 128;
 
@@ -53,13 +51,14 @@ public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gid
                 Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.lid$offset())),
                 Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.sm_lid$offset())),
                 Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.lmc$offset())),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.max_vl_num$offset())),
+                new VirtualLanes(Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.max_vl_num$offset()))),
                 Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.sm_sl$offset())),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.subnet_timeout$offset())),
+                new ExponentialDelay(
+                        Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.subnet_timeout$offset()))),
                 Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.init_type_reply$offset())),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.active_width$offset())),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.active_speed$offset())),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.phys_state$offset())),
+                new LinkWidth(Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.active_width$offset()))),
+                new LinkSpeed(Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.active_speed$offset()))),
+                new PhysicalState(Byte.toUnsignedInt(Memory.getByte(address + ibv_port_attr.phys_state$offset()))),
                 LinkLayer.of(Memory.getByte(address + ibv_port_attr.link_layer$offset())),
                 (Memory.getByte(address + ibv_port_attr.flags$offset()) & Rdma.IBV_QPF_GRH_REQUIRED()) != 0,
                 ExtendedPortCapability.of(

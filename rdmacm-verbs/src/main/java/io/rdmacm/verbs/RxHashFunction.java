@@ -18,4 +18,8 @@ public enum RxHashFunction {
     public int bit() {
         return bit;
     }
+
+    static FlagSet<RxHashFunction> of(int mask) {
+        return FlagSet.of(values(), Integer.toUnsignedLong(mask), RxHashFunction::bit);
+    }
 }

@@ -145,14 +145,18 @@ class QueryTest {
     @Covers("ibv_is_qpt_supported")
     void aTypeOfQueuePairIsSupportedByItsBit() {
         FlagSet<RxHashField> fields = RxHashField.of(0);
+        FlagSet<RxHashFunction> none = RxHashFunction.of(0);
         for (QueuePairType type : QueuePairType.values()) {
-            int bit = 1 << type.value();
-            assertThat(new DeviceAttributesEx.Tso(1, bit).supports(type)).isTrue();
-            assertThat(new DeviceAttributesEx.Tso(1, ~bit).supports(type)).isFalse();
-            assertThat(new DeviceAttributesEx.PacketPacing(0, 1, bit).supports(type)).isTrue();
-            assertThat(new DeviceAttributesEx.PacketPacing(0, 1, ~bit).supports(type)).isFalse();
-            assertThat(new DeviceAttributesEx.Rss(bit, 0, 0, fields, 0).supports(type)).isTrue();
-            assertThat(new DeviceAttributesEx.Rss(~bit, 0, 0, fields, 0).supports(type)).isFalse();
+            FlagSet<QueuePairType> only = DeviceAttributesEx.typesOf(1 << type.value());
+            FlagSet<QueuePairType> others = DeviceAttributesEx.typesOf(~(1 << type.value()));
+            assertThat(only).containsExactly(type);
+            assertThat(others.bits()).isEqualTo(0xffffffffL & ~only.bits());
+            assertThat(new DeviceAttributesEx.Tso(1, only).supports(type)).isTrue();
+            assertThat(new DeviceAttributesEx.Tso(1, others).supports(type)).isFalse();
+            assertThat(new DeviceAttributesEx.PacketPacing(0, 1, only).supports(type)).isTrue();
+            assertThat(new DeviceAttributesEx.PacketPacing(0, 1, others).supports(type)).isFalse();
+            assertThat(new DeviceAttributesEx.Rss(only, 0, 0, fields, none).supports(type)).isTrue();
+            assertThat(new DeviceAttributesEx.Rss(others, 0, 0, fields, none).supports(type)).isFalse();
         }
     }
 

@@ -94,7 +94,7 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
             out.println("\tmax_srq_sge:\t\t\t" + basic.maxSharedReceiveScatterGather());
         }
         out.println("\tmax_pkeys:\t\t\t" + basic.maxPartitions());
-        out.println("\tlocal_ca_ack_delay:\t\t" + basic.localAckDelay());
+        out.println("\tlocal_ca_ack_delay:\t\t" + basic.localAckDelay().code());
     }
 
     /** What it can do. */
@@ -162,9 +162,9 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
         out.println("\trss_caps:");
         out.println("\t\tmax_rwq_indirection_tables:\t\t\t" + rss.maxIndirectionTables());
         out.println("\t\tmax_rwq_indirection_table_size:\t\t\t" + rss.maxIndirectionTableSize());
-        out.println("\t\trx_hash_function:\t\t\t\t0x" + Integer.toHexString(rss.hashFunctions()));
+        out.println("\t\trx_hash_function:\t\t\t\t0x" + Long.toHexString(rss.hashFunctions().bits()));
         out.println(String.format("\t\trx_hash_fields_mask:\t\t\t\t0x%X", rss.hashFields().bits()));
-        if (rss.queuePairTypes() != 0) {
+        if (rss.queuePairTypes().bits() != 0) {
             printTypes(rss.queuePairTypes());
         }
         out.println("\tmax_wq_type_rq:\t\t\t" + attributes.maxReceiveWorkQueues());
@@ -177,16 +177,16 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
         }
     }
 
-    private void printTypes(int types) {
+    private void printTypes(FlagSet<QueuePairType> types) {
         out.println("\t\tsupported_qp:");
-        int unknown = types;
+        long unknown = types.bits();
         for (QueuePairType type : new QueuePairType[] {QueuePairType.RAW_PACKET, QueuePairType.UD}) {
-            if ((types & 1 << type.value()) != 0) {
+            if (types.contains(type)) {
                 out.println(FLAG + "SUPPORT_" + type);
             }
-            unknown &= ~(1 << type.value());
+            unknown &= ~(1L << type.value());
         }
-        printUnknown(Integer.toUnsignedLong(unknown));
+        printUnknown(unknown);
     }
 
     private void printTagMatching() {

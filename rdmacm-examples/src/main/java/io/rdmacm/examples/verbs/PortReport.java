@@ -5,15 +5,20 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.OptionalInt;
 
 import io.rdmacm.verbs.Gid;
 import io.rdmacm.verbs.GidEntry;
 import io.rdmacm.verbs.GidType;
 import io.rdmacm.verbs.LinkLayer;
+import io.rdmacm.verbs.LinkSpeed;
+import io.rdmacm.verbs.LinkWidth;
+import io.rdmacm.verbs.PhysicalState;
 import io.rdmacm.verbs.PortAttributes;
 import io.rdmacm.verbs.PortState;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.TransportType;
+import io.rdmacm.verbs.VirtualLanes;
 import io.rdmacm.verbs.VerbsContext;
 
 /** What ibv_devinfo prints of a port, in the words and the order of the C program. */
@@ -22,12 +27,10 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
     private static final int MTU_BASE = 7;
     private static final Map<LinkLayer, String> LINK_LAYERS = Map.of(LinkLayer.UNSPECIFIED, "Unspecified",
             LinkLayer.INFINIBAND, "InfiniBand", LinkLayer.ETHERNET, "Ethernet");
-    private static final Map<Integer, String> VIRTUAL_LANES = Map.of(1, "1", 2, "2", 3, "4", 4, "8", 5, "15");
-    private static final Map<Integer, String> WIDTHS = Map.of(1, "1", 2, "4", 4, "8", 8, "12", 16, "2");
-    private static final Map<Integer, String> SPEEDS = Map.of(1, "2.5 Gbps", 2, "5.0 Gbps", 4, "10.0 Gbps",
-            8, "10.0 Gbps", 16, "14.0 Gbps", 32, "25.0 Gbps", 64, "50.0 Gbps", 128, "100.0 Gbps");
-    private static final Map<Integer, String> PHYSICAL_STATES = Map.of(1, "SLEEP", 2, "POLLING", 3, "DISABLED",
-            4, "PORT_CONFIGURATION TRAINNING", 5, "LINK_UP", 6, "LINK_ERROR_RECOVERY", 7, "PHY TEST");
+    private static final Map<PhysicalState, String> PHYSICAL_STATES = Map.of(PhysicalState.SLEEP, "SLEEP",
+            PhysicalState.POLLING, "POLLING", PhysicalState.DISABLED, "DISABLED",
+            PhysicalState.TRAINING, "PORT_CONFIGURATION TRAINNING", PhysicalState.LINK_UP, "LINK_UP",
+            PhysicalState.LINK_ERROR_RECOVERY, "LINK_ERROR_RECOVERY", PhysicalState.PHY_TEST, "PHY TEST");
 
     /** The state of the port; when verbose, all that there is to know. */
     void print(boolean verbose, TransportType transport) throws IOException {
@@ -51,19 +54,20 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
         out.println("\t\t\tmax_msg_sz:\t\t0x" + Long.toHexString(attributes.maxMessageSize()));
         out.println(String.format("\t\t\tport_cap_flags:\t\t0x%08x", attributes.capabilities().bits()));
         out.println(String.format("\t\t\tport_cap_flags2:\t0x%04x", attributes.extendedCapabilities().bits()));
-        out.println("\t\t\tmax_vl_num:\t\t" + coded(VIRTUAL_LANES, attributes.maxVirtualLanes(), "", "value"));
+        out.println("\t\t\tmax_vl_num:\t\t" + lanes(attributes.maxVirtualLanes()));
         out.println("\t\t\tbad_pkey_cntr:\t\t0x" + Long.toHexString(attributes.badPartitionKeys()));
         out.println("\t\t\tqkey_viol_cntr:\t\t0x" + Long.toHexString(attributes.queueKeyViolations()));
         out.println("\t\t\tsm_sl:\t\t\t" + attributes.subnetManagerServiceLevel());
         out.println("\t\t\tpkey_tbl_len:\t\t" + attributes.partitionKeyTableLength());
         out.println("\t\t\tgid_tbl_len:\t\t" + attributes.gidTableLength());
-        out.println("\t\t\tsubnet_timeout:\t\t" + attributes.subnetTimeout());
+        out.println("\t\t\tsubnet_timeout:\t\t" + attributes.subnetTimeout().code());
         out.println("\t\t\tinit_type_reply:\t" + attributes.initTypeReply());
-        out.println("\t\t\tactive_width:\t\t" + coded(WIDTHS, attributes.activeWidth(), "X", "width"));
-        out.println("\t\t\tactive_speed:\t\t" + coded(SPEEDS, attributes.activeSpeed(), "", "speed"));
+        out.println("\t\t\tactive_width:\t\t" + width(attributes.activeWidth()));
+        out.println("\t\t\tactive_speed:\t\t" + speed(attributes.activeSpeed()));
         if (transport == TransportType.IB) {
-            out.println("\t\t\tphys_state:\t\t"
-                    + coded(PHYSICAL_STATES, attributes.physicalState(), "", "physical state"));
+            PhysicalState state = attributes.physicalState();
+            out.println("\t\t\tphys_state:\t\t" + PHYSICAL_STATES.getOrDefault(state, "invalid physical state")
+                    + " (" + state.code() + ")");
         }
     }
 
@@ -105,7 +109,21 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
         return bytes == 0 ? "invalid MTU (0)" : bytes + " (" + (Integer.numberOfTrailingZeros(bytes) - MTU_BASE) + ")";
     }
 
-    private static String coded(Map<Integer, String> meanings, int code, String unit, String what) {
-        return meanings.getOrDefault(code, "invalid " + what) + unit + " (" + code + ")";
+    private static String lanes(VirtualLanes lanes) {
+        return number(lanes.count(), "invalid value") + " (" + lanes.code() + ")";
+    }
+
+    private static String width(LinkWidth width) {
+        return number(width.lanes(), "invalid width") + "X (" + width.code() + ")";
+    }
+
+    private static String number(OptionalInt number, String unknown) {
+        return number.isPresent() ? Integer.toString(number.getAsInt()) : unknown;
+    }
+
+    private static String speed(LinkSpeed speed) {
+        OptionalInt megabits = speed.megabitsPerLane();
+        return (megabits.isPresent() ? megabits.getAsInt() / 1000.0 + " Gbps" : "invalid speed") + " (" + speed.code()
+                + ")";
     }
 }
