@@ -445,7 +445,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         boolean good = succeeded();
         return new WorkCompletion(workRequestId(), status(), good ? opcode() : WorkCompletionOpcode.OTHER,
                 vendorError(), good && has(BYTE_LEN) ? byteLength() : 0, good && has(IMM) ? immediate() : 0,
-                has(QP_NUM) ? queuePairNumber() : 0, good && has(SRC_QP) ? sourceQueuePair() : 0, good ? flagBits() : 0);
+                has(QP_NUM) ? queuePairNumber() : 0, good && has(SRC_QP) ? sourceQueuePair() : 0,
+                good ? flagBits() : 0);
     }
 
     /**

@@ -43,8 +43,8 @@ public final class QueuePairTransitions {
         }
 
         /** To RTS: messages are sent. */
-        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount, int rnrRetry,
-                int maxReadAtomic) {
+        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount,
+                int rnrRetry, int maxReadAtomic) {
             return rts(sendPacketNumber).timeout(timeout).retryCount(retryCount).rnrRetry(rnrRetry)
                     .maxReadAtomic(maxReadAtomic).build();
         }
@@ -111,8 +111,8 @@ public final class QueuePairTransitions {
         }
 
         /** To RTS: messages are sent. */
-        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount, int rnrRetry,
-                int maxReadAtomic) {
+        public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount,
+                int rnrRetry, int maxReadAtomic) {
             return Rc.rtrToRts(sendPacketNumber, timeout, retryCount, rnrRetry, maxReadAtomic);
         }
     }

@@ -25,7 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AddressAttributesTest {
     private static final GlobalRoute ROUTE = new GlobalRoute(new Gid(0xfe80000000000000L, 0x0123456789abcdefL),
             0xfedcb, 0xfe, 0xfd, 0xfc);
-    private static final AddressAttributes ALL = new AddressAttributes(Optional.of(ROUTE), 0xfffe, 0xf, 0x7f, Rate.of(0xe1), 2);
+    private static final AddressAttributes ALL = new AddressAttributes(Optional.of(ROUTE), 0xfffe, 0xf, 0x7f,
+            Rate.of(0xe1), 2);
 
     @ParameterizedTest
     @CsvSource({"0, 0, ::", "0, 1, ::1", "fe80000000000000, 2, fe80::2",
@@ -81,8 +82,8 @@ class AddressAttributesTest {
     @Test
     void theRouteOnRoceNeedsAGidAndItsIndex() {
         assertThat(AddressAttributes.ofRoute(1, new Gid(0, 5), 3))
-                .isEqualTo(new AddressAttributes(Optional.of(new GlobalRoute(new Gid(0, 5), 0, 3, 64, 0)), 0, 0, 0, Rate.RATE_MAX,
-                        1));
+                .isEqualTo(new AddressAttributes(Optional.of(new GlobalRoute(new Gid(0, 5), 0, 3, 64, 0)), 0, 0, 0,
+                        Rate.RATE_MAX, 1));
     }
 
     @Test

@@ -125,7 +125,8 @@ class AddressHandleTest {
     void theWayBackIsReadOfACompletion() throws RdmaException {
         Gid sender = Gid.of(Arrays.copyOfRange(header().toArray(ValueLayout.JAVA_BYTE), 8, 24));
 
-        AddressAttributes back = stack.context().initAddressAttributes(received(WorkCompletionFlag.GRH.bit()), header(), 2);
+        AddressAttributes back = stack.context().initAddressAttributes(
+                received(WorkCompletionFlag.GRH.bit()), header(), 2);
 
         assertThat(back.globalRoute().map(GlobalRoute::destination)).contains(sender);
         assertThat(back.serviceLevel()).isEqualTo(3);

@@ -257,8 +257,8 @@ class EncodingTest {
                         AckTimeout.ofCode(times.get(2))))
                 .partitionKeyIndex(0xfffd).notifyWhenDrained(notify).maxReadAtomic(bytes.get(0))
                 .maxDestinationReadAtomic(bytes.get(1)).minRnrTimer(RnrTimer.ofCode(times.get(0))).port(bytes.get(2))
-                .timeout(AckTimeout.ofCode(times.get(1))).retryCount(retries.get(0)).rnrRetry(retries.get(1)).rateLimit(sizes.get(0))
-                .build();
+                .timeout(AckTimeout.ofCode(times.get(1))).retryCount(retries.get(0))
+                .rnrRetry(retries.get(1)).rateLimit(sizes.get(0)).build();
         MemorySegment written = ibv_qp_attr.allocate(arena);
         QueuePairStructs.write(attributes, written.address());
         int[] values = {state.value(), current.value(), Rdma.IBV_MTU_4096(), migration.value(), key, numbers.get(0),

@@ -35,7 +35,8 @@ class QueuePairAttributesTest {
             .destinationQueuePair(0xfffffc).accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC)
             .capabilities(new QueuePairCapabilities(1, 2, 3, 4, 5)).path(PATH)
             .alternatePath(new AlternatePath(OTHER, 0xfffb, 0xfa, AckTimeout.ofCode(31))).partitionKeyIndex(0xfff9)
-            .notifyWhenDrained(true).maxReadAtomic(0xf8).maxDestinationReadAtomic(0xf7).minRnrTimer(RnrTimer.ofCode(30)).port(0xf6)
+            .notifyWhenDrained(true).maxReadAtomic(0xf8).maxDestinationReadAtomic(0xf7)
+            .minRnrTimer(RnrTimer.ofCode(30)).port(0xf6)
             .timeout(AckTimeout.ofCode(29)).retryCount(7).rnrRetry(6).rateLimit(0x7fffffff).build();
 
     private static MemorySegment oracle(Arena arena) {

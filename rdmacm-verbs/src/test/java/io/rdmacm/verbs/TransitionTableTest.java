@@ -127,10 +127,11 @@ class TransitionTableTest {
     static QueuePairAttributes valuesOf(Set<QueuePairAttribute> wanted, QueuePairState from, QueuePairState to) {
         AddressAttributes path = AddressAttributes.ofRoute(1, new Gid(0, 1), 0);
         QueuePairAttributes all = QueuePairAttributes.builder().state(to).currentState(from).notifyWhenDrained(true)
-                .accessFlags().partitionKeyIndex(0).port(1).queueKey(1).path(path).pathMtu(1024).timeout(AckTimeout.ofCode(14))
-                .retryCount(7).rnrRetry(7).receivePacketNumber(0).maxReadAtomic(1)
-                .alternatePath(new AlternatePath(path, 0, 1, AckTimeout.INFINITE)).minRnrTimer(RnrTimer.ofCode(12)).sendPacketNumber(0)
-                .maxDestinationReadAtomic(1).pathMigrationState(PathMigrationState.MIGRATED)
+                .accessFlags().partitionKeyIndex(0).port(1).queueKey(1).path(path).pathMtu(1024)
+                .timeout(AckTimeout.ofCode(14)).retryCount(7).rnrRetry(7).receivePacketNumber(0).maxReadAtomic(1)
+                .alternatePath(new AlternatePath(path, 0, 1, AckTimeout.INFINITE))
+                .minRnrTimer(RnrTimer.ofCode(12)).sendPacketNumber(0).maxDestinationReadAtomic(1)
+                .pathMigrationState(PathMigrationState.MIGRATED)
                 .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0)).destinationQueuePair(1).rateLimit(1).build();
         EnumMap<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
         wanted.forEach(attribute -> values.put(attribute, all.get(attribute)));
@@ -213,7 +214,8 @@ class TransitionTableTest {
 
         FakeVerbs.reset();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> stack.queuePair().modify(QueuePairAttributes.builder().timeout(AckTimeout.ofCode(3)).build()))
+                .isThrownBy(() -> stack.queuePair().modify(
+                        QueuePairAttributes.builder().timeout(AckTimeout.ofCode(3)).build()))
                 .withMessageContaining("from RTS to RTS does not take [TIMEOUT]");
         assertThat(FakeVerbs.calls("ibv_modify_qp")).isEmpty();
     }
@@ -256,9 +258,11 @@ class TransitionTableTest {
         assertFits(QueuePairType.UD, rtr, QueuePairTransitions.Ud.rtrToRts(1));
         assertFits(QueuePairType.XRC_SEND, reset, QueuePairTransitions.XrcSend.resetToInit(1, 0));
         assertFits(QueuePairType.XRC_SEND, init, QueuePairTransitions.XrcSend.initToRtr(path, 4096, 5, 6));
-        assertFits(QueuePairType.XRC_SEND, rtr, QueuePairTransitions.XrcSend.rtrToRts(1, AckTimeout.ofCode(2), 3, 4, 5));
+        assertFits(QueuePairType.XRC_SEND, rtr,
+                QueuePairTransitions.XrcSend.rtrToRts(1, AckTimeout.ofCode(2), 3, 4, 5));
         assertFits(QueuePairType.XRC_RECV, reset, QueuePairTransitions.XrcReceive.resetToInit(1, 0));
-        assertFits(QueuePairType.XRC_RECV, init, QueuePairTransitions.XrcReceive.initToRtr(path, 512, 5, 6, 7, RnrTimer.ofCode(8)));
+        assertFits(QueuePairType.XRC_RECV, init,
+                QueuePairTransitions.XrcReceive.initToRtr(path, 512, 5, 6, 7, RnrTimer.ofCode(8)));
         assertFits(QueuePairType.XRC_RECV, rtr, QueuePairTransitions.XrcReceive.rtrToRts(1, AckTimeout.ofCode(2)));
         assertFits(QueuePairType.RAW_PACKET, reset, QueuePairTransitions.RawPacket.resetToInit(1));
         assertFits(QueuePairType.RAW_PACKET, init, QueuePairTransitions.RawPacket.initToRtr());

@@ -18,8 +18,8 @@ import io.rdmacm.verbs.PortAttributes;
 import io.rdmacm.verbs.PortState;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.TransportType;
-import io.rdmacm.verbs.VirtualLanes;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.VirtualLanes;
 
 /** What ibv_devinfo prints of a port, in the words and the order of the C program. */
 record PortReport(PrintWriter out, VerbsContext context, int port) {

@@ -57,11 +57,12 @@ class ApmExampleTest {
     @Test
     void alternatePathDiffersInItsEnds() {
         AddressAttributes first = AddressAttributes.builder().port(1).destinationLid(4).serviceLevel(3).build();
-        QueuePairAttributes current = QueuePairAttributes.builder().path(first).partitionKeyIndex(5)
-                .timeout(AckTimeout.ofCode(14)).build();
+        AckTimeout timeout = AckTimeout.ofCode(14);
+        QueuePairAttributes current = QueuePairAttributes.builder().path(first).partitionKeyIndex(5).timeout(timeout)
+                .build();
         AddressAttributes second = AddressAttributes.builder().port(2).destinationLid(9).serviceLevel(3).build();
-        assertThat(AlternatePaths.alternate(current, 2, 9)).isEqualTo(new AlternatePath(second, 5, 2, current.timeout()));
-        assertThat(AlternatePaths.alternate(current, 0, 0)).isEqualTo(new AlternatePath(first, 5, 1, current.timeout()));
+        assertThat(AlternatePaths.alternate(current, 2, 9)).isEqualTo(new AlternatePath(second, 5, 2, timeout));
+        assertThat(AlternatePaths.alternate(current, 0, 0)).isEqualTo(new AlternatePath(first, 5, 1, timeout));
     }
 
     private static void roundTrip() throws Exception {
