@@ -101,7 +101,7 @@ public final class AddressHandle extends NativeObject {
         return domain;
     }
 
-    /** Refuses what a driver would not survive. Asked inside the guard of a send queue of the domain. */
+    /** Refuses what could crash a driver; with the lock of a send queue of the domain held. */
     void requireUsable(ProtectionDomain sender) {
         if (!domain.sharesPosts(sender)) {
             throw new IllegalArgumentException("the address handle belongs to another protection domain than the queue"

@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_wc_tm_info;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.CompletionQueueExOps;
-import io.rdmacm.verbs.internal.FastPath;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
+import io.rdmacm.verbs.internal.DriverQuirks;
 
 /**
  * The completions of an {@link ExtendedCompletionQueue}, read in place: each method asks the driver for one field, and
@@ -38,7 +38,7 @@ public final class CompletionCursor implements AutoCloseable {
     private static final int ENOENT = Rdma.ENOENT();
 
     private final ExtendedCompletionQueue queue;
-    private final QueueGuard guard;
+    private final BiasedLock guard;
     private final CompletionQueueExOps ops;
     private final int fields;
     private final boolean nextPoll;
@@ -68,15 +68,15 @@ public final class CompletionCursor implements AutoCloseable {
 
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
-        this.guard = queue.guard();
+        this.guard = queue.lock();
         this.ops = new CompletionQueueExOps(address);
         this.fields = fields;
-        this.nextPoll = !FastPath.nextPollEnds(queue.context().deviceName());
+        this.nextPoll = !DriverQuirks.nextPollEnds(queue.context().deviceName());
     }
 
     /** Opens; true when there is a completion. */
     boolean start() throws RdmaException {
-        QueueClaim claim = guard.enter();
+        Bias claim = guard.enter();
         int error;
         try {
             requireClosed();
@@ -127,7 +127,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
-        QueueClaim claim = guard.enter();
+        Bias claim = guard.enter();
         int error;
         try {
             switch (state) {
@@ -191,7 +191,7 @@ public final class CompletionCursor implements AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        QueueClaim claim;
+        Bias claim;
         try {
             claim = guard.enter();
         } catch (IllegalStateException e) {
@@ -226,7 +226,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
-        QueueClaim claim = enter(ALWAYS);
+        Bias claim = enter(ALWAYS);
         try {
             return WorkCompletionOpcode.of(ops.readOpcode());
         } finally {
@@ -237,7 +237,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The device's own code of an error ({@code ibv_wc_read_vendor_err}). */
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
-        QueueClaim claim = enter(ALWAYS);
+        Bias claim = enter(ALWAYS);
         try {
             return ops.readVendorErr();
         } finally {
@@ -248,7 +248,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). */
     @CFunction("ibv_wc_read_wc_flags")
     public int flags() {
-        QueueClaim claim = enter(ALWAYS);
+        Bias claim = enter(ALWAYS);
         try {
             return ops.readWcFlags();
         } finally {
@@ -259,7 +259,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** How many bytes were received, or read ({@code ibv_wc_read_byte_len}). */
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
-        QueueClaim claim = enter(BYTE_LEN);
+        Bias claim = enter(BYTE_LEN);
         try {
             return ops.readByteLen();
         } finally {
@@ -278,7 +278,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
-        QueueClaim claim = enter(IMM);
+        Bias claim = enter(IMM);
         try {
             return NetworkOrder.toHost(ops.readImmData());
         } finally {
@@ -292,7 +292,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
-        QueueClaim claim = enter(IMM);
+        Bias claim = enter(IMM);
         try {
             return ops.readInvalidatedRkey();
         } finally {
@@ -303,7 +303,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The queue pair that it is of ({@code ibv_wc_read_qp_num}). */
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
-        QueueClaim claim = enter(QP_NUM);
+        Bias claim = enter(QP_NUM);
         try {
             return ops.readQpNum();
         } finally {
@@ -314,7 +314,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The sender's queue pair; for datagrams ({@code ibv_wc_read_src_qp}). */
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
-        QueueClaim claim = enter(SRC_QP);
+        Bias claim = enter(SRC_QP);
         try {
             return ops.readSrcQp();
         } finally {
@@ -325,7 +325,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
-        QueueClaim claim = enter(SLID);
+        Bias claim = enter(SLID);
         try {
             return ops.readSlid();
         } finally {
@@ -336,7 +336,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
-        QueueClaim claim = enter(SL);
+        Bias claim = enter(SL);
         try {
             return ops.readSl();
         } finally {
@@ -347,7 +347,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
-        QueueClaim claim = enter(DLID_PATH_BITS);
+        Bias claim = enter(DLID_PATH_BITS);
         try {
             return ops.readDlidPathBits();
         } finally {
@@ -358,7 +358,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
-        QueueClaim claim = enter(TIMESTAMP);
+        Bias claim = enter(TIMESTAMP);
         try {
             return ops.readCompletionTs();
         } finally {
@@ -369,7 +369,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
-        QueueClaim claim = enter(WALLCLOCK);
+        Bias claim = enter(WALLCLOCK);
         try {
             return ops.readCompletionWallclockNs();
         } finally {
@@ -380,7 +380,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
-        QueueClaim claim = enter(CVLAN);
+        Bias claim = enter(CVLAN);
         try {
             return ops.readCvlan();
         } finally {
@@ -391,7 +391,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
-        QueueClaim claim = enter(FLOW_TAG);
+        Bias claim = enter(FLOW_TAG);
         try {
             return ops.readFlowTag();
         } finally {
@@ -402,7 +402,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
-        QueueClaim claim = enter(TM_INFO);
+        Bias claim = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.tag(memory);
@@ -414,7 +414,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
-        QueueClaim claim = enter(TM_INFO);
+        Bias claim = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
@@ -454,8 +454,8 @@ public final class CompletionCursor implements AutoCloseable {
         }
     }
 
-    private QueueClaim enter(int field) {
-        QueueClaim claim = guard.enter();
+    private Bias enter(int field) {
+        Bias claim = guard.enter();
         if (state != State.CURRENT || (fields & field) != field) {
             RuntimeException refusal = refusal(field);
             guard.leave(claim);

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.rdmacm.bindings.ibv_pd;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
  * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): queue pairs can use the memory regions of their own
@@ -25,7 +25,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     private final boolean imported;
     // The send queues that may be copying out of a region right now, see MemoryRegion.close(). Those of a parent domain
     // use the regions of the domain below it: they share the list.
-    private final List<QueueGuard> sendQueues;
+    private final List<BiasedLock> sendQueues;
 
     private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
         super(life, address, ibv_pd.sizeof());
@@ -312,11 +312,11 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         }
     }
 
-    void addSendQueue(QueueGuard queue) {
+    void addSendQueue(BiasedLock queue) {
         sendQueues.add(queue);
     }
 
-    void removeSendQueue(QueueGuard queue) {
+    void removeSendQueue(BiasedLock queue) {
         sendQueues.remove(queue);
     }
 
@@ -327,6 +327,6 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     /** Returns when no thread is any longer inside a post that began before. */
     void awaitPosts() {
-        sendQueues.forEach(QueueGuard::awaitQuiet);
+        sendQueues.forEach(BiasedLock::awaitQuiet);
     }
 }

@@ -396,7 +396,7 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw RdmaException.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            return sends.equip(new SendBatch(sends, extended, attributes, domain, capabilities,
+            return sends.setBatch(new SendBatch(sends, extended, attributes, domain, capabilities,
                     context.deviceName()));
         } finally {
             life().leave();
@@ -448,7 +448,7 @@ public final class QueuePair extends NativeObject {
         // C takes its completions out of the queues, and waits for polls to end before.
         requireNoCursor(attributes.sendQueue());
         requireNoCursor(attributes.receiveQueue());
-        sends.shut();
+        sends.closeAndAbort();
         receives.close();
         boolean destroyed = false;
         try {

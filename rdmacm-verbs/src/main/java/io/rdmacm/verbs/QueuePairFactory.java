@@ -37,7 +37,7 @@ final class QueuePairFactory {
 
     /** In a way of its own, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            VerbsAccess.QueuePairCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
             throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());

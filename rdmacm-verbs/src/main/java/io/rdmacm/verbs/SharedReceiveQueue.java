@@ -54,7 +54,7 @@ public final class SharedReceiveQueue extends NativeObject {
 
     /** A queue that is made and destroyed in a way of its own, see {@link VerbsAccess}. */
     static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init,
-            VerbsAccess.SharedReceiveQueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
             throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(owners));
         parents.add(domain.life());
