@@ -62,7 +62,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
-        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector).toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector));
         long channelAddress = channel == null ? 0 : channel.address();
         long address = life.create(() -> {
             try {
@@ -319,21 +319,14 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     @Override
     @CFunction("ibv_destroy_cq")
     protected void destroy() throws RdmaException {
-        lock.close();
-        endPoll();
-        boolean destroyed = false;
-        try {
+        lock.closeAndDestroy(() -> {
+            endPoll();
             if (channel == null) {
                 destroyNative();
             } else {
                 channel.destroy(this, address(), this::destroyNative);
             }
-            destroyed = true;
-        } finally {
-            if (!destroyed) {
-                lock.reopen();
-            }
-        }
+        });
     }
 
     private void destroyNative() throws RdmaException {

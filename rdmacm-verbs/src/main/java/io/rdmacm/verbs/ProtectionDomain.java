@@ -50,9 +50,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     static ProtectionDomain importDomain(VerbsContext context, int kernelHandle) throws RdmaException {
         Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
-        long address = life.create(() -> Check.pointer(IMPORT_PD,
-                IMPORT_PD.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
-                "handle " + Integer.toUnsignedString(kernelHandle)));
+        long address = life.create(() -> Check.imported(IMPORT_PD, context.address(), kernelHandle));
         return new ProtectionDomain(context, life, address, true);
     }
 
@@ -318,6 +316,14 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     void removeSendQueue(BiasedLock queue) {
         sendQueues.remove(queue);
+    }
+
+    /** Refuses an object of another context. */
+    final void requireSameContext(String what, VerbsContext its) {
+        if (its != context()) {
+            throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
+                    + " domain: " + its + ", " + context);
+        }
     }
 
     /** Whether {@link #awaitPosts} of this domain waits for posts in another one: the same, or a parent domain. */

@@ -98,9 +98,8 @@ final class SendQueue extends BiasedLock {
         life.ensureOpen();
     }
 
-    /** Closes the queue to all threads, and aborts a batch that is open. */
-    void closeAndAbort() {
-        close();
+    /** Aborts the batch if it is open; with the lock held or closed. */
+    void abortBatch() {
         if (batch != null) {
             batch.abortOpen();
         }

@@ -5,6 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.RdmaException;
+
 /**
  * A biased lock: admits threads to the native side of one queue, one at a time, and lets a close wait until nobody is
  * inside. In the usual case, where one thread posts or polls, it costs two loads and two stores, and no fence.
@@ -119,6 +121,24 @@ public class BiasedLock extends Bias {
             revoke();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * Closes the lock and destroys the queue. If that fails, the lock is open again.
+     *
+     * @param destroyer destroys the queue; called when nobody is inside
+     */
+    public final void closeAndDestroy(Lifetime.Destroyer destroyer) throws RdmaException {
+        close();
+        boolean destroyed = false;
+        try {
+            destroyer.destroy();
+            destroyed = true;
+        } finally {
+            if (!destroyed) {
+                reopen();
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.internal;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -56,6 +57,17 @@ public final class Lifetime {
         long create() throws RdmaException;
     }
 
+    /**
+     * Constructs the object whose life it is.
+     *
+     * @param <T> its class
+     */
+    @FunctionalInterface
+    public interface Constructor<T> {
+        /** Calls the constructor. */
+        T construct() throws RdmaException;
+    }
+
     /** The native part of a close. */
     @FunctionalInterface
     public interface Destroyer {
@@ -70,7 +82,12 @@ public final class Lifetime {
      * @throws IllegalStateException when one of the parents is closed
      */
     public static Lifetime begin(Class<?> type, Lifetime... parents) {
-        Lifetime life = new Lifetime(type, List.of(parents), null);
+        return begin(type, List.of(parents));
+    }
+
+    /** As {@link #begin(Class, Lifetime...)}. */
+    public static Lifetime begin(Class<?> type, Collection<Lifetime> parents) {
+        Lifetime life = new Lifetime(type, List.copyOf(parents), null);
         int adopted = 0;
         try {
             for (Lifetime parent : parents) {
@@ -78,7 +95,7 @@ public final class Lifetime {
                 adopted++;
             }
         } finally {
-            if (adopted < parents.length) {
+            if (adopted < parents.size()) {
                 life.leaveParents();
             }
         }
@@ -116,8 +133,30 @@ public final class Lifetime {
         }
     }
 
+    /**
+     * Constructs the object for a native object that was created. If that fails, the native object is destroyed and
+     * this life is abandoned.
+     *
+     * @param <T> the class of the object
+     * @param constructor constructs it
+     * @param destroyer destroys the native object
+     */
+    public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
+        boolean constructed = false;
+        try {
+            T object = constructor.construct();
+            constructed = true;
+            return object;
+        } finally {
+            if (!constructed) {
+                destroyer.destroy();
+                abandon();
+            }
+        }
+    }
+
     /** Ends a life whose native object was not created: it leaves its parents, as if it had never begun. */
-    public void abandon() {
+    void abandon() {
         synchronized (this) {
             if (closed) {
                 return;
