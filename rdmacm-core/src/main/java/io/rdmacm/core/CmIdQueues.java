@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.util.EnumSet;
 import java.util.Set;
 
-import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.verbs.Ece;
@@ -18,6 +17,7 @@ import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.SharedReceiveQueueType;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.EceStruct;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -125,20 +125,16 @@ final class CmIdQueues {
     void setLocalEce(Ece ece) throws RdmaException {
         requireNoQueuePair("options of enhanced connection establishment are set");
         try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(ibv_ece.layout()).address();
-            Memory.putInt(struct + ibv_ece.vendor_id$offset(), ece.vendorId());
-            Memory.putInt(struct + ibv_ece.options$offset(), ece.options());
-            Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), struct));
+            Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), EceStruct.write(ece, arena)));
         }
     }
 
     Ece remoteEce() throws RdmaException {
         requireNoQueuePair("options of enhanced connection establishment are asked for");
         try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(ibv_ece.layout()).address();
+            long struct = EceStruct.allocate(arena);
             Check.minusOne(GET_REMOTE_ECE, GET_REMOTE_ECE.callInt(id.nativeAddress(), struct));
-            return new Ece(Memory.getInt(struct + ibv_ece.vendor_id$offset()),
-                    Memory.getInt(struct + ibv_ece.options$offset()));
+            return EceStruct.read(struct);
         }
     }
 

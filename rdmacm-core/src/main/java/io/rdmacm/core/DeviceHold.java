@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.internal.Keeper;
+import io.rdmacm.verbs.internal.ContextPin;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -20,7 +20,7 @@ import io.rdmacm.verbs.internal.VerbsAccess;
  * device any more, and it has looked for the devices anew, as rdma_get_devices does, and some other calls. The list
  * that rdma_get_devices gives keeps what is in it.
  */
-final class DeviceHold extends Keeper {
+final class DeviceHold extends ContextPin {
     private static final NativeFunction GET_DEVICES = NativeFunction.of("rdma_get_devices");
     private static final NativeFunction FREE_DEVICES = NativeFunction.of("rdma_free_devices");
 
@@ -76,7 +76,7 @@ final class DeviceHold extends Keeper {
         } else {
             synchronized (hold) {
                 forget(address);
-                kept = hold.keepFurther();
+                kept = hold.pinIfInUse();
                 if (!kept) {
                     made(address);
                 }
@@ -96,14 +96,14 @@ final class DeviceHold extends Keeper {
     }
 
     @Override
-    protected boolean isKept() {
+    protected boolean isKeptByC() {
         synchronized (IDS) {
             return IDS.stream().anyMatch(id -> contextOf(id) == context) && isSame();
         }
     }
 
     @Override
-    protected boolean hold() {
+    protected boolean pin() {
         try {
             long contexts = GET_DEVICES.callLong(0);
             if (contexts == 0) {
@@ -123,7 +123,7 @@ final class DeviceHold extends Keeper {
     }
 
     @Override
-    protected void letGo() {
+    protected void unpin() {
         try {
             FREE_DEVICES.callInt(list);
         } catch (RdmaException e) {

@@ -22,9 +22,9 @@ import io.rdmacm.verbs.SendFlag;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /** The queue pair of an endpoint, the completion queues that were made for it, and the work requests to post. */
 final class EndpointQueues {
@@ -38,8 +38,8 @@ final class EndpointQueues {
     private final int maxSendEntries;
     private final int maxReceiveEntries;
     // One request a direction, filled in and posted by one thread at a time.
-    private final QueueGuard sends = new QueueGuard("Endpoint");
-    private final QueueGuard receives = new QueueGuard("Endpoint");
+    private final BiasedLock sends = new BiasedLock("Endpoint");
+    private final BiasedLock receives = new BiasedLock("Endpoint");
     private final SendRequest send;
     private final ReceiveRequest receive;
 
@@ -120,7 +120,7 @@ final class EndpointQueues {
     }
 
     void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
-        QueueClaim claim = receives.enter();
+        Bias claim = receives.enter();
         try {
             post(receive.id(context).data(region, offset, length));
         } finally {
@@ -130,7 +130,7 @@ final class EndpointQueues {
 
     void postReceive(long context, ScatterGatherList list) throws RdmaException {
         requireFits(list, maxReceiveEntries);
-        QueueClaim claim = receives.enter();
+        Bias claim = receives.enter();
         try {
             receive.id(context).noData();
             for (int i = 0; i < list.size(); i++) {
@@ -144,7 +144,7 @@ final class EndpointQueues {
 
     void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
             throws RdmaException {
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(send.id(context).send().data(region, offset, length), flags);
         } finally {
@@ -154,7 +154,7 @@ final class EndpointQueues {
 
     void postSend(long context, ScatterGatherList list, Set<SendFlag> flags) throws RdmaException {
         requireFits(list, maxSendEntries);
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(fill(send.id(context).send(), list), flags);
         } finally {
@@ -164,7 +164,7 @@ final class EndpointQueues {
 
     void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(send.id(context).rdmaRead(remoteAddress, remoteKey).data(region, offset, length), flags);
         } finally {
@@ -175,7 +175,7 @@ final class EndpointQueues {
     void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
         requireFits(list, maxSendEntries);
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(fill(send.id(context).rdmaRead(remoteAddress, remoteKey), list), flags);
         } finally {
@@ -185,7 +185,7 @@ final class EndpointQueues {
 
     void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(send.id(context).rdmaWrite(remoteAddress, remoteKey).data(region, offset, length), flags);
         } finally {
@@ -196,7 +196,7 @@ final class EndpointQueues {
     void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
         requireFits(list, maxSendEntries);
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(fill(send.id(context).rdmaWrite(remoteAddress, remoteKey), list), flags);
         } finally {
@@ -206,7 +206,7 @@ final class EndpointQueues {
 
     void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
-        QueueClaim claim = sends.enter();
+        Bias claim = sends.enter();
         try {
             post(send.id(context).send().datagram(peer, peerQueuePairNumber, Rdma.RDMA_UDP_QKEY())
                     .data(region, offset, length), flags);

@@ -75,17 +75,7 @@ public final class EventChannel extends NativeObject {
     public static EventChannel open() throws RdmaException {
         Lifetime life = Lifetime.begin(EventChannel.class);
         long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong()));
-        boolean made = false;
-        try {
-            EventChannel channel = new EventChannel(life, address);
-            made = true;
-            return channel;
-        } finally {
-            if (!made) {
-                DESTROY.callInt(address);
-                life.abandon();
-            }
-        }
+        return life.construct(() -> new EventChannel(life, address), () -> DESTROY.callInt(address));
     }
 
     /**

@@ -10,6 +10,7 @@ import io.rdmacm.bindings.ibv_ah;
 import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_grh;
 import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -23,7 +24,6 @@ public final class AddressHandle extends NativeObject {
     private static final NativeFunction CREATE_AH_FROM_WC = NativeFunction.of("ibv_create_ah_from_wc");
     private static final NativeFunction INIT_AH_FROM_WC = NativeFunction.of("ibv_init_ah_from_wc");
     private static final NativeFunction DESTROY_AH = NativeFunction.of("ibv_destroy_ah");
-    private static final int MAX_PORT = 255;
 
     private final ProtectionDomain domain;
 
@@ -46,7 +46,7 @@ public final class AddressHandle extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             long completion = received.datagram();
             long copy = copyHeader(header, arena);
-            requirePort(port);
+            Arguments.requirePort(port);
             return make(domain, () -> Check.pointer(CREATE_AH_FROM_WC,
                     CREATE_AH_FROM_WC.callLong(domain.address(), completion, copy, port), "port " + port));
         } finally {
@@ -59,7 +59,7 @@ public final class AddressHandle extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             long completion = received.datagram();
             long copy = copyHeader(header, arena);
-            requirePort(port);
+            Arguments.requirePort(port);
             long struct = arena.allocate(ibv_ah_attr.layout()).address();
             Check.returned(INIT_AH_FROM_WC,
                     INIT_AH_FROM_WC.callInt(context.address(), port, completion, copy, struct));
@@ -86,12 +86,6 @@ public final class AddressHandle extends NativeObject {
         return copy.address();
     }
 
-    private static void requirePort(int port) {
-        if (port < 1 || port > MAX_PORT) {
-            throw new IllegalArgumentException("ports are numbered from 1 to " + MAX_PORT + ", not " + port);
-        }
-    }
-
     /**
      * The protection domain that it belongs to: only queue pairs of the same one, or of a parent domain over it, can
      * send with it.
@@ -101,7 +95,7 @@ public final class AddressHandle extends NativeObject {
         return domain;
     }
 
-    /** Refuses what a driver would not survive. Asked inside the guard of a send queue of the domain. */
+    /** Refuses what could crash a driver; with the lock of a send queue of the domain held. */
     void requireUsable(ProtectionDomain sender) {
         if (!domain.sharesPosts(sender)) {
             throw new IllegalArgumentException("the address handle belongs to another protection domain than the queue"

@@ -51,17 +51,7 @@ public final class CompletionChannel extends NativeObject {
     static CompletionChannel create(VerbsContext context) throws RdmaException {
         Lifetime life = Lifetime.begin(CompletionChannel.class, context.life());
         long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong(context.address())));
-        boolean made = false;
-        try {
-            CompletionChannel channel = new CompletionChannel(context, life, address);
-            made = true;
-            return channel;
-        } finally {
-            if (!made) {
-                DESTROY.callInt(address);
-                life.abandon();
-            }
-        }
+        return life.construct(() -> new CompletionChannel(context, life, address), () -> DESTROY.callInt(address));
     }
 
     /** The device that it belongs to. */

@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_wc_tm_info;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.CompletionQueueExOps;
-import io.rdmacm.verbs.internal.FastPath;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
+import io.rdmacm.verbs.internal.DriverQuirks;
 
 /**
  * The completions of an {@link ExtendedCompletionQueue}, read in place: each method asks the driver for one field, and
@@ -39,7 +39,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int ENOENT = Rdma.ENOENT();
 
     private final ExtendedCompletionQueue queue;
-    private final QueueGuard guard;
+    private final BiasedLock guard;
     private final CompletionQueueExOps ops;
     private final int fields;
     private final boolean nextPoll;
@@ -69,15 +69,15 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
-        this.guard = queue.guard();
+        this.guard = queue.lock();
         this.ops = new CompletionQueueExOps(address);
         this.fields = fields;
-        this.nextPoll = !FastPath.nextPollEnds(queue.context().deviceName());
+        this.nextPoll = !DriverQuirks.nextPollEnds(queue.context().deviceName());
     }
 
     /** Opens; true when there is a completion. */
     boolean start() throws RdmaException {
-        QueueClaim claim = guard.enter();
+        Bias claim = guard.enter();
         int error;
         try {
             requireClosed();
@@ -128,7 +128,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
-        QueueClaim claim = guard.enter();
+        Bias claim = guard.enter();
         int error;
         try {
             switch (state) {
@@ -192,7 +192,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        QueueClaim claim;
+        Bias claim;
         try {
             claim = guard.enter();
         } catch (IllegalStateException e) {
@@ -231,7 +231,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
-        QueueClaim claim = enter(ALWAYS);
+        Bias claim = enter(ALWAYS);
         try {
             return WorkCompletionOpcode.of(ops.readOpcode());
         } finally {
@@ -243,7 +243,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
-        QueueClaim claim = enter(ALWAYS);
+        Bias claim = enter(ALWAYS);
         try {
             return ops.readVendorErr();
         } finally {
@@ -258,7 +258,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_wc_flags")
     public int flagBits() {
-        QueueClaim claim = enter(ALWAYS);
+        Bias claim = enter(ALWAYS);
         try {
             return ops.readWcFlags();
         } finally {
@@ -270,7 +270,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
-        QueueClaim claim = enter(BYTE_LEN);
+        Bias claim = enter(BYTE_LEN);
         try {
             return ops.readByteLen();
         } finally {
@@ -291,7 +291,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
-        QueueClaim claim = enter(IMM);
+        Bias claim = enter(IMM);
         try {
             return NetworkOrder.toHost(ops.readImmData());
         } finally {
@@ -306,7 +306,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
-        QueueClaim claim = enter(IMM);
+        Bias claim = enter(IMM);
         try {
             return ops.readInvalidatedRkey();
         } finally {
@@ -318,7 +318,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
-        QueueClaim claim = enter(QP_NUM);
+        Bias claim = enter(QP_NUM);
         try {
             return ops.readQpNum();
         } finally {
@@ -330,7 +330,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
-        QueueClaim claim = enter(SRC_QP);
+        Bias claim = enter(SRC_QP);
         try {
             return ops.readSrcQp();
         } finally {
@@ -341,7 +341,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
-        QueueClaim claim = enter(SLID);
+        Bias claim = enter(SLID);
         try {
             return ops.readSlid();
         } finally {
@@ -352,7 +352,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
-        QueueClaim claim = enter(SL);
+        Bias claim = enter(SL);
         try {
             return ops.readSl();
         } finally {
@@ -363,7 +363,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
-        QueueClaim claim = enter(DLID_PATH_BITS);
+        Bias claim = enter(DLID_PATH_BITS);
         try {
             return ops.readDlidPathBits();
         } finally {
@@ -374,7 +374,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
-        QueueClaim claim = enter(TIMESTAMP);
+        Bias claim = enter(TIMESTAMP);
         try {
             return ops.readCompletionTs();
         } finally {
@@ -385,7 +385,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
-        QueueClaim claim = enter(WALLCLOCK);
+        Bias claim = enter(WALLCLOCK);
         try {
             return ops.readCompletionWallclockNs();
         } finally {
@@ -396,7 +396,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
-        QueueClaim claim = enter(CVLAN);
+        Bias claim = enter(CVLAN);
         try {
             return ops.readCvlan();
         } finally {
@@ -407,7 +407,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
-        QueueClaim claim = enter(FLOW_TAG);
+        Bias claim = enter(FLOW_TAG);
         try {
             return ops.readFlowTag();
         } finally {
@@ -418,7 +418,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
-        QueueClaim claim = enter(TM_INFO);
+        Bias claim = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.tag(memory);
@@ -430,7 +430,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
-        QueueClaim claim = enter(TM_INFO);
+        Bias claim = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
@@ -473,8 +473,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    private QueueClaim enter(int field) {
-        QueueClaim claim = guard.enter();
+    private Bias enter(int field) {
+        Bias claim = guard.enter();
         if (state != State.CURRENT || (fields & field) != field) {
             RuntimeException refusal = refusal(field);
             guard.leave(claim);

@@ -14,6 +14,8 @@ import io.rdmacm.bindings.ibv_cq;
 import io.rdmacm.bindings.ibv_moderate_cq;
 import io.rdmacm.bindings.ibv_modify_cq_attr;
 import io.rdmacm.verbs.internal.Arguments;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Deadline;
@@ -22,8 +24,6 @@ import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
  * A completion queue ({@code struct ibv_cq}, ibv_create_cq(3)): here finished work requests are reported.
@@ -42,7 +42,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private final VerbsContext context;
     // null when it is only polled
     private final CompletionChannel channel;
-    private final QueueGuard guard = new QueueGuard("CompletionQueue");
+    private final BiasedLock lock = new BiasedLock("CompletionQueue");
     private final DriverCall poll;
     private final DriverCall requestNotification;
     private volatile int capacity;
@@ -62,7 +62,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
-        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector).toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector));
         long channelAddress = channel == null ? 0 : channel.address();
         long address = life.create(() -> {
             try {
@@ -141,13 +141,13 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      */
     @CFunction("ibv_poll_cq")
     public int poll(Completions completions) throws RdmaException {
-        QueueClaim claim = guard.enter();
+        Bias bias = lock.enter();
         int taken;
         try {
             requireNoCursor();
             taken = poll.call(address(), completions.capacity(), completions.address());
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
             Reference.reachabilityFence(completions);
         }
         if (taken < 0) {
@@ -250,7 +250,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     @CFunction("ibv_resize_cq")
     public void resize(int entries) throws RdmaException {
         // Polls stay out: a driver may exchange the memory that they read, and ask the program for it.
-        QueueClaim claim = guard.enterAlone();
+        Bias bias = lock.enterAlone();
         try {
             requireCapacity(entries);
             requireNoCursor();
@@ -259,7 +259,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         } catch (RdmaException e) {
             throw DeviceLimits.explain(e, context, entries);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -289,12 +289,12 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    /** What keeps a close apart from a poll. */
-    final QueueGuard guard() {
-        return guard;
+    /** Keeps a close apart from polls. */
+    final BiasedLock lock() {
+        return lock;
     }
 
-    /** Refuses what would wait for a poll that is under way; inside the guard. */
+    /** Refuses what would have to wait for a poll that is under way; with the lock held. */
     void requireNoCursor() {
         // a plain queue is not polled beyond one call
     }
@@ -304,7 +304,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         // a plain queue is not polled beyond one call
     }
 
-    /** Ends a poll that is under way; with everybody kept out of the guard. */
+    /** Ends a poll that is under way; with the lock closed. */
     void endPoll() {
         // a plain queue is not polled beyond one call
     }
@@ -319,21 +319,14 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     @Override
     @CFunction("ibv_destroy_cq")
     protected void destroy() throws RdmaException {
-        guard.close();
-        endPoll();
-        boolean destroyed = false;
-        try {
+        lock.closeAndDestroy(() -> {
+            endPoll();
             if (channel == null) {
                 destroyNative();
             } else {
                 channel.destroy(this, address(), this::destroyNative);
             }
-            destroyed = true;
-        } finally {
-            if (!destroyed) {
-                guard.reopen();
-            }
-        }
+        });
     }
 
     private void destroyNative() throws RdmaException {

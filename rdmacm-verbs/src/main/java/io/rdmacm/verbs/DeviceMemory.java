@@ -59,9 +59,7 @@ public final class DeviceMemory extends NativeObject {
 
     static DeviceMemory importMemory(VerbsContext context, int kernelHandle) throws RdmaException {
         Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
-        long address = life.create(() -> Check.pointer(IMPORT_DM,
-                IMPORT_DM.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
-                "handle " + Integer.toUnsignedString(kernelHandle)));
+        long address = life.create(() -> Check.imported(IMPORT_DM, context.address(), kernelHandle));
         return new DeviceMemory(context, life, address, Long.MAX_VALUE, true);
     }
 

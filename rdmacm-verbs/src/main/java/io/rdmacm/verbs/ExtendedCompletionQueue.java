@@ -55,7 +55,7 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
             }
             parents.add(domain.life());
         });
-        Lifetime life = Lifetime.begin(ExtendedCompletionQueue.class, parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(ExtendedCompletionQueue.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_cq_init_attr_ex.layout()).address();
             write(attributes, init);

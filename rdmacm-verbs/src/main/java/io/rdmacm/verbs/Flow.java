@@ -43,7 +43,7 @@ public final class Flow extends NativeObject {
                 parents.add(sameContext("counters object", counters.context(), context, counters).life());
             }
         }
-        Lifetime life = Lifetime.begin(Flow.class, parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(Flow.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             long block = attributes.toNative(arena).address();
             long address = life.create(() -> {

@@ -47,7 +47,7 @@ public final class IndirectionTable extends NativeObject {
             }
             parents.add(queue.life());
         }
-        Lifetime life = Lifetime.begin(IndirectionTable.class, parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(IndirectionTable.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment table = arena.allocate(ValueLayout.JAVA_LONG, entries.size());
             for (int i = 0; i < entries.size(); i++) {

@@ -3,7 +3,9 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
@@ -191,10 +193,7 @@ final class MemoryRegions {
             throw new IllegalArgumentException("memory of a device has no addresses: its access needs ZERO_BASED: "
                     + access);
         }
-        if (memory.context() != domain.context()) {
-            throw new IllegalArgumentException("the device memory belongs to another context than the protection"
-                    + " domain: " + memory + ", " + domain);
-        }
+        domain.requireSameContext("device memory", memory.context());
         return make(null, region -> Registration.of(region, domain, null, access, 0, length), () -> {
             NativeFunction function = ExtendedOps.REG_DM_MR.require(domain.context().address());
             return Check.pointer(function,
@@ -211,9 +210,7 @@ final class MemoryRegions {
 
     static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
         Lifetime life = Lifetime.begin(MemoryRegion.class, domain.life());
-        String detail = "handle " + Integer.toUnsignedString(kernelHandle);
-        long region = life.create(() -> Check.pointer(IMPORT_MR,
-                IMPORT_MR.callLong(domain.address(), Integer.toUnsignedLong(kernelHandle)), detail));
+        long region = life.create(() -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
         // Its maker knows the addresses; where they are told, they are those of the maker's process.
         Registration registration = Registration.of(region, domain, null, Set.of(),
                 Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
@@ -227,9 +224,8 @@ final class MemoryRegions {
 
     private MemoryRegion make(Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
             throws RdmaException {
-        Lifetime[] parents = new Lifetime[others.length + 1];
-        parents[0] = domain.life();
-        System.arraycopy(others, 0, parents, 1, others.length);
+        List<Lifetime> parents = new ArrayList<>(List.of(others));
+        parents.addFirst(domain.life());
         Lifetime life = Lifetime.begin(MemoryRegion.class, parents);
         long region = life.create(creator);
         return new MemoryRegion(life, region, describer.describe(region), owned, MemoryRegion.Origin.REGISTERED);

@@ -6,13 +6,13 @@ import java.lang.foreign.Arena;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_mw;
 import io.rdmacm.bindings.ibv_mw_bind;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
  * A window through which a peer sees a part of a memory region ({@code struct ibv_mw}, ibv_alloc_mw(3)): it is bound
@@ -138,10 +138,10 @@ public final class MemoryWindow extends NativeObject {
         }
         checkDomain(pair.protectionDomain());
         NativeFunction function = function(ContextOps.BIND_MW, domain);
-        QueueGuard guard = pair.sends();
-        QueueClaim claim = guard.enter();
+        BiasedLock lock = pair.sends();
+        Bias bias = lock.enter();
         int error;
-        // Inside the guard none of the three can be destroyed: a close of them waits for posts.
+        // With the lock held none of the three can be destroyed: a close of them waits for posts.
         try (Arena arena = Arena.ofConfined()) {
             life().ensureOpen();
             pair.sends().requireNoBatch();
@@ -150,7 +150,7 @@ public final class MemoryWindow extends NativeObject {
             Memory.putInt(bind + ibv_mw_bind.send_flags$offset(), flags);
             error = post(function, pair, bind, binding);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
         if (error != 0) {
             throw SendQueue.refused(function.name(), error, 0, pair.life());

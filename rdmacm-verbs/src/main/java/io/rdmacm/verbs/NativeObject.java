@@ -2,29 +2,27 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.function.Supplier;
 
-import io.rdmacm.verbs.internal.Keeper;
 import io.rdmacm.verbs.internal.LeakDetector;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
- * An object of a C library. The rules are the same for all of them:
+ * An object of a C library. The same rules hold for all of them:
  * <ul>
- * <li>{@link #close()} frees the C object and may be called again without harm. It refuses while an object made from
- * this one is open: the exception lists them, nothing is changed, and closing them first works.
- * <li>Use after close is an {@link IllegalStateException}.
- * <li>All methods may be called from any thread. A close waits for calls of other threads to leave, and wakes those
- * that wait.
- * <li>{@link #handle()} is the raw C object, for what this library does not offer.
+ * <li>{@link #close()} frees the C object; closing it again has no effect. While an object made from this one is open,
+ * it throws an exception that lists them, and changes nothing; close those first.
+ * <li>Use after close throws {@link IllegalStateException}.
+ * <li>All methods may be called by any thread. A close wakes threads that wait inside a method of the object, and
+ * returns when no thread is inside any more.
+ * <li>{@link #handle()} returns the raw C object, for what this library does not offer.
  * </ul>
+ *
+ * <p>Only this library can extend this class.
  */
 public abstract class NativeObject implements AutoCloseable {
-    static {
-        new Access();
-    }
+    // The members that are hidden from the documentation are protected because classes of other packages and modules of
+    // this library need them. Programs have no Lifetime to construct a subclass with, and so cannot call them.
 
     private final Lifetime life;
     private final long address;
@@ -36,6 +34,7 @@ public abstract class NativeObject implements AutoCloseable {
      * @param life the life of the object, begun under its parents
      * @param address the address of the C object
      * @param size the size of its struct in bytes
+     * @hidden
      */
     @SuppressWarnings({"exports", "this-escape"})
     protected NativeObject(Lifetime life, long address, long size) {
@@ -47,7 +46,7 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * The C object itself.
+     * Returns the C object itself.
      *
      * @return a segment at its address, as long as its struct; it must not be used after {@link #close()}
      * @throws IllegalStateException when closed
@@ -57,13 +56,13 @@ public abstract class NativeObject implements AutoCloseable {
         return Memory.view(address, size);
     }
 
-    /** Whether {@link #close()} was not called yet. Never throws. */
+    /** Returns whether the object is open: neither closed nor being closed. Never throws. */
     public final boolean isOpen() {
         return life.isOpen();
     }
 
     /**
-     * Frees the C object. Does nothing when that was done before.
+     * Frees the C object. Has no effect when it is closed.
      *
      * @throws IllegalStateException when an object made from this one is still open; then nothing was changed
      * @throws RdmaException when C could not free it; then it is still open
@@ -73,30 +72,47 @@ public abstract class NativeObject implements AutoCloseable {
         life.close(this::wakeWaiters, this::destroy);
     }
 
-    /** The C function that frees the object; called once, with nobody else inside. */
+    /**
+     * Frees the C object. Called by a close, once, when no thread is inside a method of the object.
+     *
+     * @hidden
+     */
     protected abstract void destroy() throws RdmaException;
 
-    /** Wakes threads that wait inside a method of this object; called by a close before it waits for them. */
+    /**
+     * Wakes threads that wait inside a method of the object. Called by a close before it waits for them.
+     *
+     * @hidden
+     */
     protected void wakeWaiters() {
-        // most objects have nobody waiting
+        // most objects have no waiting methods
     }
 
-    /** For the classes of this library: the life of the object. */
+    /**
+     * Returns the life of the object.
+     *
+     * @hidden
+     */
     @SuppressWarnings("exports")
     protected final Lifetime life() {
         return life;
     }
 
-    /** For the classes of this library: the address of the C object, unchecked. */
+    /**
+     * Returns the address of the C object, also when it is closed.
+     *
+     * @hidden
+     */
     protected final long address() {
         return address;
     }
 
     /**
-     * For the classes of this library: a member of the C object, which another thread cannot free meanwhile.
+     * Returns a member of the C object, which cannot be freed meanwhile.
      *
-     * @param offset where it is
+     * @param offset of the member in the struct, in bytes
      * @throws IllegalStateException when closed
+     * @hidden
      */
     protected final int intMember(long offset) {
         life.enter();
@@ -110,40 +126,5 @@ public abstract class NativeObject implements AutoCloseable {
     @Override
     public String toString() {
         return life + (life.isOpen() ? "" : " (closed)");
-    }
-
-    private static final class Access extends VerbsAccess {
-        @Override
-        public Lifetime lifeOf(NativeObject object) {
-            return object.life;
-        }
-
-        @Override
-        public long addressOf(NativeObject object) {
-            return object.address;
-        }
-
-        @Override
-        public VerbsContext contextAt(long contextAddress, Supplier<Keeper> keeper) {
-            return VerbsContext.ofConnectionManager(contextAddress, keeper);
-        }
-
-        @Override
-        public int deviceIndexAt(long contextAddress) {
-            return VerbsContext.indexAt(contextAddress);
-        }
-
-        @Override
-        public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
-                QueuePairCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
-            return QueuePairFactory.create(domain, attributes, creator, destroyer, owner);
-        }
-
-        @Override
-        public SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
-                SharedReceiveQueueInitAttributes attributes, SharedReceiveQueueCreator creator,
-                Lifetime.Destroyer destroyer) throws RdmaException {
-            return SharedReceiveQueue.create(domain, attributes, creator, destroyer, owner);
-        }
     }
 }

@@ -36,14 +36,11 @@ public final class ParentDomain extends ProtectionDomain {
         List<Lifetime> parents = new ArrayList<>(List.of(below.life()));
         ThreadDomain threadDomain = attributes.threadDomain().orElse(null);
         if (threadDomain != null) {
-            if (threadDomain.context() != below.context()) {
-                throw new IllegalArgumentException("the thread domain belongs to another context than the protection"
-                        + " domain: " + threadDomain + ", " + below);
-            }
+            below.requireSameContext("thread domain", threadDomain.context());
             parents.add(threadDomain.life());
         }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
-        Lifetime life = Lifetime.begin(ParentDomain.class, parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(ParentDomain.class, parents);
         AllocatorCalls calls = attributes.allocator()
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
         boolean made = false;

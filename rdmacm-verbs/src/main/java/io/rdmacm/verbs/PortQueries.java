@@ -9,6 +9,7 @@ import java.util.List;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_gid_entry;
 import io.rdmacm.bindings.ibv_port_attr;
+import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Memory;
@@ -23,7 +24,6 @@ final class PortQueries {
     private static final NativeFunction QUERY_GID_TABLE = NativeFunction.of("_ibv_query_gid_table");
     private static final NativeFunction QUERY_PKEY = NativeFunction.of("ibv_query_pkey");
     private static final NativeFunction GET_PKEY_INDEX = NativeFunction.of("ibv_get_pkey_index");
-    private static final int MAX_PORT = 255;
     private static final int MAX_PKEY = 0xffff;
     // more than any device has: who asks for more gets room for these
     private static final int MOST_GIDS = 1 << 16;
@@ -32,7 +32,7 @@ final class PortQueries {
     }
 
     static PortAttributes queryPort(long context, int port) throws RdmaException {
-        requirePort(port);
+        Arguments.requirePort(port);
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(ibv_port_attr.layout()).address();
             MemorySegment function = ExtendedOps.QUERY_PORT.of(context);
@@ -47,7 +47,7 @@ final class PortQueries {
     }
 
     static Gid queryGid(long context, int port, int index) throws RdmaException {
-        requirePort(port);
+        Arguments.requirePort(port);
         requireIndex(index);
         try (Arena arena = Arena.ofConfined()) {
             long gid = arena.allocate(Gid.BYTES, Long.BYTES).address();
@@ -66,7 +66,7 @@ final class PortQueries {
     }
 
     static GidEntry queryGidEx(long context, int port, int index) throws RdmaException {
-        requirePort(port);
+        Arguments.requirePort(port);
         requireIndex(index);
         try (Arena arena = Arena.ofConfined()) {
             long entry = arena.allocate(ibv_gid_entry.layout()).address();
@@ -97,7 +97,7 @@ final class PortQueries {
     }
 
     static int queryPartitionKey(long context, int port, int index) throws RdmaException {
-        requirePort(port);
+        Arguments.requirePort(port);
         requireIndex(index);
         try (Arena arena = Arena.ofConfined()) {
             long key = arena.allocate(Short.BYTES, Short.BYTES).address();
@@ -107,7 +107,7 @@ final class PortQueries {
     }
 
     static int partitionKeyIndex(long context, int port, int key) throws RdmaException {
-        requirePort(port);
+        Arguments.requirePort(port);
         if (key < 0 || key > MAX_PKEY) {
             throw new IllegalArgumentException("a partition key has 16 bits: " + key);
         }
@@ -124,12 +124,6 @@ final class PortQueries {
 
     private static String describe(int port, int index) {
         return "index " + index + " of port " + port;
-    }
-
-    private static void requirePort(int port) {
-        if (port < 1 || port > MAX_PORT) {
-            throw new IllegalArgumentException("ports are numbered from 1 to " + MAX_PORT + ", not " + port);
-        }
     }
 
     private static void requireIndex(int index) {

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.rdmacm.bindings.ibv_pd;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /**
  * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): queue pairs can use the memory regions of their own
@@ -25,7 +25,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     private final boolean imported;
     // The send queues that may be copying out of a region right now, see MemoryRegion.close(). Those of a parent domain
     // use the regions of the domain below it: they share the list.
-    private final List<QueueGuard> sendQueues;
+    private final List<BiasedLock> sendQueues;
 
     private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
         super(life, address, ibv_pd.sizeof());
@@ -50,9 +50,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     static ProtectionDomain importDomain(VerbsContext context, int kernelHandle) throws RdmaException {
         Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
-        long address = life.create(() -> Check.pointer(IMPORT_PD,
-                IMPORT_PD.callLong(context.address(), Integer.toUnsignedLong(kernelHandle)),
-                "handle " + Integer.toUnsignedString(kernelHandle)));
+        long address = life.create(() -> Check.imported(IMPORT_PD, context.address(), kernelHandle));
         return new ProtectionDomain(context, life, address, true);
     }
 
@@ -312,12 +310,20 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         }
     }
 
-    void addSendQueue(QueueGuard queue) {
+    void addSendQueue(BiasedLock queue) {
         sendQueues.add(queue);
     }
 
-    void removeSendQueue(QueueGuard queue) {
+    void removeSendQueue(BiasedLock queue) {
         sendQueues.remove(queue);
+    }
+
+    /** Refuses an object of another context. */
+    final void requireSameContext(String what, VerbsContext its) {
+        if (its != context()) {
+            throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
+                    + " domain: " + its + ", " + context);
+        }
     }
 
     /** Whether {@link #awaitPosts} of this domain waits for posts in another one: the same, or a parent domain. */
@@ -327,6 +333,6 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     /** Returns when no thread is any longer inside a post that began before. */
     void awaitPosts() {
-        sendQueues.forEach(QueueGuard::awaitQuiet);
+        sendQueues.forEach(BiasedLock::awaitQuiet);
     }
 }

@@ -8,13 +8,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
+import io.rdmacm.verbs.internal.EceStruct;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -270,7 +270,7 @@ public final class QueuePair extends NativeObject {
     public void setEce(Ece options) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            Check.returned(SET_ECE, SET_ECE.callInt(address(), QueuePairStructs.write(options, arena)));
+            Check.returned(SET_ECE, SET_ECE.callInt(address(), EceStruct.write(options, arena)));
         } finally {
             life().leave();
         }
@@ -286,10 +286,9 @@ public final class QueuePair extends NativeObject {
     public Ece queryEce() throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(ibv_ece.layout()).address();
+            long struct = EceStruct.allocate(arena);
             Check.returned(QUERY_ECE, QUERY_ECE.callInt(address(), struct));
-            return new Ece(Memory.getInt(struct + ibv_ece.vendor_id$offset()),
-                    Memory.getInt(struct + ibv_ece.options$offset()));
+            return EceStruct.read(struct);
         } finally {
             life().leave();
         }
@@ -396,7 +395,7 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw RdmaException.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            return sends.equip(new SendBatch(sends, extended, attributes, domain, capabilities,
+            return sends.setBatch(new SendBatch(sends, extended, attributes, domain, capabilities,
                     context.deviceName()));
         } finally {
             life().leave();
@@ -448,20 +447,12 @@ public final class QueuePair extends NativeObject {
         // C takes its completions out of the queues, and waits for polls to end before.
         requireNoCursor(attributes.sendQueue());
         requireNoCursor(attributes.receiveQueue());
-        sends.shut();
-        receives.close();
-        boolean destroyed = false;
-        try {
-            context.events().destroy(this, destroyer);
-            destroyed = true;
-            if (domain != null) {
-                domain.removeSendQueue(sends);
-            }
-        } finally {
-            if (!destroyed) {
-                sends.reopen();
-                receives.reopen();
-            }
+        sends.closeAndDestroy(() -> {
+            sends.abortBatch();
+            receives.closeAndDestroy(() -> context.events().destroy(this, destroyer));
+        });
+        if (domain != null) {
+            domain.removeSendQueue(sends);
         }
     }
 

@@ -37,21 +37,21 @@ final class QueuePairFactory {
 
     /** In a way of its own, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            VerbsAccess.QueuePairCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
             throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
         addQueue(parents, attributes.sendQueue(), domain);
         addQueue(parents, attributes.receiveQueue(), domain);
         attributes.sharedReceiveQueue().ifPresent(queue -> {
-            requireSame("shared receive queue", queue.context(), domain);
+            domain.requireSameContext("shared receive queue", queue.context());
             parents.add(queue.life());
         });
         attributes.receiveSideScaling().ifPresent(scaling -> {
-            requireSame("indirection table", scaling.table().context(), domain);
+            domain.requireSameContext("indirection table", scaling.table().context());
             parents.add(scaling.table().life());
         });
-        Lifetime life = Lifetime.begin(QueuePair.class, parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(QueuePair.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             long init = QueuePairStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
@@ -143,15 +143,8 @@ final class QueuePairFactory {
 
     private static void addQueue(Set<Lifetime> parents, CompletionQueue queue, ProtectionDomain domain) {
         if (queue != null) {
-            requireSame("completion queue", queue.context(), domain);
+            domain.requireSameContext("completion queue", queue.context());
             parents.add(queue.life());
-        }
-    }
-
-    private static void requireSame(String what, VerbsContext context, ProtectionDomain domain) {
-        if (context != domain.context()) {
-            throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
-                    + " domain: " + context + ", " + domain.context());
         }
     }
 }

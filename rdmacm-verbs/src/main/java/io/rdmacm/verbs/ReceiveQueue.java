@@ -5,21 +5,21 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where receive work requests are posted: of a queue pair, or shared by several. */
-final class ReceiveQueue extends QueueGuard {
+final class ReceiveQueue extends BiasedLock {
     private final String kind;
     private final String function;
     private final DriverCall post;
     private final long object;
     private final int maxScatterGather;
     private final Lifetime life;
-    // Where C writes the request that it refused: used inside the guard.
+    // Where C writes the request that it refused: used with the lock held.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
 
@@ -46,7 +46,7 @@ final class ReceiveQueue extends QueueGuard {
     }
 
     void post(ReceiveRequest request) throws RdmaException {
-        QueueClaim claim = enter();
+        Bias bias = enter();
         int error;
         try {
             if (request.maxEntries() > maxScatterGather) {
@@ -55,7 +55,7 @@ final class ReceiveQueue extends QueueGuard {
             request.unchain();
             error = post.call(object, request.address(), refusedAddress);
         } finally {
-            leave(claim);
+            leave(bias);
             Reference.reachabilityFence(request);
         }
         if (error != 0) {
@@ -64,7 +64,7 @@ final class ReceiveQueue extends QueueGuard {
     }
 
     void post(ReceiveRequests block, int first, int count) throws RdmaException {
-        QueueClaim claim = enter();
+        Bias bias = enter();
         int error;
         int failed = first;
         try {
@@ -80,7 +80,7 @@ final class ReceiveQueue extends QueueGuard {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }
         } finally {
-            leave(claim);
+            leave(bias);
             Reference.reachabilityFence(block);
         }
         if (error != 0) {

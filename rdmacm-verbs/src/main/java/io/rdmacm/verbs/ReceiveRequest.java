@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import io.rdmacm.bindings.ibv_recv_wr;
 import io.rdmacm.verbs.internal.Memory;
 
 /**
@@ -11,23 +10,9 @@ import io.rdmacm.verbs.internal.Memory;
  * <p>For one thread at a time. The request can be changed as soon as the post has returned; its memory belongs to the
  * device until the completion.
  */
-public final class ReceiveRequest {
-    private static final long WR_ID = ibv_recv_wr.wr_id$offset();
-    private static final long NEXT = ibv_recv_wr.next$offset();
-    private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
-    private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
-
-    // has the memory; a request that is held alone keeps it alive
-    private final ReceiveRequests block;
-    private final long address;
-    private final ScatterList list;
-    private boolean chained;
-
+public final class ReceiveRequest extends WorkRequest<ReceiveRequests> {
     ReceiveRequest(ReceiveRequests block, long address, long list) {
-        this.block = block;
-        this.address = address;
-        this.list = new ScatterList(list, block.maxScatterGather());
-        Memory.putLong(address + SG_LIST, list);
+        super(block, address, list);
     }
 
     /** The id that comes back with the completion. */
@@ -46,8 +31,7 @@ public final class ReceiveRequest {
      */
     public ReceiveRequest data(MemoryRegion region, long offset, int length) {
         requireWritable(region);
-        list.set(0, region, offset, length);
-        Memory.putInt(address + NUM_SGE, 1);
+        setData(region, offset, length);
         return this;
     }
 
@@ -61,18 +45,14 @@ public final class ReceiveRequest {
      * @throws IllegalArgumentException also for a region without {@link AccessFlag#LOCAL_WRITE}
      */
     public ReceiveRequest data(int index, MemoryRegion region, long offset, int length) {
-        if (index > entries()) {
-            throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries());
-        }
         requireWritable(region);
-        list.set(index, region, offset, length);
-        Memory.putInt(address + NUM_SGE, index + 1);
+        setData(index, region, offset, length);
         return this;
     }
 
     /** No memory at all: for messages that are empty but for their immediate value. */
     public ReceiveRequest noData() {
-        Memory.putInt(address + NUM_SGE, 0);
+        clearData();
         return this;
     }
 
@@ -84,29 +64,8 @@ public final class ReceiveRequest {
         }
     }
 
-    long address() {
-        return address;
-    }
-
-    int entries() {
-        return Memory.getInt(address + NUM_SGE);
-    }
-
+    /** How many entries the scatter list has room for. */
     int maxEntries() {
         return list.capacity();
-    }
-
-    /** Links it with the one that is posted behind it, or none. */
-    void follow(long request) {
-        Memory.putLong(address + NEXT, request);
-        chained = request != 0;
-    }
-
-    /** To be posted without those behind it. */
-    void unchain() {
-        if (chained) {
-            follow(0);
-            block.unchain();
-        }
     }
 }

@@ -9,10 +9,10 @@ import java.util.Objects;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.FastPath;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
+import io.rdmacm.verbs.internal.DriverQuirks;
 import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
 import io.rdmacm.verbs.internal.QueuePairExOps;
 
 /**
@@ -39,16 +39,16 @@ public final class SendBatch implements AutoCloseable {
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
 
     private final SendQueue queue;
-    private final QueueGuard guard;
+    private final BiasedLock lock;
     private final QueuePairExOps ops;
     private final QueuePairType type;
     private final ProtectionDomain domain;
     private final int operations;
     private final int maxTsoHeader;
     private final SendBatchData data;
-    // All below is guarded by the guard, as far as C is concerned.
+    // All below is guarded by the lock, as far as C is concerned.
     private boolean open;
-    // null when none is begun; C learns of a request when the next one begins
+    // null when none is begun; C is told of a request when the next one begins
     private SendOperation operation;
     private long id;
     private int flags;
@@ -62,43 +62,43 @@ public final class SendBatch implements AutoCloseable {
     private boolean sharedQueueKnown;
     private int sharedQueue;
     private MemorySegment header = MemorySegment.NULL;
-    private BatchedBind bind;
+    private WindowBind bind;
     // those that C has been told of
-    private final List<BatchedBind> binds = new ArrayList<>();
+    private final List<WindowBind> binds = new ArrayList<>();
 
     SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
             QueuePairCapabilities capabilities, String device) {
         this.queue = queue;
-        this.guard = queue;
+        this.lock = queue;
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
         this.domain = domain;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
-                FastPath.miscountsLists(device));
+                DriverQuirks.miscountsLists(device));
     }
 
     void start() {
-        QueueClaim claim = guard.enter();
+        Bias bias = lock.enter();
         try {
             requireClosed();
             ops.start();
             open = true;
             operation = null;
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** Inside the guard: other posts would wait for this batch for ever. */
+    /** Refuses other posts, which would have to wait for this batch; with the lock held. */
     void requireClosed() {
         if (open) {
             throw new IllegalStateException("a batch of this queue pair is open: complete or close it first");
         }
     }
 
-    /** Inside the guard, or with everybody kept out of it. */
+    /** Aborts the batch if it is open; with the lock held or closed. */
     void abortOpen() {
         if (open) {
             ops.abort();
@@ -259,7 +259,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_bind_mw")
     public SendBatch bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
-        BatchedBind next = new BatchedBind(window, remoteKey, binding);
+        WindowBind next = WindowBind.inBatch(window, remoteKey, binding);
         next.check(domain);
         begin(SendOperation.BIND_MW);
         bind = next;
@@ -379,7 +379,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_complete")
     public void complete() throws RdmaException {
-        QueueClaim claim = enter();
+        Bias bias = enter();
         int error;
         try {
             emit();
@@ -387,7 +387,7 @@ public final class SendBatch implements AutoCloseable {
             error = ops.complete();
             endBinds(error == 0);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
         if (error != 0) {
             throw RdmaException.of("ibv_wr_complete", Math.abs(error), queue.toString());
@@ -402,9 +402,9 @@ public final class SendBatch implements AutoCloseable {
         if (!open) {
             return;
         }
-        QueueClaim claim;
+        Bias bias;
         try {
-            claim = guard.enter();
+            bias = lock.enter();
         } catch (IllegalStateException e) {
             // the queue pair was closed meanwhile, which ended the batch
             return;
@@ -412,17 +412,17 @@ public final class SendBatch implements AutoCloseable {
         try {
             abortOpen();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    private QueueClaim enter() {
-        QueueClaim claim = guard.enter();
+    private Bias enter() {
+        Bias bias = lock.enter();
         if (!open) {
-            guard.leave(claim);
+            lock.leave(bias);
             throw notOpen();
         }
-        return claim;
+        return bias;
     }
 
     private SendBatch begin(SendOperation next) {
@@ -433,11 +433,11 @@ public final class SendBatch implements AutoCloseable {
             throw new IllegalStateException("the queue pair was made without " + next);
         }
         if (operation != null) {
-            QueueClaim claim = enter();
+            Bias bias = enter();
             try {
                 emit();
             } finally {
-                guard.leave(claim);
+                lock.leave(bias);
             }
         }
         operation = next;
@@ -449,7 +449,7 @@ public final class SendBatch implements AutoCloseable {
         return this;
     }
 
-    /** Makes the request that was begun last; throws before any call of C. Inside the guard. */
+    /** Tells C of the request that was begun last. Throws before it calls C. With the lock held. */
     private void emit() {
         SendOperation current = operation;
         if (current == null) {
@@ -500,7 +500,7 @@ public final class SendBatch implements AutoCloseable {
     }
 
     private void buildBind() {
-        bind.build(ops);
+        bind.begin(ops);
         binds.add(bind);
     }
 

@@ -6,16 +6,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Objects;
 
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.DriverCall;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
 
 /** Where the send work requests of a queue pair are posted. */
-final class SendQueue extends QueueGuard {
-    private static final int NOTHING = -1;
+final class SendQueue extends BiasedLock {
+    private static final int NONE = -1;
 
     private final DriverCall post;
     private final long object;
@@ -26,11 +26,11 @@ final class SendQueue extends QueueGuard {
     private final boolean datagrams;
     private final int maxTsoHeader;
     private final Lifetime life;
-    // Where C writes the request that it refused: used inside the guard.
+    // Where C writes the request that it refused: used with the lock held.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
-    // Requests that demand no more are posted without a look at them. Used inside the guard.
-    private int takes;
+    // Requests up to this check level are posted unchecked. Used with the lock held.
+    private int uncheckedLevel;
     // null when the queue pair has none
     private volatile SendBatch batch;
 
@@ -56,24 +56,28 @@ final class SendQueue extends QueueGuard {
         this.datagrams = attributes.type() == QueuePairType.UD;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.life = life;
-        this.takes = datagrams ? NOTHING : maxScatterGather;
+        this.uncheckedLevel = datagrams ? NONE : maxScatterGather;
     }
 
-    /** Lets requests be posted in batches too; the first one that comes stays. */
-    SendBatch equip(SendBatch equipment) {
-        QueueClaim claim = enter();
+    /**
+     * Sets the batch of the queue, unless it has one already.
+     *
+     * @return the batch that it has now
+     */
+    SendBatch setBatch(SendBatch made) {
+        Bias bias = enter();
         try {
             if (batch == null) {
-                batch = equipment;
-                takes = NOTHING;
+                batch = made;
+                uncheckedLevel = NONE;
             }
             return batch;
         } finally {
-            leave(claim);
+            leave(bias);
         }
     }
 
-    /** Null when there is none yet. */
+    /** The batch of the queue; null when there is none yet. */
     SendBatch batch() {
         return batch;
     }
@@ -82,7 +86,7 @@ final class SendQueue extends QueueGuard {
         return userSpace;
     }
 
-    /** Refuses what would wait for a batch that is under way; inside the guard. */
+    /** Refuses what would have to wait for an open batch; with the lock held. */
     void requireNoBatch() {
         SendBatch other = batch;
         if (other != null) {
@@ -94,9 +98,8 @@ final class SendQueue extends QueueGuard {
         life.ensureOpen();
     }
 
-    /** Keeps everybody out, and ends a batch that is under way. */
-    void shut() {
-        close();
+    /** Aborts the batch if it is open; with the lock held or closed. */
+    void abortBatch() {
         if (batch != null) {
             batch.abortOpen();
         }
@@ -108,21 +111,21 @@ final class SendQueue extends QueueGuard {
     }
 
     void post(SendRequest request) throws RdmaException {
-        QueueClaim claim = enter();
+        Bias bias = enter();
         int error;
         try {
-            boolean look = request.demand() > takes;
-            if (look) {
+            boolean checked = request.checkLevel() > uncheckedLevel;
+            if (checked) {
                 check(request);
                 request.beginBind();
             }
             request.unchain();
             error = post.call(object, request.address(), refusedAddress);
-            if (look) {
+            if (checked) {
                 request.endBind(error == 0);
             }
         } finally {
-            leave(claim);
+            leave(bias);
             Reference.reachabilityFence(request);
         }
         if (error != 0) {
@@ -131,12 +134,12 @@ final class SendQueue extends QueueGuard {
     }
 
     void post(SendRequests block, int first, int count) throws RdmaException {
-        QueueClaim claim = enter();
+        Bias bias = enter();
         int error;
         int failed = first;
         try {
             requireRange(first, count, block.capacity());
-            boolean binds = block.demand() > takes && check(block, first, count);
+            boolean binds = block.checkLevel() > uncheckedLevel && check(block, first, count);
             block.chain(first, count);
             if (binds) {
                 beginBinds(block, first, first + count);
@@ -149,7 +152,7 @@ final class SendQueue extends QueueGuard {
                 endBinds(block, first, first + count, error == 0 ? first + count : failed);
             }
         } finally {
-            leave(claim);
+            leave(bias);
             Reference.reachabilityFence(block);
         }
         if (error != 0) {

@@ -17,14 +17,10 @@ import io.rdmacm.verbs.internal.Memory;
  * <p>For one thread at a time. The request can be changed as soon as the post has returned; the data it names only
  * after its completion (inline data: after the post).
  */
-public final class SendRequest {
-    /** A demand that no queue meets without a look. */
-    static final int SPECIAL = Integer.MAX_VALUE;
+public final class SendRequest extends WorkRequest<SendRequests> {
+    /** The level of requests that every queue checks. */
+    static final int ALWAYS_CHECKED = Integer.MAX_VALUE;
 
-    private static final long WR_ID = ibv_send_wr.wr_id$offset();
-    private static final long NEXT = ibv_send_wr.next$offset();
-    private static final long SG_LIST = ibv_send_wr.sg_list$offset();
-    private static final long NUM_SGE = ibv_send_wr.num_sge$offset();
     private static final long OPCODE = ibv_send_wr.opcode$offset();
     private static final long SEND_FLAGS = ibv_send_wr.send_flags$offset();
     private static final long IMM_DATA = ibv_send_wr.imm_data$offset();
@@ -47,10 +43,6 @@ public final class SendRequest {
             + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
-    // has the memory; a request that is held alone keeps it alive
-    private final SendRequests block;
-    private final long address;
-    private final ScatterList list;
     // whom wr.ud names; null when other members of the union were set since
     private AddressHandle destination;
     // what bind_mw names; null for all other opcodes
@@ -58,15 +50,11 @@ public final class SendRequest {
     // null when it never was one
     private SegmentedSend segmentedSend;
     private boolean segmented;
-    private int demand;
-    private boolean chained;
+    private int checkLevel;
 
     SendRequest(SendRequests block, long address, long list) {
-        this.block = block;
-        this.address = address;
-        this.list = new ScatterList(list, block.maxScatterGather());
-        this.demand = block.maxScatterGather();
-        Memory.putLong(address + SG_LIST, list);
+        super(block, address, list);
+        this.checkLevel = block.maxScatterGather();
         send().signaled(true);
     }
 
@@ -177,13 +165,13 @@ public final class SendRequest {
      * @param binding to a region of the same protection domain, which must be open when it is posted
      */
     public SendRequest bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
-        WindowBind bind = new WindowBind(address, window, remoteKey, binding);
+        WindowBind bind = WindowBind.inRequest(address, window, remoteKey, binding);
         // drivers refuse a bind with data or an immediate value
         noData();
         Memory.putInt(address + IMM_DATA, 0);
         opcode(SendOpcode.BIND_MW);
         windowBind = bind;
-        becomeSpecial();
+        checkAlways();
         return this;
     }
 
@@ -202,7 +190,7 @@ public final class SendRequest {
         segmentedSend.set(headers, maxSegmentSize);
         opcode(SendOpcode.TSO);
         segmented = true;
-        becomeSpecial();
+        checkAlways();
         return this;
     }
 
@@ -243,8 +231,7 @@ public final class SendRequest {
      * @param length in bytes
      */
     public SendRequest data(MemoryRegion region, long offset, int length) {
-        list.set(0, region, offset, length);
-        Memory.putInt(address + NUM_SGE, 1);
+        setData(region, offset, length);
         return this;
     }
 
@@ -257,17 +244,13 @@ public final class SendRequest {
      * @param length in bytes
      */
     public SendRequest data(int index, MemoryRegion region, long offset, int length) {
-        if (index > entries()) {
-            throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries());
-        }
-        list.set(index, region, offset, length);
-        Memory.putInt(address + NUM_SGE, index + 1);
+        setData(index, region, offset, length);
         return this;
     }
 
     /** No data at all. */
     public SendRequest noData() {
-        Memory.putInt(address + NUM_SGE, 0);
+        clearData();
         return this;
     }
 
@@ -289,7 +272,7 @@ public final class SendRequest {
     /** Whether the post takes the data with it, so that the memory is free again when it returns. */
     public SendRequest inline(boolean on) {
         if (on) {
-            becomeSpecial();
+            checkAlways();
         }
         return flag(INLINE, on);
     }
@@ -302,50 +285,30 @@ public final class SendRequest {
     public SendRequest flags(Set<SendFlag> flags) {
         int mask = SendFlag.mask(flags);
         if ((mask & INLINE) != 0) {
-            becomeSpecial();
+            checkAlways();
         }
         Memory.putInt(address + SEND_FLAGS, mask);
         return this;
     }
 
-    long address() {
-        return address;
-    }
-
-    int entries() {
-        return Memory.getInt(address + NUM_SGE);
-    }
-
-    /** Links it with the one that is posted behind it, or none. */
-    void follow(long request) {
-        Memory.putLong(address + NEXT, request);
-        chained = request != 0;
-    }
-
-    /** To be posted without those behind it. */
-    void unchain() {
-        if (chained) {
-            follow(0);
-            block.unchain();
-        }
-    }
-
     /**
-     * What a queue must take, so that a post needs no look at it: a number of entries, or {@link #SPECIAL} since it had
-     * inline data, bound a window or was segmented.
+     * How closely it must be checked: a queue whose own level is at least this high posts it unchecked. That is the
+     * number of scatter/gather entries it has room for, or {@link #ALWAYS_CHECKED} once it had inline data, bound a
+     * window or was segmented.
      */
-    int demand() {
-        return demand;
+    int checkLevel() {
+        return checkLevel;
     }
 
-    private void becomeSpecial() {
-        demand = SPECIAL;
-        block.becomeSpecial();
+    private void checkAlways() {
+        checkLevel = ALWAYS_CHECKED;
+        block.checkAlways();
     }
 
     /**
-     * What a driver would not survive or not name: inline data that is too long, or whose memory is gone. Asked inside
-     * the guard of the send queue, so that a region that is open now cannot go before the post is over.
+     * Refuses inline data that is too long, for which drivers give no reason, or whose memory is freed, which could
+     * crash them. With the lock of the send queue held, so that a region that is open now stays so until the post is
+     * over.
      */
     void checkInline(int maxInline, ProtectionDomain sender) {
         if ((Memory.getInt(address + SEND_FLAGS) & INLINE) == 0) {
@@ -360,8 +323,8 @@ public final class SendRequest {
     }
 
     /**
-     * What a driver would not survive in a datagram: no address handle, or one that is gone. Asked inside the guard of
-     * the send queue, so that a handle that is open now cannot go before the post is over.
+     * Refuses a datagram without an address handle, or with a closed one, which could crash a driver. With the lock of
+     * the send queue held, so that a handle that is open now stays so until the post is over.
      */
     void checkDestination(ProtectionDomain domain) {
         if (destination == null) {
@@ -375,14 +338,14 @@ public final class SendRequest {
         return windowBind != null;
     }
 
-    /** What a driver would not survive in a bind. Asked inside the guard of the send queue. */
+    /** Refuses a bind of what is closed, which could crash a driver; with the lock of the send queue held. */
     void checkBind(ProtectionDomain sender) {
         if (windowBind != null) {
             windowBind.check(sender);
         }
     }
 
-    /** What a driver might not survive in a segmented send. */
+    /** Refuses a segmented send with longer headers than the queue pair was made for, which could crash a driver. */
     void checkSegmented(int maxTsoHeader) {
         if (segmented) {
             segmentedSend.check(maxTsoHeader);

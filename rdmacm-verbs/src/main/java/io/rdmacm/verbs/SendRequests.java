@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Objects;
@@ -13,32 +12,19 @@ import io.rdmacm.verbs.internal.Memory;
  * A block of send work requests, allocated once and posted as often as wanted: an array of {@code struct ibv_send_wr}
  * with their scatter lists. For one thread at a time. Needs no close: the memory goes with the object.
  */
-public final class SendRequests {
+public final class SendRequests extends RequestBlock {
     private static final long SIZE = ibv_send_wr.sizeof();
-    private static final long WR_ID = ibv_send_wr.wr_id$offset();
 
-    private final MemorySegment memory;
-    private final long address;
-    private final int capacity;
     private final SendRequest[] requests;
-    private final int maxScatterGather;
-    // which part is linked; nothing, when it may have changed since
-    private int chainFirst;
-    private int chainCount;
-    // the most of what its requests have
-    private int demand;
+    // the highest of its requests
+    private int checkLevel;
 
-    private SendRequests(int capacity, int maxScatterGather) {
-        long listSize = ScatterList.ENTRY * maxScatterGather;
-        this.memory = Arena.ofAuto().allocate(ScatterList.blockBytes(SIZE, capacity, maxScatterGather), 64);
-        this.address = memory.address();
-        this.capacity = capacity;
-        this.requests = new SendRequest[capacity];
-        this.maxScatterGather = maxScatterGather;
-        this.demand = maxScatterGather;
-        long lists = address(capacity);
+    private SendRequests(MemorySegment memory, SendRequest[] requests, int maxScatterGather) {
+        super(SIZE, memory, requests, maxScatterGather);
+        this.requests = requests;
+        this.checkLevel = maxScatterGather;
         for (int i = 0; i < capacity; i++) {
-            requests[i] = new SendRequest(this, address(i), lists + listSize * i);
+            requests[i] = new SendRequest(this, address(i), listAddress(i));
         }
     }
 
@@ -49,11 +35,8 @@ public final class SendRequests {
      * @param maxScatterGather how many scatter/gather entries each has room for, at least 1
      */
     public static SendRequests allocate(int capacity, int maxScatterGather) {
-        if (capacity < 1 || maxScatterGather < 1) {
-            throw new IllegalArgumentException("a block needs at least one request with one scatter/gather entry, not "
-                    + capacity + " with " + maxScatterGather);
-        }
-        return new SendRequests(capacity, maxScatterGather);
+        MemorySegment memory = allocate(SIZE, capacity, maxScatterGather);
+        return new SendRequests(memory, new SendRequest[capacity], maxScatterGather);
     }
 
     /** How many requests there are. */
@@ -82,45 +65,26 @@ public final class SendRequests {
      * @param workRequestId comes back with the completion
      */
     public void id(int index, long workRequestId) {
-        Memory.putLong(address, SIZE * Objects.checkIndex(index, capacity) + WR_ID, workRequestId);
+        Memory.putLong(address, SIZE * Objects.checkIndex(index, capacity) + SendRequest.WR_ID, workRequestId);
         Reference.reachabilityFence(this);
     }
 
-    /** Links a part of the block into a chain, which is how C takes a batch. */
-    void chain(int first, int count) {
-        if (first == chainFirst && count == chainCount) {
-            return;
-        }
-        chainFirst = first;
-        chainCount = count;
-        int last = first + count - 1;
-        for (int i = first; i < last; i++) {
-            requests[i].follow(requests[i + 1].address());
-        }
-        requests[last].follow(0);
+    /** From now on its requests are checked at each post. */
+    void checkAlways() {
+        checkLevel = SendRequest.ALWAYS_CHECKED;
     }
 
-    /** One of them was posted alone. */
-    void unchain() {
-        chainCount = 0;
+    /** The highest level of its requests: a queue whose own is at least this high posts all of them unchecked. */
+    int checkLevel() {
+        return checkLevel;
     }
 
-    /** From now on one of them is to be looked at. */
-    void becomeSpecial() {
-        demand = SendRequest.SPECIAL;
-    }
-
-    /** What a queue must take, so that a post needs no look at each of them. */
-    int demand() {
-        return demand;
-    }
-
-    /** Where a request is. */
+    /** The address of a request. */
     long address(int index) {
         return address + SIZE * index;
     }
 
-    /** Which request is at an address. */
+    /** The index of the request at an address. */
     int indexOf(long request) {
         return (int) ((request - address) / SIZE);
     }

@@ -54,19 +54,19 @@ public final class SharedReceiveQueue extends NativeObject {
 
     /** A queue that is made and destroyed in a way of its own, see {@link VerbsAccess}. */
     static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init,
-            VerbsAccess.SharedReceiveQueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
+            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
             throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(owners));
         parents.add(domain.life());
         init.xrcDomain().ifPresent(xrc -> {
-            requireSame("XRC domain", xrc.context(), domain);
+            domain.requireSameContext("XRC domain", xrc.context());
             parents.add(xrc.life());
         });
         init.completionQueue().ifPresent(queue -> {
-            requireSame("completion queue", queue.context(), domain);
+            domain.requireSameContext("completion queue", queue.context());
             parents.add(queue.life());
         });
-        Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents.toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             long struct = SharedReceiveQueueStructs.write(domain, init, arena);
             long address = life.create(() -> {
@@ -110,13 +110,6 @@ public final class SharedReceiveQueue extends NativeObject {
         long context = domain.context().address();
         NativeFunction create = ExtendedOps.CREATE_SRQ_EX.require(context);
         return Check.pointer(create, create.callLong(context, struct), detail);
-    }
-
-    private static void requireSame(String what, VerbsContext context, ProtectionDomain domain) {
-        if (context != domain.context()) {
-            throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
-                    + " domain: " + context + ", " + domain.context());
-        }
     }
 
     /** The device that it belongs to. */
@@ -285,15 +278,6 @@ public final class SharedReceiveQueue extends NativeObject {
     @Override
     @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
     protected void destroy() throws RdmaException {
-        receives.close();
-        boolean destroyed = false;
-        try {
-            domain.context().events().destroy(this, destroyer);
-            destroyed = true;
-        } finally {
-            if (!destroyed) {
-                receives.reopen();
-            }
-        }
+        receives.closeAndDestroy(() -> domain.context().events().destroy(this, destroyer));
     }
 }

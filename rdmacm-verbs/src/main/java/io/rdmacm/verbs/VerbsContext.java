@@ -16,8 +16,8 @@ import io.rdmacm.bindings.ibv_context;
 import io.rdmacm.bindings.ibv_device;
 import io.rdmacm.verbs.flow.EspAttributes;
 import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.FastPath;
-import io.rdmacm.verbs.internal.Keeper;
+import io.rdmacm.verbs.internal.ContextPin;
+import io.rdmacm.verbs.internal.DriverQuirks;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -35,7 +35,7 @@ public final class VerbsContext extends NativeObject {
     private static final Map<Long, VerbsContext> OF_LIBRDMACM = new ConcurrentHashMap<>();
 
     private final String deviceName;
-    // the kernel's number of the device, which no other one will have; -1 where it is not known
+    // the kernel's number of the device, which is never used again; -1 when it is not known
     private final int deviceIndex;
     private final boolean owned;
     private final boolean postsInUserSpace;
@@ -49,10 +49,10 @@ public final class VerbsContext extends NativeObject {
         long device = nativeDevice(address);
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
-        this.postsInUserSpace = FastPath.postsInUserSpace(name);
+        this.postsInUserSpace = DriverQuirks.postsInUserSpace(name);
         life.describe(() -> name);
         if (!owned) {
-            // of one of the others the life must not refer to it
+            // not otherwise: the life of an object that can be lost must not refer to it
             life.whenEnded(events::abandon);
         }
     }
@@ -62,22 +62,22 @@ public final class VerbsContext extends NativeObject {
         return new VerbsContext(life, life.create(creator), true, -1);
     }
 
-    /** The context that one of librdmacm's ids is bound to. The same context gives the same object. */
-    static VerbsContext ofConnectionManager(long address, Supplier<Keeper> keeper) {
+    /** Returns the context that an id of librdmacm is bound to. The same context gives the same object. */
+    static VerbsContext ofConnectionManager(long address, Supplier<ContextPin> pin) {
         int index = indexAt(address);
         return OF_LIBRDMACM.compute(address, (a, known) -> {
             if (known != null && known.isOpen() && known.deviceIndex == index) {
                 return known;
             }
             if (known != null) {
-                // that of a device which was removed
+                // the context of a device that was removed
                 known.life().replaced();
             }
-            return new VerbsContext(Lifetime.kept(VerbsContext.class, keeper.get()), a, false, index);
+            return new VerbsContext(Lifetime.beginPinned(VerbsContext.class, pin.get()), a, false, index);
         });
     }
 
-    /** The number of the device of a context, which no other one will have; -1 where it is not known. */
+    /** Returns the kernel's number of the device of a context, which is never used again; -1 when it is not known. */
     static int indexAt(long address) {
         return Device.indexOf(nativeDevice(address));
     }
@@ -86,7 +86,7 @@ public final class VerbsContext extends NativeObject {
         return Memory.getLong(address + ibv_context.device$offset());
     }
 
-    /** Whether a post never goes into the kernel. */
+    /** Returns whether a post never enters the kernel. */
     boolean postsInUserSpace() {
         return postsInUserSpace;
     }

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.rdmacm.bindings.ibv_mw_bind_info;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.QueuePairExOps;
 
-/** The part of a send work request that binds a memory window of type 2. */
+/**
+ * The bind of a memory window of type 2 by a work request, which may be posted more than once: each time it is checked,
+ * begun before C learns of it, and ended when it is known whether the request was posted.
+ */
 final class WindowBind {
     private static final long BIND = ibv_send_wr.bind_mw$offset();
     private static final long WINDOW = BIND + ibv_send_wr.bind_mw.mw$offset();
@@ -14,40 +22,64 @@ final class WindowBind {
     private final MemoryWindow window;
     private final int remoteKey;
     private final MemoryWindowBinding binding;
-    // while it is posted
+    // the struct ibv_mw_bind_info that a batch passes to C; null when it is in the request
+    private final MemorySegment info;
+    // what the window was bound to; null unless the bind has begun
     private MemoryWindow.State before;
 
-    /**
-     * Writes it into a request.
-     *
-     * @param request the address of a {@code struct ibv_send_wr}
-     */
-    WindowBind(long request, MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
+    private WindowBind(MemoryWindow window, int remoteKey, MemoryWindowBinding binding, MemorySegment info) {
         this.window = window;
         this.remoteKey = remoteKey;
         this.binding = binding;
+        this.info = info;
+    }
+
+    /**
+     * A bind that is written into a request. When it is refused, the request stays as it was.
+     *
+     * @param request the address of a {@code struct ibv_send_wr}
+     */
+    static WindowBind inRequest(long request, MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
+        requireBindable(window, binding);
+        binding.write(request + INFO);
+        Memory.putLong(request + WINDOW, window.address());
+        Memory.putInt(request + KEY, remoteKey);
+        return new WindowBind(window, remoteKey, binding, null);
+    }
+
+    /** A bind for a batch, to be passed to C by {@link #begin(QueuePairExOps)}. */
+    static WindowBind inBatch(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
+        requireBindable(window, binding);
+        MemorySegment info = ibv_mw_bind_info.allocate(Arena.ofAuto());
+        binding.write(info.address());
+        return new WindowBind(window, remoteKey, binding, info);
+    }
+
+    private static void requireBindable(MemoryWindow window, MemoryWindowBinding binding) {
         if (window.type() != MemoryWindowType.TYPE_2) {
             throw new IllegalArgumentException("a memory window of type 1 is bound by MemoryWindow.bind: " + window);
         }
         binding.check(window.protectionDomain());
-        // This first: where it is refused, for the region has become shorter, the request stays what it was.
-        binding.write(request + INFO);
-        Memory.putLong(request + WINDOW, window.address());
-        Memory.putInt(request + KEY, remoteKey);
     }
 
-    /** What a driver would not survive: a window or a region that is gone. Asked inside the guard of the send queue. */
+    /** Refuses a closed window or region, which could crash a driver; with the lock of the send queue held. */
     void check(ProtectionDomain sender) {
         window.checkDomain(sender);
         binding.check(window.protectionDomain());
     }
 
-    /** Just before the post. */
+    /** Just before the request is posted; {@link #end} must follow. */
     void begin() {
         before = window.begin(binding.region(), remoteKey);
     }
 
-    /** Just after the post. */
+    /** As {@link #begin()}, and adds the bind to the batch that C builds. */
+    void begin(QueuePairExOps ops) {
+        begin();
+        ops.bindMw(window.address(), remoteKey, info.address());
+    }
+
+    /** When it is known whether the request was posted. */
     void end(boolean posted) {
         window.end(before, binding.region(), posted);
         before = null;

@@ -52,10 +52,7 @@ public final class WorkQueue extends NativeObject {
             WorkQueueFlag... flags) throws RdmaException {
         Objects.requireNonNull(queue, "queue");
         VerbsContext context = domain.context();
-        if (queue.context() != context) {
-            throw new IllegalArgumentException("the completion queue belongs to another context than the protection"
-                    + " domain: " + queue.context() + ", " + context);
-        }
+        domain.requireSameContext("completion queue", queue.context());
         if (maxRequests < 1 || maxScatterGather < 1) {
             throw new IllegalArgumentException("a work queue needs at least one request with one scatter/gather entry,"
                     + " not " + maxRequests + " with " + maxScatterGather);
@@ -199,16 +196,9 @@ public final class WorkQueue extends NativeObject {
     @Override
     @CFunction("ibv_destroy_wq")
     protected void destroy() throws RdmaException {
-        receives.close();
-        boolean destroyed = false;
-        try {
+        receives.closeAndDestroy(() -> {
             NativeFunction destroy = ExtendedOps.DESTROY_WQ.require(domain.context().address());
             domain.context().events().destroy(this, () -> Check.returned(destroy, destroy.callInt(address())));
-            destroyed = true;
-        } finally {
-            if (!destroyed) {
-                receives.reopen();
-            }
-        }
+        });
     }
 }

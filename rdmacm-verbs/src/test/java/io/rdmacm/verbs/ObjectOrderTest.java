@@ -16,7 +16,7 @@ import java.util.Map;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_attr;
-import io.rdmacm.verbs.internal.Keeper;
+import io.rdmacm.verbs.internal.ContextPin;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Poller;
 import io.rdmacm.verbs.testing.Background;
@@ -308,67 +308,67 @@ class ObjectOrderTest {
     void aContextOfLibrdmacmIsOneObjectAndNeverCloses() throws RdmaException {
         long address = stack.context().handle().address();
         long openBefore = Lifetime.openObjects();
-        Hold hold = new Hold();
-        VerbsContext context = VerbsContext.ofConnectionManager(address, () -> hold);
+        Pin pin = new Pin();
+        VerbsContext context = VerbsContext.ofConnectionManager(address, () -> pin);
 
         context.close();
 
         assertThat(context.isOpen()).isTrue();
-        assertThat(VerbsContext.ofConnectionManager(address, () -> hold)).isSameAs(context);
+        assertThat(VerbsContext.ofConnectionManager(address, () -> pin)).isSameAs(context);
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
         assertThat(FakeVerbs.calls("ibv_close_device")).isEmpty();
-        assertThat(hold.calls).isEmpty();
+        assertThat(pin.calls).isEmpty();
         context.life().replaced();
     }
 
     @Test
     void aContextOfLibrdmacmIsHeldWhileItIsUsedAndNothingElseKeepsIt() throws RdmaException {
-        Hold hold = new Hold();
-        VerbsContext context = VerbsContext.ofConnectionManager(stack.context().handle().address(), () -> hold);
+        Pin pin = new Pin();
+        VerbsContext context = VerbsContext.ofConnectionManager(stack.context().handle().address(), () -> pin);
         context.completionVectors();
-        assertThat(hold.calls).isEmpty();
-        hold.kept = false;
+        assertThat(pin.calls).isEmpty();
+        pin.kept = false;
         context.completionVectors();
-        assertThat(hold.calls).containsExactly("hold", "let go");
-        hold.calls.clear();
+        assertThat(pin.calls).containsExactly("pin", "unpin");
+        pin.calls.clear();
         try (ProtectionDomain domain = context.allocateProtectionDomain()) {
             context.completionVectors();
             assertThat(domain.isOpen()).isTrue();
-            assertThat(hold.calls).containsExactly("hold");
+            assertThat(pin.calls).containsExactly("pin");
         }
-        assertThat(hold.calls).containsExactly("hold", "let go");
+        assertThat(pin.calls).containsExactly("pin", "unpin");
         context.life().replaced();
     }
 
     @Test
     void theLastReasonToKeepAContextIsRefusedToGoOnlyWhileItIsUsedAndCannotBeHeld() throws RdmaException {
-        Hold hold = new Hold();
-        VerbsContext context = VerbsContext.ofConnectionManager(stack.context().handle().address(), () -> hold);
-        assertThat(hold.keepFurther()).isTrue();
+        Pin pin = new Pin();
+        VerbsContext context = VerbsContext.ofConnectionManager(stack.context().handle().address(), () -> pin);
+        assertThat(pin.pinIfInUse()).isTrue();
         try (ProtectionDomain domain = context.allocateProtectionDomain()) {
-            hold.there = false;
-            hold.kept = false;
-            assertThat(hold.keepFurther()).isFalse();
-            hold.there = true;
-            assertThat(hold.keepFurther()).isTrue();
+            pin.there = false;
+            pin.kept = false;
+            assertThat(pin.pinIfInUse()).isFalse();
+            pin.there = true;
+            assertThat(pin.pinIfInUse()).isTrue();
             assertThat(domain.isOpen()).isTrue();
         }
-        assertThat(hold.calls).containsExactly("hold", "hold", "let go");
+        assertThat(pin.calls).containsExactly("pin", "pin", "unpin");
         context.life().replaced();
     }
 
     @Test
     void aContextThatLibrdmacmHasFreedIsClosed() throws Exception {
         long address = stack.context().handle().address();
-        Hold hold = new Hold();
-        VerbsContext context = VerbsContext.ofConnectionManager(address, () -> hold);
+        Pin pin = new Pin();
+        VerbsContext context = VerbsContext.ofConnectionManager(address, () -> pin);
         try (Background<AsyncEvent> waiting = Background.call(() -> context.getAsyncEvent(Duration.ofDays(1)))) {
             waiting.awaitInside(Poller.class, "await").interrupt();
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
         }
         int files = ResourceCounts.now().files();
-        hold.kept = false;
-        hold.there = false;
+        pin.kept = false;
+        pin.there = false;
 
         assertThatIllegalStateException().isThrownBy(context::allocateProtectionDomain)
                 .withMessage("VerbsContext is closed");
@@ -377,7 +377,7 @@ class ObjectOrderTest {
         assertThat(ResourceCounts.now().files()).isLessThan(files);
         assertThatIllegalStateException().isThrownBy(context::completionVectors);
         // what comes to lie at its place is another one
-        VerbsContext other = VerbsContext.ofConnectionManager(address, Hold::new);
+        VerbsContext other = VerbsContext.ofConnectionManager(address, Pin::new);
         assertThat(other).isNotSameAs(context);
         assertThat(other.completionVectors()).isPositive();
         other.life().replaced();
@@ -385,25 +385,25 @@ class ObjectOrderTest {
     }
 
     /** What librdmacm does, as a test says. */
-    private static final class Hold extends Keeper {
+    private static final class Pin extends ContextPin {
         final List<String> calls = new ArrayList<>();
         boolean kept = true;
         boolean there = true;
 
         @Override
-        protected boolean isKept() {
+        protected boolean isKeptByC() {
             return kept;
         }
 
         @Override
-        protected boolean hold() {
-            calls.add("hold");
+        protected boolean pin() {
+            calls.add("pin");
             return there;
         }
 
         @Override
-        protected void letGo() {
-            calls.add("let go");
+        protected void unpin() {
+            calls.add("unpin");
         }
     }
 

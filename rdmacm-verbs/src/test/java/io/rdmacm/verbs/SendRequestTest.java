@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_recv_wr;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -113,6 +114,13 @@ class SendRequestTest {
     private void assertSame(byte[] expected) {
         assertThat(HexFormat.of().formatHex(struct(1).toArray(ValueLayout.JAVA_BYTE)))
                 .isEqualTo(HexFormat.of().formatHex(expected));
+    }
+
+    @Test
+    void beginsInCAsAReceiveRequestDoes() {
+        assertThat(List.of(ibv_send_wr.wr_id$offset(), ibv_send_wr.next$offset(), ibv_send_wr.sg_list$offset(),
+                ibv_send_wr.num_sge$offset())).containsExactly(ibv_recv_wr.wr_id$offset(), ibv_recv_wr.next$offset(),
+                ibv_recv_wr.sg_list$offset(), ibv_recv_wr.num_sge$offset());
     }
 
     @Test

@@ -3,7 +3,16 @@ package io.rdmacm.verbs.internal;
 
 /** Checks of arguments that many classes make. */
 public final class Arguments {
+    private static final int MAX_PORT = 255;
+
     private Arguments() {
+    }
+
+    /** Refuses what is not the number of a port. */
+    public static void requirePort(int port) {
+        if (port < 1 || port > MAX_PORT) {
+            throw new IllegalArgumentException("ports are numbered from 1 to " + MAX_PORT + ", not " + port);
+        }
     }
 
     /** Refuses what does not fit into an unsigned field. */

@@ -29,6 +29,12 @@ public final class Check {
         }
     }
 
+    /** Imports an object of another context by the kernel's number of it; returns its address. */
+    public static long imported(NativeFunction function, long owner, int kernelHandle) throws RdmaException {
+        return pointer(function, function.callLong(owner, Integer.toUnsignedLong(kernelHandle)),
+                "handle " + Integer.toUnsignedString(kernelHandle));
+    }
+
     /** For functions that return a null pointer and set errno. */
     public static long pointer(NativeFunction function, long result) throws RdmaException {
         return pointer(function, result, "");

@@ -26,7 +26,7 @@ public abstract class DriverCall {
      * @param critical leaves out the thread's state change: only for a function that makes no system call
      */
     public static DriverCall of(long address, boolean critical) {
-        return CALLS.computeIfAbsent(new Key(address, critical && FastPath.CRITICAL_ALLOWED), DriverCall::make);
+        return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED), DriverCall::make);
     }
 
     /**
@@ -47,8 +47,8 @@ public abstract class DriverCall {
     private static DriverCall make(Key key) {
         return key.address == 0 ? new Missing()
                 : (DriverCall) Templates.instantiate(DriverCallTemplate.class, List.of(
-                        Shape.bound(key.address, key.critical, ValueLayout.JAVA_INT, ARGUMENTS),
-                        Shape.bound(key.address, key.critical, ValueLayout.JAVA_LONG, MOST_ARGUMENTS)));
+                        Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_INT, ARGUMENTS),
+                        Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_LONG, MOST_ARGUMENTS)));
     }
 
     private static final class Missing extends DriverCall {

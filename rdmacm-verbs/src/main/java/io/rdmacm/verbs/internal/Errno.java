@@ -14,7 +14,7 @@ public final class Errno {
 
     // One small segment a thread: captured values never mix, and a call allocates nothing.
     private static final ThreadLocal<MemorySegment> CAPTURED = ThreadLocal.withInitial(
-            () -> Arena.ofAuto().allocate(Shape.CAPTURED));
+            () -> Arena.ofAuto().allocate(Downcalls.CAPTURED));
     private static final NativeFunction NAME = NativeFunction.libc("strerrorname_np");
     private static final NativeFunction TEXT = NativeFunction.libc("strerror");
 
@@ -27,7 +27,7 @@ public final class Errno {
 
     /** What errno was after this thread's last call of a {@link NativeFunction}. */
     public static int last() {
-        return CAPTURED.get().get(ValueLayout.JAVA_INT, Shape.ERRNO_OFFSET);
+        return CAPTURED.get().get(ValueLayout.JAVA_INT, Downcalls.ERRNO_OFFSET);
     }
 
     /** The symbol of an error number, such as {@code ENOMEM}; {@code errno 12} where the C library cannot tell. */

@@ -15,34 +15,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where events come from: a non-blocking file of the kernel. One of the waiting threads (the leader) waits for the
- * file, the others for what is read. An event that its reader does not want is kept for the one who does.
+ * A source of events: a non-blocking file descriptor of the kernel. One of the waiting threads (the leader) waits for
+ * the file, the others for what it reads. An event that the thread that reads it does not want is kept pending for the
+ * one that does.
  *
  * <p>The lock is held while an event is read and whenever an object that events may name is destroyed, so that the C
- * library never handles an event of an object that is going away.
+ * library never handles an event of an object that is being destroyed.
  *
  * @param <E> the events
  */
 public final class EventSource<E> {
     private static final Logger LOG = LoggerFactory.getLogger(EventSource.class);
-    private static final int LOOKS_SKIPPED = 15;
+    private static final int READS_SKIPPED = 15;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
     private final int file;
-    // guarded by the lock; made by the first one who waits, for many sources are never waited for
+    // guarded by the lock; made by the first thread that waits, because many sources are never waited for
     private Poller poller;
     private boolean polling;
-    // guarded by the lock; where a look found nothing, the next one most likely finds nothing either
-    private int looksToSkip;
+    // guarded by the lock; when a read found nothing, the next one will most likely find nothing either
+    private int readsToSkip;
 
     /**
-     * A source on an open file.
+     * A source of the events of an open file.
      *
-     * @param fd the file; made non-blocking here
-     * @param reader reads one event of it
+     * @param fd the file descriptor; made non-blocking here
+     * @param reader reads one event from it
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
@@ -57,30 +58,30 @@ public final class EventSource<E> {
      */
     @FunctionalInterface
     public interface Reader<E> {
-        /** The next event; null when there is none now. Called with the lock held. */
+        /** Returns the next event; null when there is none now. Called with the lock held. */
         E read() throws RdmaException;
     }
 
     /**
-     * Makes of an event what its taker gets.
+     * Turns an event into what the caller gets.
      *
      * @param <E> the events
      * @param <R> what they are delivered as
      */
     @FunctionalInterface
     public interface Delivery<E, R> {
-        /** The result is null when the event has become void meanwhile. Called with the lock held. */
+        /** Returns null when the event has become void meanwhile. Called with the lock held. */
         R deliver(E event) throws RdmaException;
     }
 
-    /** Whether the wait still makes sense. */
+    /** Decides whether a wait goes on. */
     @FunctionalInterface
     public interface Guard {
-        /** Throws what ends the wait. Called with the lock held. */
+        /** Throws an exception to end the wait. Called with the lock held. */
         void check() throws RdmaException;
     }
 
-    /** Held around every native call that destroys or changes what an event may name. */
+    /** Returns the lock, to be held around every native call that destroys or changes what an event may name. */
     public ReentrantLock lock() {
         return lock;
     }
@@ -89,11 +90,11 @@ public final class EventSource<E> {
      * Waits for an event.
      *
      * @param <R> what it is delivered as
-     * @param wanted which one; called with the lock held, once an event and round
-     * @param guard throws when the wait must end; asked after each wake-up
-     * @param deadline until when
-     * @param delivery makes of the event what the caller gets
-     * @return what the delivery made; null when the time ran out
+     * @param wanted whether an event is wanted; called with the lock held, after each wake-up once for each event
+     * @param guard throws when the wait must end; called before the wait and after each wake-up
+     * @param deadline when to give up
+     * @param delivery turns the event into what the caller gets
+     * @return what the delivery returned; null when the time ran out
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -101,15 +102,15 @@ public final class EventSource<E> {
     }
 
     /**
-     * As {@link #next}, for a caller who knows that there can hardly be an event yet: waits before it looks into the
-     * kernel, which saves a system call.
+     * As {@link #next}, for a caller who knows that there can hardly be an event yet: waits before it asks the kernel,
+     * which saves a system call.
      *
      * @param <R> what it is delivered as
-     * @param wanted which one
+     * @param wanted whether an event is wanted
      * @param guard throws when the wait must end
-     * @param deadline until when
-     * @param delivery makes of the event what the caller gets
-     * @return what the delivery made; null when the time ran out
+     * @param deadline when to give up
+     * @param delivery turns the event into what the caller gets
+     * @return what the delivery returned; null when the time ran out
      */
     public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -117,15 +118,15 @@ public final class EventSource<E> {
     }
 
     private <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery,
-            boolean lookFirst) throws RdmaException, InterruptedException {
+            boolean readFirst) throws RdmaException, InterruptedException {
         lock.lockInterruptibly();
         try {
-            boolean first = lookFirst && (polling || looksToSkip == 0);
-            boolean look = first;
+            boolean first = readFirst && (polling || readsToSkip == 0);
+            boolean read = first;
             while (true) {
                 guard.check();
                 boolean last = deadline.hasPassed();
-                R delivered = take(wanted, delivery, look || last);
+                R delivered = take(wanted, delivery, read || last);
                 if (delivered != null) {
                     return delivered;
                 }
@@ -133,12 +134,12 @@ public final class EventSource<E> {
                     return null;
                 }
                 if (first) {
-                    looksToSkip = LOOKS_SKIPPED;
-                } else if (!look && looksToSkip > 0) {
-                    looksToSkip--;
+                    readsToSkip = READS_SKIPPED;
+                } else if (!read && readsToSkip > 0) {
+                    readsToSkip--;
                 }
                 first = false;
-                look = true;
+                read = true;
                 if (polling) {
                     long ignored = changed.awaitNanos(deadline.remainingNanos());
                 } else {
@@ -146,22 +147,22 @@ public final class EventSource<E> {
                 }
             }
         } finally {
-            // Whoever waits for the leader may have to become it.
+            // a thread that waits for the leader may have to take its place
             changed.signalAll();
             lock.unlock();
         }
     }
 
-    /** Takes an event if one is there, without waiting; null when there is none. With the lock held. */
+    /** Takes an event if there is one, without waiting; returns null when there is none. With the lock held. */
     public <R> R poll(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
         return take(wanted, delivery, true);
     }
 
-    /** Takes an event; only of those that were read already when it is not to look further. */
-    private <R> R take(Predicate<? super E> wanted, Delivery<E, R> delivery, boolean look) throws RdmaException {
+    /** Takes an event: a pending one or, if {@code read}, one that the kernel has. */
+    private <R> R take(Predicate<? super E> wanted, Delivery<E, R> delivery, boolean read) throws RdmaException {
         while (true) {
             E event = takePending(wanted);
-            if (event == null && look) {
+            if (event == null && read) {
                 event = readUntil(wanted);
             }
             if (event == null) {
@@ -174,24 +175,24 @@ public final class EventSource<E> {
         }
     }
 
-    /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */
+    /** Reads all events that the kernel has, and keeps them for those who want them. With the lock held. */
     public void readAll() throws RdmaException {
         readUntil(event -> false);
     }
 
     /**
-     * As {@link #readAll}, before an object that events may name is destroyed. What cannot be read is no reason to keep
-     * it: C waits for events that were read only, and of a device that was removed the kernel gives no more of them.
+     * As {@link #readAll}, before an object that events may name is destroyed. It is destroyed even if they cannot be
+     * read: C waits only for events that were read, and the kernel has no more of them when the device was removed.
      */
     public void readBeforeDestroy() {
         try {
             readAll();
         } catch (RdmaException e) {
-            LOG.debug("an object is destroyed without a look at its last events", e);
+            LOG.debug("an object is destroyed without reading its last events", e);
         }
     }
 
-    /** Ends all waits for now: each asks its guard again. */
+    /** Wakes all waiting threads, each of which calls its guard again. */
     public void wake() {
         lock.lock();
         try {
@@ -201,7 +202,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Who is not waiting yet asks its guard with the lock held, so it needs no waking. */
+    /** With the lock held. A thread that does not wait yet calls its guard with the lock held, and needs no waking. */
     private void wakeAll() {
         if (polling) {
             poller.wake();
@@ -209,7 +210,7 @@ public final class EventSource<E> {
         changed.signalAll();
     }
 
-    /** Takes out all events that were read and not asked for yet. With the lock held. */
+    /** Removes pending events and returns them. With the lock held. */
     public List<E> removePending(Predicate<? super E> which) {
         List<E> removed = new ArrayList<>();
         for (Iterator<E> i = pending.iterator(); i.hasNext();) {
@@ -222,7 +223,7 @@ public final class EventSource<E> {
         return removed;
     }
 
-    /** Gives back events that were removed, or takes over those of another source. */
+    /** Adds pending events: puts back those that were removed, or takes over those of another source. */
     public void addPending(List<E> events) {
         lock.lock();
         try {
@@ -233,7 +234,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Frees what waiting needed; nobody may be waiting. */
+    /** Frees what waiting needs. No thread may be waiting. */
     public void close() throws RdmaException {
         lock.lock();
         try {
@@ -262,7 +263,7 @@ public final class EventSource<E> {
                 return event;
             }
             pending.add(event);
-            // it may be the leader's, for whom the file is no longer readable
+            // the leader may want it, and does not find the file readable any more
             wakeAll();
         }
         return null;
@@ -282,7 +283,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** How long a pause of the given nanoseconds is in the milliseconds of poll(2), rounded up. */
+    /** Converts nanoseconds to the milliseconds of poll(2), rounded up. */
     static int milliseconds(long nanos) {
         long rounded = TimeUnit.NANOSECONDS.toMillis(nanos);
         return (int) Math.min(Integer.MAX_VALUE, nanos % 1_000_000 == 0 ? rounded : rounded + 1);

@@ -114,7 +114,7 @@ public enum ExtendedOps {
      * @return a null pointer where the driver lacks it
      */
     public MemorySegment of(long context) {
-        return Shape.function(find(context));
+        return Downcalls.function(find(context));
     }
 
     /**

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.internal;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -13,14 +14,14 @@ import java.util.stream.Collectors;
 import io.rdmacm.verbs.RdmaException;
 
 /**
- * From creation to close of one native object: whether it is open, which of its children are, and who is inside one of
- * its methods. It does not refer to the object whose life it is, so that an object that is lost can be found.
+ * The life of one native object, from creation to close: whether it is open, which children it has, and how many
+ * threads are inside its methods. It has no reference to the object, so that leak detection can find one that was lost.
  *
  * <p>A parent refuses to close while a child is open. A close waits until no other thread is inside a method of the
- * object: each of these is short, or is woken by the closer.
+ * object; each method is short, or is woken by the closer.
  */
 public final class Lifetime {
-    // in a message: there may be thousands
+    // of children in a message; there may be thousands
     private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
 
@@ -28,8 +29,8 @@ public final class Lifetime {
     // replaced as a whole, under this
     private volatile List<Lifetime> parents;
     private final Throwable created = LeakDetector.place();
-    // null but for what belongs to a C library
-    private final Keeper keeper;
+    // null unless the object belongs to a C library
+    private final ContextPin pin;
 
     // All below is guarded by this.
     private final Set<Lifetime> children = new LinkedHashSet<>();
@@ -38,22 +39,33 @@ public final class Lifetime {
     private int users;
     private boolean closing;
     private boolean closed;
-    // null when nobody is closing it
+    // the thread that is closing it; null when there is none
     private Thread closer;
     // read without the lock on fast paths
     private volatile boolean open = true;
 
-    private Lifetime(Class<?> type, List<Lifetime> parents, Keeper keeper) {
+    private Lifetime(Class<?> type, List<Lifetime> parents, ContextPin pin) {
         this.type = type;
         this.parents = parents;
-        this.keeper = keeper;
+        this.pin = pin;
     }
 
-    /** Makes the native object of a new Lifetime and tells its address. */
+    /** Creates the native object. */
     @FunctionalInterface
     public interface Creator {
-        /** Calls C; the result is the address of the new object. */
+        /** Calls C; returns the address of the new object. */
         long create() throws RdmaException;
+    }
+
+    /**
+     * Constructs the object whose life it is.
+     *
+     * @param <T> its class
+     */
+    @FunctionalInterface
+    public interface Constructor<T> {
+        /** Calls the constructor. */
+        T construct() throws RdmaException;
     }
 
     /** The native part of a close. */
@@ -64,13 +76,18 @@ public final class Lifetime {
     }
 
     /**
-     * A new life under the given parents, which cannot close from here on.
+     * Begins a life under the given parents, which cannot close from here on.
      *
      * @param type the class of the object; messages name it
      * @throws IllegalStateException when one of the parents is closed
      */
     public static Lifetime begin(Class<?> type, Lifetime... parents) {
-        Lifetime life = new Lifetime(type, List.of(parents), null);
+        return begin(type, List.of(parents));
+    }
+
+    /** As {@link #begin(Class, Lifetime...)}. */
+    public static Lifetime begin(Class<?> type, Collection<Lifetime> parents) {
+        Lifetime life = new Lifetime(type, List.copyOf(parents), null);
         int adopted = 0;
         try {
             for (Lifetime parent : parents) {
@@ -78,7 +95,7 @@ public final class Lifetime {
                 adopted++;
             }
         } finally {
-            if (adopted < parents.length) {
+            if (adopted < parents.size()) {
                 life.leaveParents();
             }
         }
@@ -87,20 +104,21 @@ public final class Lifetime {
     }
 
     /**
-     * The life of an object that belongs to a C library: it is not counted among the open ones, and ends when the
-     * library has freed it.
+     * Begins the life of an object that belongs to a C library. It does not count as open object, and ends when the
+     * library has freed the object.
      *
      * @param type the class of the object; messages name it
-     * @param keeper keeps the library from doing so while it is used
+     * @param pin keeps the library from freeing the object while it is in use
      */
-    public static Lifetime kept(Class<?> type, Keeper keeper) {
-        return new Lifetime(type, List.of(), keeper);
+    public static Lifetime beginPinned(Class<?> type, ContextPin pin) {
+        return new Lifetime(type, List.of(), pin);
     }
 
     /**
-     * Makes the native object: when that fails, this life has never been.
+     * Creates the native object. If that fails, this life is abandoned.
      *
-     * @param creator makes it
+     * @param creator creates it
+     * @return its address
      */
     public long create(Creator creator) throws RdmaException {
         boolean made = false;
@@ -115,8 +133,30 @@ public final class Lifetime {
         }
     }
 
-    /** Ends a life whose native object could not be made. */
-    public void abandon() {
+    /**
+     * Constructs the object for a native object that was created. If that fails, the native object is destroyed and
+     * this life is abandoned.
+     *
+     * @param <T> the class of the object
+     * @param constructor constructs it
+     * @param destroyer destroys the native object
+     */
+    public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
+        boolean constructed = false;
+        try {
+            T object = constructor.construct();
+            constructed = true;
+            return object;
+        } finally {
+            if (!constructed) {
+                destroyer.destroy();
+                abandon();
+            }
+        }
+    }
+
+    /** Ends a life whose native object was not created: it leaves its parents, as if it had never begun. */
+    void abandon() {
         synchronized (this) {
             if (closed) {
                 return;
@@ -128,22 +168,22 @@ public final class Lifetime {
         OPEN.decrementAndGet();
     }
 
-    /** How many native objects are open in this JVM. */
+    /** Returns the number of native objects that are open in this JVM. */
     public static long openObjects() {
         return OPEN.get();
     }
 
-    /** What identifies the object among its kind, for messages. */
+    /** Sets what identifies the object among those of its class, for messages. */
     public synchronized void describe(Supplier<String> text) {
         description = text;
     }
 
-    /** What is to be done when an object that a C library had kept is found to be freed. */
+    /** Sets what to do when the object is found to have been freed by the C library that it belongs to. */
     public synchronized void whenEnded(Runnable end) {
         whenEnded = end;
     }
 
-    /** Whether the object is open. */
+    /** Returns whether the object is open. */
     public boolean isOpen() {
         return open;
     }
@@ -160,7 +200,7 @@ public final class Lifetime {
     }
 
     /**
-     * Goes into a method that uses the native object: it cannot be destroyed until {@link #leave()}.
+     * Enters a method that uses the native object, which cannot be destroyed until {@link #leave()}.
      *
      * @throws IllegalStateException when closed
      */
@@ -175,23 +215,23 @@ public final class Lifetime {
         if (users == 0) {
             notifyAll();
         }
-        if (keeper != null) {
-            keeper.unuse();
+        if (pin != null) {
+            pin.endUse();
         }
     }
 
-    /** Makes sure that the object is there, and stays there. */
+    /** Makes sure that the object exists, and is not freed by the C library that it belongs to. */
     private void use() {
         ensureOpen();
-        if (keeper != null && !keeper.use()) {
+        if (pin != null && !pin.beginUse()) {
             end();
             ensureOpen();
         }
     }
 
-    /** For an object that a C library has freed, and where another one is by now. */
+    /** Ends the life of an object that a C library has freed, and at whose address another one is by now. */
     public void replaced() {
-        keeper.replaced();
+        pin.replaced();
         end();
     }
 
@@ -204,20 +244,20 @@ public final class Lifetime {
     }
 
     /**
-     * Closes: refuses while a child is open, keeps new callers out, wakes the waiting ones, waits until all have left,
-     * and destroys. Does nothing when closed already.
+     * Closes the object: refuses while a child is open, refuses new callers, wakes those that wait, waits until all
+     * have left, and destroys the native object. Has no effect when it is closed.
      *
      * @param wake wakes threads that wait inside a method of this object; called without a lock
-     * @param destroyer frees the native object; when it fails the object is open again
-     * @throws IllegalStateException when a child is open; then nothing was changed. Also when this thread is at it
-     *         already, in memory of the program's that C gives back meanwhile: it would wait for itself.
+     * @param destroyer destroys the native object; when it fails, the object is open again
+     * @throws IllegalStateException when a child is open; then nothing was changed. Also when this thread is closing
+     *         the object already and C has called back into the program meanwhile: it would wait for itself.
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
         synchronized (this) {
             if (closer == Thread.currentThread()) {
                 throw new IllegalStateException(this + " is being closed by this very thread");
             }
-            // Whoever closes finds the object closed afterwards, also when another thread was first.
+            // The object is closed when this returns, also if another thread was first.
             awaitUntil(() -> !closing);
             if (closed) {
                 return;
@@ -242,24 +282,24 @@ public final class Lifetime {
         }
     }
 
-    /** The open children, oldest first. */
+    /** Returns the open children, oldest first. */
     public synchronized List<Lifetime> children() {
         return List.copyOf(children);
     }
 
-    /** Whether this is the life of an object of the given class. */
+    /** Returns whether this is the life of an object of the given class. */
     public boolean isOf(Class<?> objectType) {
         return objectType.isAssignableFrom(type);
     }
 
-    /** Lives for a message, which names some of them if they are many. */
+    /** Lists lives for a message; of many it names the first. */
     public static String named(List<Lifetime> lives) {
         int more = lives.size() - MOST_NAMED;
         String list = lives.stream().limit(MOST_NAMED).map(Lifetime::toString).collect(Collectors.joining(", "));
         return list + (more > 0 ? " and " + more + " more" : "");
     }
 
-    /** Where the object was made; null unless leak detection is on. */
+    /** Returns where the object was created; null unless leak detection is on. */
     Throwable placeOfCreation() {
         return created;
     }
@@ -294,7 +334,7 @@ public final class Lifetime {
             try {
                 wait();
             } catch (InterruptedException e) {
-                // what is waited for ends soon: users are woken, and a close is short; the caller sees the interrupt
+                // the wait ends soon: users are woken, and a close is short; the caller sees the interrupt afterwards
                 interrupted = true;
             }
         }
@@ -312,13 +352,13 @@ public final class Lifetime {
     }
 
     private synchronized void disown(Lifetime child) {
-        if (children.remove(child) && keeper != null) {
-            keeper.unuse();
+        if (children.remove(child) && pin != null) {
+            pin.endUse();
         }
     }
 
     /**
-     * Puts this life under one more parent, which cannot close from here on. Not while this one is being closed.
+     * Puts this life under one more parent, which cannot close from here on. Must not be called during a close.
      *
      * @throws IllegalStateException when the parent is closed; then nothing was changed
      */

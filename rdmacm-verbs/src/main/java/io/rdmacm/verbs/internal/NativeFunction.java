@@ -32,7 +32,7 @@ public final class NativeFunction {
 
     /** A function whose pointer was read from a struct. */
     public static NativeFunction at(String name, long address) {
-        return new NativeFunction(null, name, Shape.function(address));
+        return new NativeFunction(null, name, Downcalls.function(address));
     }
 
     /** The function's C name. */
@@ -49,7 +49,7 @@ public final class NativeFunction {
     public int callInt() throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(0).invokeExact(function, Errno.capture());
+            return (int) Downcalls.returningInt(0).invokeExact(function, Errno.capture());
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -59,7 +59,7 @@ public final class NativeFunction {
     public int callInt(long a) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(1).invokeExact(function, Errno.capture(), a);
+            return (int) Downcalls.returningInt(1).invokeExact(function, Errno.capture(), a);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -69,7 +69,7 @@ public final class NativeFunction {
     public int callInt(long a, long b) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(2).invokeExact(function, Errno.capture(), a, b);
+            return (int) Downcalls.returningInt(2).invokeExact(function, Errno.capture(), a, b);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -79,7 +79,7 @@ public final class NativeFunction {
     public int callInt(long a, long b, long c) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(3).invokeExact(function, Errno.capture(), a, b, c);
+            return (int) Downcalls.returningInt(3).invokeExact(function, Errno.capture(), a, b, c);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -89,7 +89,7 @@ public final class NativeFunction {
     public int callInt(long a, long b, long c, long d) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(4).invokeExact(function, Errno.capture(), a, b, c, d);
+            return (int) Downcalls.returningInt(4).invokeExact(function, Errno.capture(), a, b, c, d);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -99,7 +99,7 @@ public final class NativeFunction {
     public int callInt(long a, long b, long c, long d, long e) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
+            return (int) Downcalls.returningInt(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -109,7 +109,7 @@ public final class NativeFunction {
     public int callInt(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (int) Shape.returningInt(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+            return (int) Downcalls.returningInt(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -119,7 +119,7 @@ public final class NativeFunction {
     public long callLong(long a) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(1).invokeExact(function, Errno.capture(), a);
+            return (long) Downcalls.returningLong(1).invokeExact(function, Errno.capture(), a);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -129,7 +129,7 @@ public final class NativeFunction {
     public long callLong() throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(0).invokeExact(function, Errno.capture());
+            return (long) Downcalls.returningLong(0).invokeExact(function, Errno.capture());
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -139,7 +139,7 @@ public final class NativeFunction {
     public long callLong(long a, long b) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(2).invokeExact(function, Errno.capture(), a, b);
+            return (long) Downcalls.returningLong(2).invokeExact(function, Errno.capture(), a, b);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -149,7 +149,7 @@ public final class NativeFunction {
     public long callLong(long a, long b, long c) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(3).invokeExact(function, Errno.capture(), a, b, c);
+            return (long) Downcalls.returningLong(3).invokeExact(function, Errno.capture(), a, b, c);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -159,7 +159,7 @@ public final class NativeFunction {
     public long callLong(long a, long b, long c, long d) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(4).invokeExact(function, Errno.capture(), a, b, c, d);
+            return (long) Downcalls.returningLong(4).invokeExact(function, Errno.capture(), a, b, c, d);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -169,7 +169,7 @@ public final class NativeFunction {
     public long callLong(long a, long b, long c, long d, long e) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
+            return (long) Downcalls.returningLong(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -179,7 +179,7 @@ public final class NativeFunction {
     public long callLong(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
-            return (long) Shape.returningLong(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+            return (long) Downcalls.returningLong(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -28,13 +28,13 @@ public final class Poller {
     private final MemorySegment segment;
     private final long memory;
     private final long counter;
-    // guarded by this, so that a wake never writes to a file that was closed and given to somebody else
+    // guarded by this, so that a wake never writes to a file descriptor that was closed and is in use for another file
     private boolean closed;
 
     /**
      * A poller.
      *
-     * @param files what it waits for, open until after its last wait
+     * @param files the file descriptors to wait for; they must stay open until the last wait is over
      */
     public Poller(int... files) throws RdmaException {
         this.files = files.clone();
@@ -44,7 +44,7 @@ public final class Poller {
         this.wakeup = Libc.eventfd();
     }
 
-    /** Returns when a file is readable, the time has run out, or somebody woke it: the caller looks which. */
+    /** Returns when a file is readable, the time has run out, or {@link #wake()} was called; it does not tell which. */
     public void await(Deadline deadline) throws RdmaException, InterruptedException {
         int ready = interruptor.run(() -> {
             for (int i = 0; i < files.length; i++) {
@@ -56,7 +56,7 @@ public final class Poller {
         if (ready > 0) {
             for (int i = 0; i < files.length; i++) {
                 if ((Memory.getShort(memory + i * POLLFD_SIZE + REVENTS) & Libc.POLLNVAL) != 0) {
-                    throw new RdmaException("poll", "file descriptor " + files[i] + " was closed behind our back");
+                    throw new RdmaException("poll", "file descriptor " + files[i] + " was closed outside this library");
                 }
             }
             if (Memory.getShort(counter + REVENTS) != 0) {
@@ -68,7 +68,7 @@ public final class Poller {
         }
     }
 
-    /** Ends the wait, or the next one. */
+    /** Ends the current wait, or else the next one. */
     public synchronized void wake() {
         if (closed) {
             return;
@@ -80,7 +80,7 @@ public final class Poller {
         }
     }
 
-    /** Frees what waiting needed; nobody may be waiting. */
+    /** Frees the event counter. No thread may be waiting. */
     public synchronized void close() throws RdmaException {
         if (!closed) {
             closed = true;
@@ -100,7 +100,7 @@ public final class Poller {
         int run() throws RdmaException;
     }
 
-    /** The JDK's own way, open to subclasses of AbstractSelector, to be told of Thread.interrupt() during a wait. */
+    /** Is told of Thread.interrupt() during a wait, as the JDK's own selectors are. */
     private final class Interruptor extends AbstractSelector {
         Interruptor() {
             super(null);

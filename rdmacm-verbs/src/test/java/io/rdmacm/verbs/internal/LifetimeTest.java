@@ -200,7 +200,7 @@ class LifetimeTest {
 
     @Test
     void theLifeOfWhatCKeepsIsNotCounted() {
-        Lifetime life = Lifetime.kept(Object.class, null);
+        Lifetime life = Lifetime.beginPinned(Object.class, null);
 
         assertThat(life.isOpen()).isTrue();
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore);

@@ -38,14 +38,14 @@ public enum Mutant {
         }
     },
     /** A thread goes in without a mark. */
-    NO_MARK("QueueGuard") {
+    NO_MARK("BiasedLock") {
         @Override
         ClassTransform transform() {
             return replacing("enter", Mutant::isOne, (builder, element) -> builder.iconst_0());
         }
     },
     /** A thread looks at its claim only before it sets its mark, which here takes its time. */
-    NO_SECOND_LOOK("QueueGuard") {
+    NO_SECOND_LOOK("BiasedLock") {
         @Override
         ClassTransform transform() {
             return ClassTransform.transformingMethodBodies(method -> method.methodName().equalsString("enter"),
@@ -53,7 +53,7 @@ public enum Mutant {
         }
     },
     /** The closer does not wait for those who are inside. */
-    NO_WAIT("QueueGuard") {
+    NO_WAIT("BiasedLock") {
         @Override
         ClassTransform transform() {
             return replacing("revoke", element -> element instanceof BranchInstruction branch

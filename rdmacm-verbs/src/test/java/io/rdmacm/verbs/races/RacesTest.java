@@ -30,7 +30,7 @@ class RacesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {GuardRaces.class, VerbsRaces.class, ObjectRaces.class})
+    @ValueSource(classes = {BiasedLockRaces.class, VerbsRaces.class, ObjectRaces.class})
     void aCloseMayComeAtAnyTime(Class<? extends Races> races) throws Exception {
         ForkedJvm.Result result = jvm().run(races.getName(), "races=2000", "millis=150");
 
@@ -49,10 +49,10 @@ class RacesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "NO_MEMBARRIER, io.rdmacm.verbs.races.GuardRaces, QueueGuard use/close",
-        "NO_MARK, io.rdmacm.verbs.races.GuardRaces, QueueGuard use/close",
-        "NO_SECOND_LOOK, io.rdmacm.verbs.races.GuardRaces, QueueGuard use/close",
-        "NO_WAIT, io.rdmacm.verbs.races.GuardRaces, QueueGuard use/use/close",
+        "NO_MEMBARRIER, io.rdmacm.verbs.races.BiasedLockRaces, BiasedLock use/close",
+        "NO_MARK, io.rdmacm.verbs.races.BiasedLockRaces, BiasedLock use/close",
+        "NO_SECOND_LOOK, io.rdmacm.verbs.races.BiasedLockRaces, BiasedLock use/close",
+        "NO_WAIT, io.rdmacm.verbs.races.BiasedLockRaces, BiasedLock use/use/close",
         "NO_MARK, io.rdmacm.verbs.races.VerbsRaces, QueuePair postSend/close",
         "NO_WAIT, io.rdmacm.verbs.races.VerbsRaces, CompletionQueue poll/close",
         "NO_MARK, io.rdmacm.verbs.races.VerbsRaces, SharedReceiveQueue postReceive/close",

@@ -4,8 +4,8 @@ package io.rdmacm.bench;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-public class QueueGuardBenchmark {
-    private final QueueGuard guard = new QueueGuard("queue");
+public class BiasedLockBenchmark {
+    private final BiasedLock guard = new BiasedLock("queue");
     private final ReentrantLock lock = new ReentrantLock();
     private int work;
 
@@ -37,7 +37,7 @@ public class QueueGuardBenchmark {
     /** With the guard, by the thread that owns the claim. */
     @Benchmark
     public int guarded() {
-        QueueClaim claim = guard.enter();
+        Bias claim = guard.enter();
         try {
             return ++work;
         } finally {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class FastPathTest {
+class DriverQuirksTest {
     private static final String DEVICES = "io.rdmacm.critical.devices";
 
     @AfterEach
@@ -16,16 +16,16 @@ class FastPathTest {
 
     @Test
     void aDeviceThatIsNotKnownMayPostWithASystemCall() {
-        assertThat(FastPath.postsInUserSpace("device0")).isFalse();
+        assertThat(DriverQuirks.postsInUserSpace("device0")).isFalse();
     }
 
     @Test
     void theProgramCanVouchForDevices() {
         System.setProperty(DEVICES, "other0,device0");
 
-        assertThat(FastPath.postsInUserSpace("device0")).isTrue();
-        assertThat(FastPath.postsInUserSpace("other0")).isTrue();
-        assertThat(FastPath.postsInUserSpace("device")).isFalse();
-        assertThat(FastPath.postsInUserSpace("")).isFalse();
+        assertThat(DriverQuirks.postsInUserSpace("device0")).isTrue();
+        assertThat(DriverQuirks.postsInUserSpace("other0")).isTrue();
+        assertThat(DriverQuirks.postsInUserSpace("device")).isFalse();
+        assertThat(DriverQuirks.postsInUserSpace("")).isFalse();
     }
 }

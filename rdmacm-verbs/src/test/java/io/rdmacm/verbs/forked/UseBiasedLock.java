@@ -4,17 +4,17 @@ package io.rdmacm.verbs.forked;
 import java.lang.foreign.Linker;
 import java.lang.reflect.Field;
 
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 
-/** Counts under a guard with two threads, closes it, and prints which kind of barrier served. */
-public final class UseGuard {
+/** Counts under a lock with two threads, closes it, and prints which kind of barrier served. */
+public final class UseBiasedLock {
     private static final int ROUNDS = 50_000;
-    private static final QueueGuard GUARD = new QueueGuard("QueuePair");
+    private static final BiasedLock LOCK = new BiasedLock("QueuePair");
 
     private static long counter;
 
-    private UseGuard() {
+    private UseBiasedLock() {
     }
 
     /** The argument {@code without} hides membarrier(2), by an architecture whose number of it is not known. */
@@ -23,11 +23,11 @@ public final class UseGuard {
         if (arguments[0].equals("without")) {
             System.setProperty("os.arch", "unheard-of");
         }
-        Thread other = new Thread(UseGuard::count);
+        Thread other = new Thread(UseBiasedLock::count);
         other.start();
         count();
         other.join();
-        GUARD.close();
+        LOCK.close();
         Field asymmetric = Class.forName("io.rdmacm.verbs.internal.Membarrier").getDeclaredField("ASYMMETRIC");
         asymmetric.setAccessible(true);
         System.out.println("asymmetric " + asymmetric.get(null) + ", counted " + counter + ", " + entered());
@@ -35,15 +35,15 @@ public final class UseGuard {
 
     private static void count() {
         for (int i = 0; i < ROUNDS; i++) {
-            QueueClaim claim = GUARD.enter();
+            Bias bias = LOCK.enter();
             counter++;
-            GUARD.leave(claim);
+            LOCK.leave(bias);
         }
     }
 
     private static String entered() {
         try {
-            GUARD.enter();
+            LOCK.enter();
             return "still open";
         } catch (IllegalStateException e) {
             return "closed";

@@ -16,7 +16,7 @@ import java.util.Arrays;
  * So a handful of handles serves all functions of both libraries, and they are linked once: linking is what makes the
  * first call slow. The handles are unbound: the function's address is their first argument.
  */
-public final class Shape {
+public final class Downcalls {
     /** Where errno is kept by a handle that captures it. */
     static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
     static final long ERRNO_OFFSET = CAPTURED.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
@@ -25,7 +25,7 @@ public final class Shape {
     private static final MethodHandle[] INT = new MethodHandle[MOST_ARGUMENTS + 1];
     private static final MethodHandle[] LONG = new MethodHandle[MOST_ARGUMENTS + 1];
 
-    private Shape() {
+    private Downcalls() {
     }
 
     /**

@@ -5,24 +5,26 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.RdmaException;
+
 /**
- * Lets threads into the native side of one queue, one at a time, and lets a close wait until nobody is inside. Made so
- * that the usual case, one thread that posts or polls, costs two loads and two stores and no fence.
+ * A biased lock: admits threads to the native side of one queue, one at a time, and lets a close wait until nobody is
+ * inside. In the usual case, where one thread posts or polls, it costs two loads and two stores, and no fence.
  *
- * <p>The queue is claimed by the thread that uses it: as long as the claim is its own, it marks itself inside with an
- * opaque store, looks at the claim once more, and goes in. Whoever wants the queue instead (another thread, or the
- * closer) takes the claim away, runs a barrier on all threads, and waits for the mark to go: after the barrier either
- * the mark is seen, or the marking thread sees that its claim is gone. A queue that keeps changing hands ends up
- * shared, from then on and for good under a lock.
+ * <p>The lock is biased towards the thread that uses it. While the bias is its own, that thread marks itself inside
+ * with an opaque store, reads the bias once more, and enters. Whoever else wants the queue (another thread, or a close)
+ * revokes the bias, runs a barrier on all threads, and waits until the mark is cleared: after the barrier either the
+ * mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is used under
+ * an ordinary lock from then on.
  *
- * <p>This leans on HotSpot keeping opaque accesses of one thread in program order. A queue that is posted to extends
- * it, and it is itself the claim of its first thread: what a post touches lies together, which is worth as much as the
- * rest of it costs, and more where there are many queues.
+ * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The queues that are posted to
+ * extend this class, and it is itself the bias of its first thread: what a post touches then lies together in memory,
+ * which saves as much as the rest costs, and more with many queues.
  */
-public class QueueGuard extends QueueClaim {
-    private static final VarHandle CLAIM;
+public class BiasedLock extends Bias {
+    private static final VarHandle BIAS;
     private static final VarHandle INSIDE;
-    private static final QueueClaim NOBODY = new QueueClaim();
+    private static final Bias NOBODY = new Bias();
     private static final int HANDOVERS_BEFORE_SHARING = 32;
     // some microseconds
     private static final int SPINS_BEFORE_YIELDING = 100;
@@ -30,8 +32,8 @@ public class QueueGuard extends QueueClaim {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            CLAIM = lookup.findVarHandle(QueueGuard.class, "claim", QueueClaim.class);
-            INSIDE = lookup.findVarHandle(QueueClaim.class, "inside", int.class);
+            BIAS = lookup.findVarHandle(BiasedLock.class, "bias", Bias.class);
+            INSIDE = lookup.findVarHandle(Bias.class, "inside", int.class);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -40,35 +42,35 @@ public class QueueGuard extends QueueClaim {
     private final String name;
     private final ReentrantLock lock = new ReentrantLock();
     @SuppressWarnings("FieldMayBeFinal")
-    private QueueClaim claim = NOBODY;
+    private Bias bias = NOBODY;
     // written with the lock held
     private volatile boolean closed;
     // guarded by lock
-    private boolean given;
+    private boolean ownBiasUsed;
     private int handovers;
     private long lastThread = -1;
 
     /**
-     * A guard.
+     * A lock.
      *
-     * @param name what is guarded, for the exception after close
+     * @param name of the class of the queue, for messages
      */
-    public QueueGuard(String name) {
+    public BiasedLock(String name) {
         this.name = name;
     }
 
     /**
-     * Goes in.
+     * Enters.
      *
-     * @return to be given to {@link #leave(QueueClaim)}
+     * @return to be passed to {@link #leave(Bias)}
      * @throws IllegalStateException when closed
      */
-    public final QueueClaim enter() {
-        QueueClaim mine = (QueueClaim) CLAIM.getOpaque(this);
+    public final Bias enter() {
+        Bias mine = (Bias) BIAS.getOpaque(this);
         if (mine.thread == Thread.currentThread()) {
             INSIDE.setOpaque(mine, 1);
             Membarrier.light();
-            if ((QueueClaim) CLAIM.getOpaque(this) == mine) {
+            if ((Bias) BIAS.getOpaque(this) == mine) {
                 return mine;
             }
             INSIDE.setOpaque(mine, 0);
@@ -77,13 +79,13 @@ public class QueueGuard extends QueueClaim {
     }
 
     /**
-     * Goes in for a call that may call back into Java: what is called back cannot use or close the queue, for this
-     * thread would wait for itself.
+     * Enters for a call that may call back into Java. A callback that uses or closes the queue is refused: its thread
+     * would wait for itself.
      *
-     * @return to be given to {@link #leave(QueueClaim)}
+     * @return to be passed to {@link #leave(Bias)}
      * @throws IllegalStateException when closed
      */
-    public final QueueClaim enterAlone() {
+    public final Bias enterAlone() {
         lock();
         boolean stay = false;
         try {
@@ -99,11 +101,11 @@ public class QueueGuard extends QueueClaim {
     }
 
     /**
-     * Comes out.
+     * Leaves.
      *
-     * @param mine what {@link #enter()} or {@link #enterAlone()} gave
+     * @param mine what {@link #enter()} or {@link #enterAlone()} returned
      */
-    public final void leave(QueueClaim mine) {
+    public final void leave(Bias mine) {
         if (mine != null) {
             INSIDE.setRelease(mine, 0);
         } else {
@@ -111,7 +113,7 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    /** Keeps everybody out, and returns when nobody is inside. */
+    /** Refuses all threads from here on, and returns when nobody is inside. */
     public final void close() {
         lock();
         try {
@@ -122,7 +124,25 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    /** Undoes {@link #close()}, for a destroy that failed. */
+    /**
+     * Closes the lock and destroys the queue. If that fails, the lock is open again.
+     *
+     * @param destroyer destroys the queue; called when nobody is inside
+     */
+    public final void closeAndDestroy(Lifetime.Destroyer destroyer) throws RdmaException {
+        close();
+        boolean destroyed = false;
+        try {
+            destroyer.destroy();
+            destroyed = true;
+        } finally {
+            if (!destroyed) {
+                reopen();
+            }
+        }
+    }
+
+    /** Undoes {@link #close()}, when the queue could not be destroyed. */
     public final void reopen() {
         lock();
         try {
@@ -132,7 +152,7 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    /** Waits until whoever is inside now has come out. */
+    /** Waits until the thread that is inside now, if any, has left. */
     public final void awaitQuiet() {
         lock();
         try {
@@ -142,7 +162,7 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    /** Whether the queue changed hands so often that it is used under the lock. */
+    /** Whether the queue has changed hands so often that it is used under the ordinary lock. */
     public final boolean isShared() {
         lock();
         try {
@@ -152,8 +172,8 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    private QueueClaim enterSlowly() {
-        // Whoever is refused need not wait for the closer.
+    private Bias enterSlowly() {
+        // so that a refused thread need not wait for the closer
         requireOpen();
         lock();
         boolean stay = false;
@@ -161,7 +181,7 @@ public class QueueGuard extends QueueClaim {
             requireOpen();
             revoke();
             if (handovers > HANDOVERS_BEFORE_SHARING) {
-                // in, with the lock held until leave
+                // inside, with the lock held until leave()
                 stay = true;
                 return null;
             }
@@ -170,12 +190,12 @@ public class QueueGuard extends QueueClaim {
                 lastThread = me.threadId();
                 handovers++;
             }
-            QueueClaim mine = given ? new QueueClaim() : this;
-            given = true;
+            Bias mine = ownBiasUsed ? new Bias() : this;
+            ownBiasUsed = true;
             mine.thread = me;
-            // Marked before it can be seen, so that nobody takes it away before this thread is out again.
+            // Marked before others can see it, so that nobody revokes it before this thread has left.
             mine.inside = 1;
-            CLAIM.setRelease(this, mine);
+            BIAS.setRelease(this, mine);
             return mine;
         } finally {
             if (!stay) {
@@ -184,7 +204,7 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    /** Not once more by the thread that has it: it is inside then. */
+    /** Locks, unless this thread holds the lock already: then it is inside. */
     private void lock() {
         lock.lock();
         if (lock.getHoldCount() > 1) {
@@ -199,15 +219,15 @@ public class QueueGuard extends QueueClaim {
         }
     }
 
-    /** Takes the claim away; afterwards nobody is inside. With the lock held. */
+    /** Revokes the bias; afterwards nobody is inside. With the lock held. */
     private void revoke() {
-        QueueClaim taken = claim;
-        if (taken == NOBODY) {
+        Bias revoked = bias;
+        if (revoked == NOBODY) {
             return;
         }
-        CLAIM.setOpaque(this, NOBODY);
+        BIAS.setOpaque(this, NOBODY);
         Membarrier.heavy();
-        for (int spins = 0; (int) INSIDE.getAcquire(taken) != 0; spins++) {
+        for (int spins = 0; (int) INSIDE.getAcquire(revoked) != 0; spins++) {
             // one post or poll: too short to sleep for, but its thread may have to be scheduled first
             if (spins < SPINS_BEFORE_YIELDING) {
                 Thread.onSpinWait();
@@ -215,6 +235,6 @@ public class QueueGuard extends QueueClaim {
                 Thread.yield();
             }
         }
-        taken.thread = null;
+        revoked.thread = null;
     }
 }

@@ -6,11 +6,11 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.rdmacm.verbs.internal.QueueClaim;
-import io.rdmacm.verbs.internal.QueueGuard;
+import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.internal.BiasedLock;
 
-/** The guard of the data path alone: nobody is inside after a close, and never two. */
-public final class GuardRaces implements Races {
+/** The lock of the data path alone: nobody is inside after a close, and never two. */
+public final class BiasedLockRaces implements Races {
     // How often a user looks whether the queue is gone: longer than an unsafe close needs to go on.
     private static final int INSIDE = 300;
 
@@ -32,14 +32,14 @@ public final class GuardRaces implements Races {
             }
         }
 
-        private final QueueGuard guard = new QueueGuard("queue");
-        // Opaque, for the race to be about the guard and not about what it protects.
+        private final BiasedLock lock = new BiasedLock("queue");
+        // Opaque, for the race to be about the lock and not about what it protects.
         private boolean gone;
         private boolean busy;
     }
 
     private void use(Queue queue) {
-        QueueClaim claim = queue.guard.enter();
+        Bias bias = queue.lock.enter();
         try {
             boolean seen = false;
             for (int i = 0; i < INSIDE; i++) {
@@ -49,12 +49,12 @@ public final class GuardRaces implements Races {
                 late.incrementAndGet();
             }
         } finally {
-            queue.guard.leave(claim);
+            queue.lock.leave(bias);
         }
     }
 
     private void useAlone(Queue queue) {
-        QueueClaim claim = queue.guard.enter();
+        Bias bias = queue.lock.enter();
         try {
             if ((boolean) Queue.BUSY.getOpaque(queue) || (boolean) Queue.GONE.getOpaque(queue)) {
                 together.incrementAndGet();
@@ -67,31 +67,31 @@ public final class GuardRaces implements Races {
             }
             Queue.BUSY.setOpaque(queue, false);
         } finally {
-            queue.guard.leave(claim);
+            queue.lock.leave(bias);
         }
     }
 
     private static void close(Queue queue) {
-        queue.guard.close();
+        queue.lock.close();
         Queue.GONE.setOpaque(queue, true);
     }
 
     @Override
     public List<Race<?>> all() {
         return List.of(
-                Race.of("QueueGuard use/close", Queue::new).use(this::use).close(GuardRaces::close),
-                Race.of("QueueGuard use/use/close", Queue::new).use(this::useAlone).use(this::useAlone)
-                        .close(GuardRaces::close),
-                Race.of("QueueGuard use/awaitQuiet/close", Queue::new).use(this::use)
+                Race.of("BiasedLock use/close", Queue::new).use(this::use).close(BiasedLockRaces::close),
+                Race.of("BiasedLock use/use/close", Queue::new).use(this::useAlone).use(this::useAlone)
+                        .close(BiasedLockRaces::close),
+                Race.of("BiasedLock use/awaitQuiet/close", Queue::new).use(this::use)
                         .use(queue -> {
-                            queue.guard.awaitQuiet();
+                            queue.lock.awaitQuiet();
                             if ((boolean) Queue.GONE.getOpaque(queue)) {
                                 throw new IllegalStateException("closed");
                             }
                         })
-                        .close(GuardRaces::close),
-                Race.of("QueueGuard use/close/close", Queue::new).use(this::use).close(GuardRaces::close)
-                        .close(GuardRaces::close));
+                        .close(BiasedLockRaces::close),
+                Race.of("BiasedLock use/close/close", Queue::new).use(this::use).close(BiasedLockRaces::close)
+                        .close(BiasedLockRaces::close));
     }
 
     @Override

@@ -12,28 +12,28 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.rdmacm.verbs.forked.UseGuard;
+import io.rdmacm.verbs.forked.UseBiasedLock;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** One thread at a time inside, and none after a close: under real threads. */
-class QueueGuardTest {
+class BiasedLockTest {
     private static final int THREADS = 4;
     private static final int ROUNDS = 20_000;
 
-    private final QueueGuard guard = new QueueGuard("CompletionQueue");
-    // Plain on purpose: only the guard orders the accesses.
+    private final BiasedLock lock = new BiasedLock("CompletionQueue");
+    // Plain on purpose: only the lock orders the accesses.
     private long counter;
     private boolean freed;
 
     private void count() {
-        QueueClaim claim = guard.enter();
+        Bias bias = lock.enter();
         try {
             counter++;
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -51,35 +51,35 @@ class QueueGuardTest {
             thread.result();
         }
 
-        guard.close();
+        lock.close();
         assertThat(counter).isEqualTo((long) THREADS * ROUNDS);
     }
 
     @Test
     void whoIsAloneInsideIsRefusedInsteadOfWaitingForItself() throws Exception {
         Background.run(() -> {
-            QueueClaim claim = guard.enterAlone();
-            for (ThrowingCallable call : List.<ThrowingCallable>of(guard::enter, guard::enterAlone, guard::awaitQuiet,
-                    guard::close)) {
+            Bias bias = lock.enterAlone();
+            for (ThrowingCallable call : List.<ThrowingCallable>of(lock::enter, lock::enterAlone, lock::awaitQuiet,
+                    lock::close)) {
                 assertThatIllegalStateException().isThrownBy(call)
                         .withMessage("CompletionQueue is in use by this very thread");
             }
-            guard.leave(claim);
+            lock.leave(bias);
             count();
-            guard.close();
+            lock.close();
         }).result();
 
         assertThat(counter).isEqualTo(1);
-        assertThatIllegalStateException().isThrownBy(guard::enterAlone).withMessage("CompletionQueue is closed");
+        assertThatIllegalStateException().isThrownBy(lock::enterAlone).withMessage("CompletionQueue is closed");
     }
 
     @Test
     void othersWaitForTheOneThatIsAloneInside() throws Exception {
-        QueueClaim claim = guard.enterAlone();
+        Bias bias = lock.enterAlone();
         try (Background<Void> other = Background.run(this::count)) {
             other.awaitInside(ReentrantLock.class, "lock");
             assertThat(counter).isZero();
-            guard.leave(claim);
+            lock.leave(bias);
             other.result();
         }
         assertThat(counter).isEqualTo(1);
@@ -88,7 +88,7 @@ class QueueGuardTest {
     @Test
     void nobodyIsInsideAfterAClose() throws Exception {
         for (int round = 0; round < 300; round++) {
-            QueueGuard closing = new QueueGuard("QueuePair");
+            BiasedLock closing = new BiasedLock("QueuePair");
             freed = false;
             CountDownLatch inside = new CountDownLatch(1);
             try (Background<Void> user = Background.run(() -> useUntilClosed(closing, inside))) {
@@ -116,13 +116,13 @@ class QueueGuardTest {
                 while (entries.get() - before < 3 && !user.isDone()) {
                     Thread.onSpinWait();
                 }
-                guard.close();
+                lock.close();
                 gone.setOpaque(true);
                 for (int i = 0; i < 50; i++) {
                     Thread.onSpinWait();
                 }
                 gone.setOpaque(false);
-                guard.reopen();
+                lock.reopen();
             }
             stop.set(true);
             assertThat(user.result()).describedAs("times inside after a close").isZero();
@@ -133,11 +133,11 @@ class QueueGuardTest {
         long violations = 0;
         while (!stop.getOpaque()) {
             try {
-                QueueClaim claim = guard.enter();
+                Bias bias = lock.enter();
                 for (int i = 0; i < 200; i++) {
                     violations += gone.getOpaque() ? 1 : 0;
                 }
-                guard.leave(claim);
+                lock.leave(bias);
                 entries.setOpaque(entries.getPlain() + 1);
             } catch (IllegalStateException e) {
                 Thread.onSpinWait();
@@ -146,11 +146,11 @@ class QueueGuardTest {
         return violations;
     }
 
-    private void useUntilClosed(QueueGuard closing, CountDownLatch inside) {
+    private void useUntilClosed(BiasedLock closing, CountDownLatch inside) {
         while (true) {
-            QueueClaim claim;
+            Bias bias;
             try {
-                claim = closing.enter();
+                bias = closing.enter();
             } catch (IllegalStateException e) {
                 return;
             }
@@ -158,19 +158,19 @@ class QueueGuardTest {
                 assertThat(freed).isFalse();
                 inside.countDown();
             } finally {
-                closing.leave(claim);
+                closing.leave(bias);
             }
         }
     }
 
     @Test
     void closeWaitsForTheThreadInside() throws Exception {
-        QueueClaim claim = guard.enter();
-        try (Background<Void> closer = Background.run(guard::close)) {
-            closer.awaitInside(QueueGuard.class, "revoke");
+        Bias bias = lock.enter();
+        try (Background<Void> closer = Background.run(lock::close)) {
+            closer.awaitInside(BiasedLock.class, "revoke");
             assertThat(closer.isDone()).isFalse();
 
-            guard.leave(claim);
+            lock.leave(bias);
 
             closer.result();
         }
@@ -178,12 +178,12 @@ class QueueGuardTest {
 
     @Test
     void anotherThreadWaitsForTheThreadInsideAndTakesOver() throws Exception {
-        QueueClaim claim = guard.enter();
+        Bias bias = lock.enter();
         try (Background<Void> other = Background.run(this::count)) {
-            other.awaitInside(QueueGuard.class, "revoke");
+            other.awaitInside(BiasedLock.class, "revoke");
             assertThat(counter).isZero();
 
-            guard.leave(claim);
+            lock.leave(bias);
 
             other.result();
         }
@@ -191,15 +191,15 @@ class QueueGuardTest {
         // and back again
         count();
         assertThat(counter).isEqualTo(2);
-        assertThat(guard.isShared()).isFalse();
+        assertThat(lock.isShared()).isFalse();
     }
 
     @Test
     void awaitQuietLetsNextUsesIn() throws Exception {
-        QueueClaim claim = guard.enter();
-        try (Background<Void> waiter = Background.run(guard::awaitQuiet)) {
-            waiter.awaitInside(QueueGuard.class, "revoke");
-            guard.leave(claim);
+        Bias bias = lock.enter();
+        try (Background<Void> waiter = Background.run(lock::awaitQuiet)) {
+            waiter.awaitInside(BiasedLock.class, "revoke");
+            lock.leave(bias);
             waiter.result();
         }
         count();
@@ -210,14 +210,14 @@ class QueueGuardTest {
     void aQueueThatKeepsChangingHandsIsSharedUnderALock() throws Exception {
         share();
 
-        QueueClaim inside = guard.enter();
+        Bias inside = lock.enter();
         try (Background<Void> other = Background.run(this::count);
-                Background<Void> closer = Background.run(guard::close)) {
-            other.awaitInside(QueueGuard.class, "enterSlowly").awaitWaiting();
-            closer.awaitInside(QueueGuard.class, "close").awaitWaiting();
+                Background<Void> closer = Background.run(lock::close)) {
+            other.awaitInside(BiasedLock.class, "enterSlowly").awaitWaiting();
+            closer.awaitInside(BiasedLock.class, "close").awaitWaiting();
             assertThat(counter).isZero();
 
-            guard.leave(inside);
+            lock.leave(inside);
 
             closer.result();
             // It either got in before the closer or found the queue closed.
@@ -231,10 +231,10 @@ class QueueGuardTest {
     }
 
     private void share() throws Exception {
-        for (int i = 0; i < 200 && !guard.isShared(); i++) {
+        for (int i = 0; i < 200 && !lock.isShared(); i++) {
             Background.run(this::count).result();
         }
-        assertThat(guard.isShared()).isTrue();
+        assertThat(lock.isShared()).isTrue();
         counter = 0;
     }
 
@@ -242,19 +242,19 @@ class QueueGuardTest {
     void oneThreadNeverSharesWithItself() {
         for (int i = 0; i < 1000; i++) {
             count();
-            guard.awaitQuiet();
+            lock.awaitQuiet();
         }
-        assertThat(guard.isShared()).isFalse();
+        assertThat(lock.isShared()).isFalse();
     }
 
     @Test
     void afterACloseNobodyComesInUntilReopened() throws Exception {
         count();
-        guard.close();
-        assertThatIllegalStateException().isThrownBy(guard::enter).withMessage("CompletionQueue is closed");
+        lock.close();
+        assertThatIllegalStateException().isThrownBy(lock::enter).withMessage("CompletionQueue is closed");
         assertThatIllegalStateException().isThrownBy(() -> Background.run(this::count).result());
 
-        guard.reopen();
+        lock.reopen();
 
         count();
         assertThat(counter).isEqualTo(2);
@@ -263,9 +263,9 @@ class QueueGuardTest {
     @Test
     void aSharedQueueIsRefusedAfterCloseToo() throws Exception {
         share();
-        guard.close();
+        lock.close();
 
-        assertThatIllegalStateException().isThrownBy(guard::enter).withMessage("CompletionQueue is closed");
+        assertThatIllegalStateException().isThrownBy(lock::enter).withMessage("CompletionQueue is closed");
         // the refusal must not have kept the lock
         assertThatIllegalStateException().isThrownBy(() -> Background.run(this::count).result());
     }
@@ -282,7 +282,7 @@ class QueueGuardTest {
     }
 
     private static String use(String membarrier) throws IOException, InterruptedException {
-        ForkedJvm.Result result = ForkedJvm.of(UseGuard.class).nativeAccess().run(membarrier);
+        ForkedJvm.Result result = ForkedJvm.of(UseBiasedLock.class).nativeAccess().run(membarrier);
         assertThat(result.status()).describedAs(result.errors()).isZero();
         return result.output().strip();
     }

@@ -8,10 +8,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the data path has to know about a driver. Critical calls leave the thread's state alone; that is right only for
- * a driver that stays in user space and never for one that makes a system call, as the software devices do to send.
+ * What drivers do differently, as far as the data path must know it: by which of them a call may be critical, that is,
+ * leave the thread's state alone, and which errors of theirs are worked around. A critical call is right only for a
+ * driver that stays in user space, never for one that makes a system call, as the software devices do to send.
  */
-public final class FastPath {
+public final class DriverQuirks {
     static final boolean CRITICAL_ALLOWED = Boolean.parseBoolean(System.getProperty("io.rdmacm.critical",
             "true"));
     private static final String CRITICAL_DEVICES = "io.rdmacm.critical.devices";
@@ -21,12 +22,12 @@ public final class FastPath {
             "irdma", "ice", "i40e", "efa", "hns3", "hns_roce_hw_v2");
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
 
-    private FastPath() {
+    private DriverQuirks() {
     }
 
     /**
-     * Whether posting to a device never goes into the kernel: with the drivers that are known for it, and the devices
-     * that the property {@code io.rdmacm.critical.devices} names.
+     * Returns whether posting to a device never enters the kernel: true with the drivers that are known for it, and for
+     * the devices that the property {@code io.rdmacm.critical.devices} names.
      *
      * @param device its name
      */
@@ -45,8 +46,8 @@ public final class FastPath {
     }
 
     /**
-     * Whether the driver of a device ends a poll by itself when next_poll finds no further completion: that of SoftRoCE
-     * does, and would lose count if end_poll were called then as it should be.
+     * Returns whether the driver of a device ends a poll by itself when next_poll finds no further completion. That of
+     * SoftRoCE does, and would lose count if end_poll were then called as it should be.
      *
      * @param device its name
      */
@@ -55,8 +56,8 @@ public final class FastPath {
     }
 
     /**
-     * Whether the driver of a device adds up the lengths of a list wrongly when it is given to a batch: that of
-     * SoftRoCE does, as if the parts of regions were all as long as the first, and inline data all empty.
+     * Returns whether the driver of a device adds up the lengths of a list in a batch wrongly. That of SoftRoCE does:
+     * it takes all parts of regions to be as long as the first, and all inline data to be empty.
      *
      * @param device its name
      */

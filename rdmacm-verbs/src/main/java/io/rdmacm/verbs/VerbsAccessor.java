@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.util.function.Supplier;
+
+import io.rdmacm.verbs.internal.ContextPin;
+import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.VerbsAccess;
+
+/** The implementation of {@link VerbsAccess}, which loads it by its name. */
+final class VerbsAccessor extends VerbsAccess {
+    static {
+        register(new VerbsAccessor());
+    }
+
+    private VerbsAccessor() {
+    }
+
+    @Override
+    public Lifetime lifeOf(NativeObject object) {
+        return object.life();
+    }
+
+    @Override
+    public long addressOf(NativeObject object) {
+        return object.address();
+    }
+
+    @Override
+    public VerbsContext contextAt(long address, Supplier<ContextPin> pin) {
+        return VerbsContext.ofConnectionManager(address, pin);
+    }
+
+    @Override
+    public int deviceIndexAt(long address) {
+        return VerbsContext.indexAt(address);
+    }
+
+    @Override
+    public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
+            QueueCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
+        return QueuePairFactory.create(domain, attributes, creator, destroyer, owner);
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
+            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
+            throws RdmaException {
+        return SharedReceiveQueue.create(domain, attributes, creator, destroyer, owner);
+    }
+}
