@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.util.EnumSet;
 import java.util.Set;
 
-import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.verbs.Ece;
@@ -18,6 +17,7 @@ import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.SharedReceiveQueueType;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.EceStructs;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
@@ -125,9 +125,7 @@ final class CmIdQueues {
     void setLocalEce(Ece ece) throws RdmaException {
         requireNoQueuePair("options of enhanced connection establishment are set");
         try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(ibv_ece.layout()).address();
-            Memory.putInt(struct + ibv_ece.vendor_id$offset(), ece.vendorId());
-            Memory.putInt(struct + ibv_ece.options$offset(), ece.options());
+            long struct = EceStructs.write(ece, arena);
             Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), struct));
         }
     }
@@ -135,10 +133,9 @@ final class CmIdQueues {
     Ece remoteEce() throws RdmaException {
         requireNoQueuePair("options of enhanced connection establishment are asked for");
         try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(ibv_ece.layout()).address();
+            long struct = EceStructs.allocate(arena);
             Check.minusOne(GET_REMOTE_ECE, GET_REMOTE_ECE.callInt(id.nativeAddress(), struct));
-            return new Ece(Memory.getInt(struct + ibv_ece.vendor_id$offset()),
-                    Memory.getInt(struct + ibv_ece.options$offset()));
+            return EceStructs.read(struct);
         }
     }
 

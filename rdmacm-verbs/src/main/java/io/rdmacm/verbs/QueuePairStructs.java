@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_ece;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_cap;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
@@ -148,14 +147,6 @@ final class QueuePairStructs {
         Memory.putInt(struct + ibv_qp_rate_limit_attr.rate_limit$offset(), limit.kilobitsPerSecond());
         Memory.putInt(struct + ibv_qp_rate_limit_attr.max_burst_sz$offset(), limit.maxBurstBytes());
         Memory.putShort(struct + ibv_qp_rate_limit_attr.typical_pkt_sz$offset(), (short) limit.typicalPacketBytes());
-        return struct;
-    }
-
-    /** A new {@code struct ibv_ece}. */
-    static long write(Ece options, Arena arena) {
-        long struct = arena.allocate(ibv_ece.layout()).address();
-        Memory.putInt(struct + ibv_ece.vendor_id$offset(), options.vendorId());
-        Memory.putInt(struct + ibv_ece.options$offset(), options.options());
         return struct;
     }
 
