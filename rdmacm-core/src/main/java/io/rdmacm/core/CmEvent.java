@@ -56,7 +56,7 @@ public final class CmEvent extends NativeObject {
         this.datagram = joined || datagrams && WITH_DATAGRAM_PARAMETERS.contains(type)
                 ? DatagramParameters.read(raw.parameters(), !joined, type != CmEventType.CONNECT_REQUEST)
                 : null;
-        this.membership = raw.owner().membershipOf(raw);
+        this.membership = raw.owner().memberships().of(raw);
         String text = type + " of " + id;
         life.describe(() -> text);
     }

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
+import io.rdmacm.core.CmIdTransitions.Call;
 import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.RdmaException;
@@ -79,7 +80,8 @@ public final class CmIdOptions {
             throw new IllegalArgumentException("paths are structs of " + ibv_path_data.sizeof() + " bytes each, not "
                     + paths.length + " bytes");
         }
-        id.setPaths(() -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), paths));
+        byte[] copy = paths.clone();
+        id.run(Call.INFINIBAND_PATHS, () -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), copy));
         return this;
     }
 
@@ -94,7 +96,7 @@ public final class CmIdOptions {
         if (ece.vendorId() == 0) {
             throw new IllegalArgumentException("a vendor is needed: " + ece);
         }
-        id.setLocalEce(ece);
+        id.run(Call.LOCAL_ECE, () -> id.queues().setLocalEce(ece));
         return this;
     }
 
@@ -108,7 +110,7 @@ public final class CmIdOptions {
     @CFunction("rdma_set_option")
     public CmIdOptions set(int level, int name, byte[] value) throws RdmaException {
         byte[] bytes = value.clone();
-        id.run("setOption", CmId.ANY_STATE, () -> callNative(level, name, bytes));
+        id.run(Call.SET_OPTION, () -> callNative(level, name, bytes));
         return this;
     }
 

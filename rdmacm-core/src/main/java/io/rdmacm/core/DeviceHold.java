@@ -67,7 +67,7 @@ final class DeviceHold extends Keeper {
      *
      * @throws IllegalStateException when C would free a removed device's context under what was made from it
      */
-    static void beforeDestroy(CmIdCore id) {
+    static void beforeDestroy(CmId id) {
         long address = id.nativeAddress();
         DeviceHold hold = HOLDS.get(contextOf(address));
         boolean kept = true;

@@ -198,7 +198,7 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Forgets an id and drops its events that nobody asked for. With the lock held. */
-    void unregister(CmIdCore id, long address) throws RdmaException {
+    void unregister(CmId id, long address) throws RdmaException {
         ids.remove(address);
         dropPending(raw -> raw.owner() == id);
     }
@@ -336,7 +336,7 @@ public final class EventChannel extends NativeObject {
             return null;
         }
         try {
-            MulticastMembership membership = raw.owner().membershipOf(raw);
+            MulticastMembership membership = raw.owner().memberships().of(raw);
             return membership == null
                     ? Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime())
                     : Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime(), membership.lifetime());

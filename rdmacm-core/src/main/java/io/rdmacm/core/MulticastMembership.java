@@ -132,7 +132,7 @@ public final class MulticastMembership extends NativeObject {
                 // C has let go of the membership all the same: it must not stand in the way of the id for ever.
                 LOG.warn("{}", RdmaException.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
             }
-            id.left(this);
+            id.memberships().remove(this);
         } finally {
             channel.lock().unlock();
         }
