@@ -37,6 +37,10 @@ public final class EventSource<E> {
     private boolean polling;
     // guarded by the lock; where a look found nothing, the next one most likely finds nothing either
     private int looksToSkip;
+    // Guarded by the lock: how often wakeup() was called, and how many of these calls have ended a wait. A wait is ended
+    // by what was called since the last one had ended.
+    private long wakeups;
+    private long wakeupsTaken;
 
     /**
      * A source on an open file.
@@ -97,7 +101,22 @@ public final class EventSource<E> {
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, true);
+        return next(wanted, guard, deadline, delivery, true, false);
+    }
+
+    /**
+     * As {@link #next}, but {@link #wakeup()} ends the wait too.
+     *
+     * @param <R> what it is delivered as
+     * @param wanted which one
+     * @param guard throws when the wait must end
+     * @param deadline until when
+     * @param delivery makes of the event what the caller gets
+     * @return what the delivery made; null when the time ran out or wakeup() was called
+     */
+    public <R> R nextOrWakeup(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
+            throws RdmaException, InterruptedException {
+        return next(wanted, guard, deadline, delivery, true, true);
     }
 
     /**
@@ -113,18 +132,19 @@ public final class EventSource<E> {
      */
     public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, false);
+        return next(wanted, guard, deadline, delivery, false, false);
     }
 
     private <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery,
-            boolean lookFirst) throws RdmaException, InterruptedException {
+            boolean lookFirst, boolean wakeable) throws RdmaException, InterruptedException {
         lock.lockInterruptibly();
+        long taken = wakeupsTaken;
         try {
             boolean first = lookFirst && (polling || looksToSkip == 0);
             boolean look = first;
             while (true) {
                 guard.check();
-                boolean last = deadline.hasPassed();
+                boolean last = wakeable && wakeups != taken || deadline.hasPassed();
                 R delivered = take(wanted, delivery, look || last);
                 if (delivered != null) {
                     return delivered;
@@ -146,6 +166,9 @@ public final class EventSource<E> {
                 }
             }
         } finally {
+            if (wakeable) {
+                wakeupsTaken = wakeups;
+            }
             // Whoever waits for the leader may have to become it.
             changed.signalAll();
             lock.unlock();
@@ -195,6 +218,17 @@ public final class EventSource<E> {
     public void wake() {
         lock.lock();
         try {
+            wakeAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the waits of {@link #nextOrWakeup} that are under way; when there are none, the next one. */
+    public void wakeup() {
+        lock.lock();
+        try {
+            wakeups++;
             wakeAll();
         } finally {
             lock.unlock();

@@ -2,8 +2,9 @@
 package io.rdmacm.verbs.internal;
 
 /**
- * Keeps C from freeing something of its own while it is in use here: by calls that are inside, and by objects made of
- * it. Most of the time C has reasons to keep it anyway; only when the last of these goes, a hold is asked for.
+ * Pins an object that belongs to a C library: keeps the library from freeing it while it is in use here, by a call or by
+ * an open object that was created from it. Usually the library has a reason of its own to keep the object. Only when the
+ * last of these reasons goes away, or there is none, is a hold taken, and it ends with the last use.
  */
 public abstract class Keeper {
     // guarded by this
@@ -11,16 +12,16 @@ public abstract class Keeper {
     private boolean held;
     private boolean gone;
 
-    /** Whether C keeps it for another reason. Called with the lock held. */
+    /** Whether the library keeps the object anyway. Called with the lock held. */
     protected abstract boolean isKept();
 
-    /** Has C keep it; false when it is not there any more. Called with the lock held. */
+    /** Makes the library keep the object; false when it has freed it already. Called with the lock held. */
     protected abstract boolean hold();
 
     /** Ends the hold. Called with the lock held. */
     protected abstract void letGo();
 
-    /** Begins a use, if the thing is still there. */
+    /** Begins a use; false when the object was freed. */
     synchronized boolean use() {
         if (gone) {
             return false;
@@ -36,6 +37,7 @@ public abstract class Keeper {
         return true;
     }
 
+    /** Ends a use. */
     synchronized void unuse() {
         uses--;
         if (uses == 0 && held) {
@@ -44,15 +46,15 @@ public abstract class Keeper {
         }
     }
 
-    /** What is at its place now is another thing. */
+    /** The object was freed, and another one is at its address now. */
     synchronized void replaced() {
         gone = true;
     }
 
     /**
-     * One of the reasons is about to go, and {@link #isKept()} does not count it any more.
+     * One of the library's reasons is about to go away; {@link #isKept()} does not count it any more.
      *
-     * @return false when the thing would go too while it is in use
+     * @return false when the library would then free the object while it is in use
      */
     public synchronized boolean keepFurther() {
         if (uses > 0 && !held && !isKept()) {
