@@ -254,7 +254,9 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /** Returns the options of this id, which are mostly set before it is bound or connected ({@code rdma_set_option}). */
+    /**
+     * Returns the options of this id, which are mostly set before it is bound or connected ({@code rdma_set_option}).
+     */
     public CmIdOptions options() {
         life().ensureOpen();
         return new CmIdOptions(this);
@@ -459,8 +461,7 @@ public final class CmId extends NativeObject {
 
     /**
      * Ends the connection ({@code rdma_disconnect}). Work requests that are still posted are flushed. The outcome is
-     * DISCONNECTED, on both sides. When the peer has disconnected first, this only confirms it; when the connection
-     * was never established, this does nothing.
+     * DISCONNECTED, on both sides. When the peer has disconnected first, this only confirms it. Does nothing in FAILED.
      */
     @CFunction("rdma_disconnect")
     public void disconnect() throws RdmaException {

@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
  * Reports the events of connection-manager ids ({@code struct rdma_event_channel}, rdma_create_event_channel(3)).
  *
  * <p>There are two ways to take events. {@link #getEvent} and {@link #pollEvent(Duration)} take the next event of any
- * id, as an event loop does. {@link #await} takes the next event of one id, and turns each event that makes the expected
- * one impossible into an exception. Any number of threads may use both at once.
+ * id, as an event loop does. {@link #await} takes the next event of one id, and turns each event that makes the
+ * expected one impossible into an exception. Any number of threads may use both at once.
  *
  * <p>Every wait ends when the channel is closed or the thread is interrupted. {@link #wakeup()} ends the waits of
  * {@link #pollEvent(Duration)} only. A waiting virtual thread pins its carrier.
@@ -162,18 +162,18 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Makes {@link #pollEvent(Duration)} return at once, like {@link java.nio.channels.Selector#wakeup()}: ends all such
-     * waits that are in progress, or the next one when there is none. Several calls before that next one count as one.
-     * {@link #getEvent} and {@link #await} are not affected. Does nothing on a closed channel, whose waits have ended
-     * anyway.
+     * Makes {@link #pollEvent(Duration)} return at once, like {@link java.nio.channels.Selector#wakeup()}: ends all
+     * such waits that are in progress, or the next one when there is none. Several calls before that next one count as
+     * one. {@link #getEvent} and {@link #await} are not affected. Does nothing on a closed channel, whose waits have
+     * ended anyway.
      */
     public void wakeup() {
         events.wakeup();
     }
 
     /**
-     * Waits for an event of one id ({@code rdma_get_cm_event}). Events of other ids that are read meanwhile are kept for
-     * later calls. {@link #wakeup()} does not end this wait.
+     * Waits for an event of one id ({@code rdma_get_cm_event}). Events of other ids that are read meanwhile are kept
+     * for later calls. {@link #wakeup()} does not end this wait.
      *
      * @param id an id of this channel; for CONNECT_REQUEST the listening one
      * @param expected the type of event to wait for

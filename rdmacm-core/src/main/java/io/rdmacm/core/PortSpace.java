@@ -37,8 +37,8 @@ public enum PortSpace {
     }
 
     /**
-     * Returns how many bytes of private data {@link CmId#connect} can send: 56 for connections, 180 for datagrams. Where
-     * librdmacm adds a header of its own to the message, that is counted already.
+     * Returns how many bytes of private data {@link CmId#connect} can send: 56 for connections, 180 for datagrams.
+     * Where librdmacm adds a header of its own to the message, that is counted already.
      */
     public int maxConnectPrivateData() {
         return PrivateDataLimit.CONNECT.of(this);

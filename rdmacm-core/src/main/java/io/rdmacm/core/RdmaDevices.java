@@ -13,8 +13,8 @@ public final class RdmaDevices {
     }
 
     /**
-     * Returns the contexts of all RDMA devices ({@code rdma_get_devices}). These are the contexts that ids are bound to.
-     * They belong to librdmacm and need not be closed.
+     * Returns the contexts of all RDMA devices ({@code rdma_get_devices}). These are the contexts that ids are bound
+     * to. They belong to librdmacm and need not be closed.
      *
      * @throws RdmaException ENODEV when this machine has no RDMA device
      */

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The state machine of {@link CmId}: the table of {@link CmIdTransitions}, what ids do, and what the Javadoc says are the
- * same. In every state each legal call leads where the table says, each illegal one is refused, names the state and the
- * next step, and changes nothing; and each event leads where the table says.
+ * The state machine of {@link CmId}: the table of {@link CmIdTransitions}, what ids do, and what the Javadoc says are
+ * the same. In every state each legal call leads where the table says, each illegal one is refused, names the state and
+ * the next step, and changes nothing; and each event leads where the table says.
  */
 @FakeRdmaCm.With
 class StateRulesTest {

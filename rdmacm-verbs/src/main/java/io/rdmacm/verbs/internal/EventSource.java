@@ -37,8 +37,8 @@ public final class EventSource<E> {
     private boolean polling;
     // guarded by the lock; where a look found nothing, the next one most likely finds nothing either
     private int looksToSkip;
-    // Guarded by the lock: how often wakeup() was called, and how many of these calls have ended a wait. A wait is ended
-    // by what was called since the last one had ended.
+    // Guarded by the lock: how often wakeup() was called, and how many of these calls have ended a wait. A wait is
+    // ended by what was called since the last one had ended.
     private long wakeups;
     private long wakeupsTaken;
 

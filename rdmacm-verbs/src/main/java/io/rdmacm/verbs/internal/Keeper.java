@@ -2,9 +2,9 @@
 package io.rdmacm.verbs.internal;
 
 /**
- * Pins an object that belongs to a C library: keeps the library from freeing it while it is in use here, by a call or by
- * an open object that was created from it. Usually the library has a reason of its own to keep the object. Only when the
- * last of these reasons goes away, or there is none, is a hold taken, and it ends with the last use.
+ * Pins an object that belongs to a C library: keeps the library from freeing it while it is in use here, by a call or
+ * by an open object that was created from it. Usually the library has a reason of its own to keep the object. Only when
+ * the last of these reasons goes away, or there is none, is a hold taken, and it ends with the last use.
  */
 public abstract class Keeper {
     // guarded by this
