@@ -524,7 +524,8 @@ struct ibv_context **rdma_get_devices(int *number)
 	struct ibv_context **list = calloc(2, sizeof(*list));
 
 	list[0] = context;
-	*number = context != NULL;
+	if (number)
+		*number = context != NULL;
 	return list;
 }
 

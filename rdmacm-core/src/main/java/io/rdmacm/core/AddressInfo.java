@@ -21,17 +21,18 @@ import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
- * One way to reach a service ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)): a copy that holds nothing open.
+ * One way to reach a service, or to offer it ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)). This is a copy, and
+ * need not be closed.
  *
- * @param flags as asked for
- * @param queuePairType the transport service
- * @param portSpace what the port is a port of
- * @param source this side; empty when the kernel is to choose
- * @param destination the other side; empty when {@link Flag#PASSIVE}
- * @param sourceName the canonical name of the source; empty when not known
- * @param destinationName the canonical name of the destination; empty when not known
+ * @param flags the flags of the query
+ * @param queuePairType the type of queue pair to use
+ * @param portSpace the port space to use
+ * @param source the local address; empty to let the kernel choose
+ * @param destination the address of the peer; empty with {@link Flag#PASSIVE}
+ * @param sourceName the canonical name of the source; empty when it is not known
+ * @param destinationName the canonical name of the destination; empty when it is not known
  * @param route {@code struct ibv_path_data} records for {@link CmIdOptions#infinibandPaths}; empty for none
- * @param connectData private data that must go along with the connect; empty for none
+ * @param connectData private data that must be sent with the connect request; empty for none
  */
 public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpace portSpace,
         Optional<SocketAddress> source, Optional<SocketAddress> destination, Optional<String> sourceName,
@@ -39,15 +40,15 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
     private static final NativeFunction GETADDRINFO = NativeFunction.of("rdma_getaddrinfo");
     private static final NativeFunction FREEADDRINFO = NativeFunction.of("rdma_freeaddrinfo");
 
-    /** What is asked for ({@code ai_flags}). */
+    /** The flags of a query ({@code ai_flags}). */
     public enum Flag {
-        /** For listening. */
+        /** The address is for a listening id. */
         PASSIVE(Rdma.RAI_PASSIVE()),
-        /** The node is an address: no name is looked up. */
+        /** The node is an address, and no name is looked up. */
         NUMERICHOST(Rdma.RAI_NUMERICHOST()),
         /** No route is resolved. */
         NOROUTE(Rdma.RAI_NOROUTE()),
-        /** The node is of the family of the hints. */
+        /** The node is of the address family in the hints. */
         FAMILY(Rdma.RAI_FAMILY());
 
         private final int bit;
@@ -56,21 +57,21 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
             this.bit = bit;
         }
 
-        /** The bit of the C constant. */
+        /** Returns the C constant. */
         public int bit() {
             return bit;
         }
     }
 
-    /** The families of addresses ({@code ai_family}). */
+    /** An address family ({@code ai_family}). */
     public enum Family {
         /** IPv4. */
         INET(Rdma.AF_INET()),
         /** IPv6. */
         INET6(Rdma.AF_INET6()),
         /**
-         * InfiniBand: with {@link Flag#FAMILY} and {@link Flag#NUMERICHOST} the node is a GID, in the notation of IPv6,
-         * and the address an {@link IbSocketAddress}.
+         * InfiniBand. With {@link Flag#FAMILY} and {@link Flag#NUMERICHOST} the node is a GID in IPv6 notation, and the
+         * address is an {@link IbSocketAddress}.
          */
         IB(Rdma.AF_IB());
 
@@ -80,53 +81,52 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
             this.value = value;
         }
 
-        /** The C constant. */
+        /** Returns the C constant. */
         public int value() {
             return value;
         }
     }
 
     /**
-     * What {@link AddressInfo#resolve} looks for ({@code hints}).
+     * Restricts what {@link AddressInfo#resolve} looks for ({@code hints}).
      *
-     * @param flags none for a client
-     * @param portSpace what the service is a port of; decides the type of the queue pairs
-     * @param source this side, for a client that cares; else empty
-     * @param family of the addresses, looked at only with {@link Flag#FAMILY}; empty for any
+     * @param flags the flags; a client usually needs none
+     * @param portSpace the port space, which decides the type of the queue pairs
+     * @param source the local address of a client; empty for any
+     * @param family the address family, used only with {@link Flag#FAMILY}; empty for any
      */
     public record Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source,
             Optional<Family> family) {
-        /** For addresses of any family. */
+        /** Creates hints for addresses of any family. */
         public Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source) {
             this(flags, portSpace, source, Optional.empty());
         }
 
-        /** For a client. */
+        /** Returns the hints for a client. */
         public static Hints active(PortSpace portSpace) {
             return new Hints(Set.of(), portSpace, Optional.empty());
         }
 
-        /** For a server. */
+        /** Returns the hints for a server. */
         public static Hints passive(PortSpace portSpace) {
             return new Hints(Set.of(Flag.PASSIVE), portSpace, Optional.empty());
         }
     }
 
     /**
-     * Resolves a name and a service ({@code rdma_getaddrinfo}). This looks names up as the C library does, and so may
-     * wait for name servers; with {@link Flag#NUMERICHOST} it does not. The route is not looked up when the address is
-     * of IP.
+     * Resolves a node and a service ({@code rdma_getaddrinfo}). Names are looked up as in the C library, so this may
+     * wait for name servers, unless {@link Flag#NUMERICHOST} is set. No route is looked up for IP addresses.
      *
-     * @param node a host name or address; null for any (only with {@link Flag#PASSIVE}, or with a service)
-     * @param service a port number or the name of a service; null for none
-     * @param hints what is looked for
-     * @return at least one
-     * @throws RdmaException with the symbol of the EAI error when the name is not known
+     * @param node a host name or address; null for any, which needs a service or {@link Flag#PASSIVE}
+     * @param service a port number or service name; null for none
+     * @param hints what to look for
+     * @return at least one result
+     * @throws RdmaException when the name is not known; its message has the name of the EAI error
      */
     @CFunction({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
     public static List<AddressInfo> resolve(String node, String service, Hints hints) throws RdmaException {
         if (node == null && service == null) {
-            throw new IllegalArgumentException("a node or a service is needed");
+            throw new IllegalArgumentException("node and service must not both be null");
         }
         try (Arena arena = Arena.ofConfined()) {
             long hint = arena.allocate(rdma_addrinfo.layout()).address();
@@ -151,20 +151,20 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         }
     }
 
-    /** Copies the arrays, so that the record stays as it is. */
+    /** Copies the arrays, so that the record is immutable. */
     public AddressInfo {
         flags = Set.copyOf(flags);
         route = route.clone();
         connectData = connectData.clone();
     }
 
-    /** A copy. */
+    /** Returns a copy of the route. */
     @Override
     public byte[] route() {
         return route.clone();
     }
 
-    /** A copy. */
+    /** Returns a copy of the connect data. */
     @Override
     public byte[] connectData() {
         return connectData.clone();

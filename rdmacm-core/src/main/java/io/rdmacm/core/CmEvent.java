@@ -14,15 +14,15 @@ import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
- * Something that happened to an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges
- * it, which is due before the id that it is about can be closed.
+ * An event of an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges it. Close all
+ * events of an id before the id.
  *
- * <p>The new id of a connect request belongs to whoever asks for it with {@link #id()}. When nobody has at the close of
- * the event, the request is rejected and the new id destroyed.
+ * <p>A connect request comes with a new id. A program that calls {@link #id()} owns that id and must close it. If the
+ * event is closed without such a call, the request is rejected and the new id destroyed.
  */
 public final class CmEvent extends NativeObject {
     private static final NativeFunction ACK_CM_EVENT = NativeFunction.of("rdma_ack_cm_event");
-    // For the others C leaves the union as it happens to be.
+    // For other types C leaves the union undefined.
     private static final Set<CmEventType> WITH_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
             CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED, CmEventType.REJECTED, CmEventType.DISCONNECTED);
     private static final Set<CmEventType> WITH_DATAGRAM_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
@@ -32,7 +32,7 @@ public final class CmEvent extends NativeObject {
     private final CmEventType type;
     private final int status;
     private final CmId id;
-    // null but for a connect request
+    // null unless this is a connect request
     private final CmId listener;
     private final ConnectionParameters connection;
     private final DatagramParameters datagram;
@@ -56,20 +56,20 @@ public final class CmEvent extends NativeObject {
         this.datagram = joined || datagrams && WITH_DATAGRAM_PARAMETERS.contains(type)
                 ? DatagramParameters.read(raw.parameters(), !joined, type != CmEventType.CONNECT_REQUEST)
                 : null;
-        this.membership = raw.owner().membershipOf(raw);
+        this.membership = raw.owner().memberships().of(raw);
         String text = type + " of " + id;
         life.describe(() -> text);
     }
 
-    /** What happened. */
+    /** Returns the type of the event. */
     public CmEventType type() {
         life().ensureOpen();
         return type;
     }
 
     /**
-     * The status: 0 for success; for REJECTED the reason (see {@link RejectReason}); else mostly a negative error
-     * number.
+     * Returns the status: 0 for success, the reason for REJECTED (see {@link RejectReason}), otherwise usually a
+     * negative errno.
      */
     public int status() {
         life().ensureOpen();
@@ -77,11 +77,11 @@ public final class CmEvent extends NativeObject {
     }
 
     /**
-     * The id that it happened to. For CONNECT_REQUEST the new id of the connection, which is to be accepted or rejected
-     * and later closed by whoever calls this.
+     * Returns the id that the event is about. For CONNECT_REQUEST this is the new id of the connection, which the
+     * caller must accept or reject, and close.
      */
     public CmId id() {
-        // either before a close, which leaves the id alone then, or not at all
+        // inside, so that a concurrent close either sees the claim or has made this call fail
         life().enter();
         try {
             claimed = true;
@@ -91,17 +91,17 @@ public final class CmEvent extends NativeObject {
         }
     }
 
-    /** The listening id of a CONNECT_REQUEST; empty for other events. */
+    /** Returns the listening id of a CONNECT_REQUEST; empty for other events. */
     public Optional<CmId> listener() {
         life().ensureOpen();
         return Optional.ofNullable(listener);
     }
 
     /**
-     * The parameters of a connection, as the peer gave them ({@code param.conn}).
+     * Returns the connection parameters that the peer sent ({@code param.conn}).
      *
-     * @throws IllegalStateException when the event has none: for datagrams, and for events other than CONNECT_REQUEST,
-     *         CONNECT_RESPONSE, ESTABLISHED, REJECTED and DISCONNECTED
+     * @throws IllegalStateException when the event has none. Only CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
+     *         REJECTED and DISCONNECTED have some, and only for connections
      */
     public ConnectionParameters connectionParameters() {
         life().ensureOpen();
@@ -112,10 +112,10 @@ public final class CmEvent extends NativeObject {
     }
 
     /**
-     * How to send datagrams to the peer or group ({@code param.ud}).
+     * Returns what is needed to send datagrams to the peer or group ({@code param.ud}).
      *
-     * @throws IllegalStateException when the event has none: of datagram ids CONNECT_REQUEST and ESTABLISHED have them,
-     *         and MULTICAST_JOIN has
+     * @throws IllegalStateException when the event has none. Only CONNECT_REQUEST and ESTABLISHED of datagram ids have
+     *         some, and MULTICAST_JOIN
      */
     public DatagramParameters datagramParameters() {
         life().ensureOpen();
@@ -125,14 +125,14 @@ public final class CmEvent extends NativeObject {
         return datagram;
     }
 
-    /** The membership that a MULTICAST_JOIN or MULTICAST_ERROR is of; empty for other events. */
+    /** Returns the membership that a MULTICAST_JOIN or MULTICAST_ERROR is about; empty for other events. */
     public Optional<MulticastMembership> membership() {
         life().ensureOpen();
         return Optional.ofNullable(membership);
     }
 
     /**
-     * What the peer sent along; a copy. It may be longer than what the peer gave, filled with zeros.
+     * Returns a copy of the private data that the peer sent, which may be padded with zeros.
      *
      * @throws IllegalStateException when the event has neither connection nor datagram parameters
      */
@@ -141,17 +141,20 @@ public final class CmEvent extends NativeObject {
         return datagram != null ? datagram.privateData() : connectionParameters().privateData();
     }
 
-    /** Acknowledges ({@code rdma_ack_cm_event}); a connect request that nobody claimed is rejected. */
+    /**
+     * Acknowledges the event ({@code rdma_ack_cm_event}). Rejects a connect request if {@link #id()} was not called.
+     * Does nothing when called again.
+     */
     @Override
     public void close() throws RdmaException {
         super.close();
     }
 
     /**
-     * The exception of an event that came instead of the one that was hoped for: the one that
-     * {@link EventChannel#await} would throw. For event loops.
+     * Returns the exception that {@link EventChannel#await} throws for this event when it arrives in place of the
+     * expected one. For event loops.
      *
-     * @param waitedFor what was waited for; the message begins with it
+     * @param waitedFor what the program was waiting for; the message starts with it
      */
     public RdmaException failure(String waitedFor) {
         life().ensureOpen();
@@ -167,7 +170,7 @@ public final class CmEvent extends NativeObject {
         acknowledge(raw);
     }
 
-    /** Gives the event back to C, unless that was done when it was copied. */
+    /** Acknowledges an event, unless that was done when it was copied. */
     static void acknowledge(RawEvent event) throws RdmaException {
         if (!event.isDetached()) {
             acknowledge(event.address());

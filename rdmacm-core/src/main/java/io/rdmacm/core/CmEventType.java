@@ -7,9 +7,9 @@ import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 
-/** What happened to an id ({@code enum rdma_cm_event_type}, rdma_get_cm_event(3)). */
+/** The type of a {@link CmEvent} ({@code enum rdma_cm_event_type}, rdma_get_cm_event(3)). */
 public enum CmEventType {
-    /** The address was resolved; the id is bound to a device. */
+    /** The address was resolved, and the id is bound to a device. */
     ADDR_RESOLVED(Rdma.RDMA_CM_EVENT_ADDR_RESOLVED()),
     /** The address could not be resolved. */
     ADDR_ERROR(Rdma.RDMA_CM_EVENT_ADDR_ERROR()),
@@ -17,29 +17,29 @@ public enum CmEventType {
     ROUTE_RESOLVED(Rdma.RDMA_CM_EVENT_ROUTE_RESOLVED()),
     /** The route could not be resolved. */
     ROUTE_ERROR(Rdma.RDMA_CM_EVENT_ROUTE_ERROR()),
-    /** A peer wants to connect: at the listening side. */
+    /** A peer wants to connect to a listening id. */
     CONNECT_REQUEST(Rdma.RDMA_CM_EVENT_CONNECT_REQUEST()),
-    /** The peer accepted: only for an id without a queue pair of its own. */
+    /** The peer accepted. Reported only when the queue pair was not created by the id; ESTABLISHED otherwise. */
     CONNECT_RESPONSE(Rdma.RDMA_CM_EVENT_CONNECT_RESPONSE()),
     /** The connection could not be established. */
     CONNECT_ERROR(Rdma.RDMA_CM_EVENT_CONNECT_ERROR()),
-    /** The peer did not answer or cannot be reached. */
+    /** The peer did not answer, or cannot be reached. */
     UNREACHABLE(Rdma.RDMA_CM_EVENT_UNREACHABLE()),
-    /** The peer rejected. */
+    /** The peer rejected the connection. */
     REJECTED(Rdma.RDMA_CM_EVENT_REJECTED()),
     /** The connection is established. */
     ESTABLISHED(Rdma.RDMA_CM_EVENT_ESTABLISHED()),
-    /** The connection was ended. */
+    /** The connection has ended. */
     DISCONNECTED(Rdma.RDMA_CM_EVENT_DISCONNECTED()),
-    /** The device is going away. */
+    /** The device was removed. */
     DEVICE_REMOVAL(Rdma.RDMA_CM_EVENT_DEVICE_REMOVAL()),
-    /** A multicast group was joined. */
+    /** The multicast group was joined. */
     MULTICAST_JOIN(Rdma.RDMA_CM_EVENT_MULTICAST_JOIN()),
-    /** A multicast group could not be joined, or was lost. */
+    /** The multicast group could not be joined, or the membership was lost. */
     MULTICAST_ERROR(Rdma.RDMA_CM_EVENT_MULTICAST_ERROR()),
-    /** The network device of the id has got another hardware address. */
+    /** The hardware address of the network device has changed. */
     ADDR_CHANGE(Rdma.RDMA_CM_EVENT_ADDR_CHANGE()),
-    /** The queue pair left the time-wait state: its number may be used again. */
+    /** The queue pair has left the time-wait state, and its number may be reused. */
     TIMEWAIT_EXIT(Rdma.RDMA_CM_EVENT_TIMEWAIT_EXIT());
 
     private static final NativeFunction EVENT_STR = NativeFunction.of("rdma_event_str");
@@ -57,13 +57,13 @@ public enum CmEventType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** Returns the C constant. */
     public int value() {
         return value;
     }
 
     /**
-     * The name that librdmacm has for it ({@code rdma_event_str}), such as {@code RDMA_CM_EVENT_ESTABLISHED}.
+     * Returns the name that librdmacm prints ({@code rdma_event_str}), such as {@code RDMA_CM_EVENT_ESTABLISHED}.
      *
      * @throws io.rdmacm.verbs.NativeLibraryException when librdmacm is not installed
      */
@@ -72,12 +72,12 @@ public enum CmEventType {
         return Memory.string(EVENT_STR.callLong(value));
     }
 
-    /** Null for a type that is newer than this library. */
+    /** The type of a C constant; null when it is newer than this library. */
     static CmEventType of(int value) {
         return value >= 0 && value < BY_VALUE.length ? BY_VALUE[value] : null;
     }
 
-    /** Whether nothing that was asked of the id before can happen any more. */
+    /** Whether no operation that was started on the id before can succeed any more. */
     boolean endsWaits() {
         return switch (this) {
             case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, DISCONNECTED, DEVICE_REMOVAL,

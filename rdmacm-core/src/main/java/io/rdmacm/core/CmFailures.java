@@ -9,7 +9,7 @@ import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.Errno;
 import io.rdmacm.verbs.internal.NativeFunction;
 
-/** Turns what went wrong in the connection manager into exceptions. */
+/** Turns failures of the connection manager into exceptions. */
 final class CmFailures {
     private static final Set<Integer> UNREACHABLE = Set.of(Rdma.ENETUNREACH(), Rdma.EHOSTUNREACH(),
             Rdma.EADDRNOTAVAIL(), Rdma.ENETDOWN(), Rdma.EHOSTDOWN());
@@ -17,7 +17,7 @@ final class CmFailures {
     private CmFailures() {
     }
 
-    /** For functions that return -1 and set errno. */
+    /** Checks the result of a function that returns -1 and sets errno. */
     static void check(NativeFunction function, int result, String detail) throws RdmaException {
         if (result == -1) {
             int errno = Check.cause();
@@ -27,7 +27,7 @@ final class CmFailures {
         }
     }
 
-    /** The exception of an event that came instead of the one that was waited for. */
+    /** The exception for an event that arrived in place of the expected one. */
     static RdmaException of(CmEventType event, int status, byte[] privateData, String waitedFor) {
         return switch (event) {
             case REJECTED -> new RejectedException(waitedFor, status, privateData);

@@ -2,17 +2,23 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.rdma_addr;
 import io.rdmacm.bindings.rdma_cm_id;
+import io.rdmacm.bindings.rdma_conn_param;
+import io.rdmacm.bindings.rdma_route;
+import io.rdmacm.core.CmIdTransitions.Call;
 import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.Ece;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
@@ -28,58 +34,113 @@ import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
  * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)): one end of a connection, or a listener. It is
- * to RDMA what a socket is to TCP. Its calls begin something, and its channel's events tell how that went.
+ * the RDMA counterpart of a socket. Most of its calls only start an operation; an event on the id's
+ * {@link EventChannel} reports the outcome.
+ *
+ * <h2>States</h2>
+ *
+ * <p>An id is always in one {@link CmIdState}. A call that is not legal in the current state throws an
+ * IllegalStateException that names the state and the next step, and changes nothing.
  *
  * <table>
- * <caption>The order of calls</caption>
- * <tr><th>state</th><th>legal calls</th><th>left by</th></tr>
- * <tr><td>IDLE</td><td>bindAddress, resolveAddress</td><td>the call</td></tr>
- * <tr><td>BOUND</td><td>listen, resolveAddress</td><td>the call</td></tr>
- * <tr><td>RESOLVING_ADDRESS</td><td></td><td>ADDR_RESOLVED; ADDR_ERROR, back to BOUND</td></tr>
- * <tr><td>ADDRESS_RESOLVED</td><td>createQueuePair, resolveRoute, options().infinibandPaths</td><td>the call</td></tr>
- * <tr><td>RESOLVING_ROUTE</td><td>createQueuePair</td><td>ROUTE_RESOLVED; ROUTE_ERROR, back to
- * ADDRESS_RESOLVED</td></tr>
- * <tr><td>ROUTE_RESOLVED</td><td>createQueuePair, connect</td><td>the call</td></tr>
- * <tr><td>LISTENING</td><td></td><td>close</td></tr>
- * <tr><td>REQUESTED</td><td>createQueuePair, accept, reject, rejectEce, remoteEce</td><td>the call</td></tr>
- * <tr><td>RESPONDED (without a queue pair of its own)</td><td>establish, disconnect, remoteEce</td><td>the
- * call</td></tr>
- * <tr><td>CONNECTING, ACCEPTED</td><td>disconnect, notifyEstablished, notifyMigrated</td><td>ESTABLISHED; REJECTED,
- * UNREACHABLE, CONNECT_ERROR</td></tr>
- * <tr><td>CONNECTED</td><td>disconnect, notifyEstablished, notifyMigrated</td><td>DISCONNECTED, or the call</td></tr>
- * <tr><td>DISCONNECTING</td><td>disconnect</td><td>DISCONNECTED</td></tr>
- * <tr><td>DISCONNECTED, FAILED</td><td>disconnect (no effect on a failed one)</td><td>close</td></tr>
+ * <caption>Legal calls in each state, and the states they lead to</caption>
+ * <tr><th>State</th><th>Legal calls</th></tr>
+ * <tr><td>IDLE</td><td>bindAddress (to BOUND), resolveAddress (to RESOLVING_ADDRESS)</td></tr>
+ * <tr><td>BOUND</td><td>resolveAddress (to RESOLVING_ADDRESS), listen (to LISTENING), createQueuePair,
+ * createSharedReceiveQueue, joinMulticast</td></tr>
+ * <tr><td>RESOLVING_ADDRESS</td><td>none</td></tr>
+ * <tr><td>ADDRESS_RESOLVED</td><td>resolveRoute (to RESOLVING_ROUTE), options().infinibandPaths (to
+ * RESOLVING_ROUTE), createQueuePair, createSharedReceiveQueue, joinMulticast, modifyQueuePair</td></tr>
+ * <tr><td>RESOLVING_ROUTE</td><td>createQueuePair, createSharedReceiveQueue, joinMulticast, modifyQueuePair</td></tr>
+ * <tr><td>ROUTE_RESOLVED</td><td>createQueuePair, createSharedReceiveQueue, joinMulticast, modifyQueuePair, connect (to
+ * CONNECTING)</td></tr>
+ * <tr><td>LISTENING</td><td>none</td></tr>
+ * <tr><td>REQUESTED</td><td>createQueuePair, createSharedReceiveQueue, joinMulticast, modifyQueuePair, accept (to
+ * ACCEPTED), reject (to FAILED), rejectEce (to FAILED), remoteEce</td></tr>
+ * <tr><td>CONNECTING</td><td>modifyQueuePair, notifyEstablished, notifyMigrated, disconnect (to
+ * DISCONNECTING)</td></tr>
+ * <tr><td>RESPONDED</td><td>modifyQueuePair, remoteEce, establish (to CONNECTED), disconnect (to
+ * DISCONNECTING)</td></tr>
+ * <tr><td>ACCEPTED</td><td>modifyQueuePair, notifyEstablished, notifyMigrated, disconnect (to DISCONNECTING)</td></tr>
+ * <tr><td>CONNECTED</td><td>modifyQueuePair, notifyEstablished, notifyMigrated, disconnect (to DISCONNECTING)</td></tr>
+ * <tr><td>DISCONNECTING</td><td>modifyQueuePair, disconnect</td></tr>
+ * <tr><td>DISCONNECTED</td><td>modifyQueuePair, disconnect</td></tr>
+ * <tr><td>FAILED</td><td>disconnect</td></tr>
  * </table>
  *
- * <p>Where createQueuePair is legal, and in BOUND, createSharedReceiveQueue and joinMulticast are too; options, migrate
- * and the questions for addresses and ports are always legal. Any other call is an IllegalStateException that names the
- * missing step. The state follows the events as they are read, so it may be ahead of the event that a program has in
- * its hands. All methods may be called from any thread.
+ * <p>The other options, {@link #migrate}, {@link #close} and the getters are legal in every state.
  *
- * <p>An id can be closed when its queue pair, shared receive queue and memberships are, and when its events are.
- * The last id of a device that was removed can be closed when what was made from its {@link #context()} is, too, for
- * librdmacm frees that with it. Closing a connected id ends the connection.
+ * <table>
+ * <caption>Events that change the state</caption>
+ * <tr><th>Event</th><th>New state</th></tr>
+ * <tr><td>ADDR_RESOLVED</td><td>ADDRESS_RESOLVED</td></tr>
+ * <tr><td>ADDR_ERROR</td><td>BOUND</td></tr>
+ * <tr><td>ROUTE_RESOLVED</td><td>ROUTE_RESOLVED</td></tr>
+ * <tr><td>ROUTE_ERROR</td><td>ADDRESS_RESOLVED</td></tr>
+ * <tr><td>CONNECT_RESPONSE</td><td>RESPONDED</td></tr>
+ * <tr><td>ESTABLISHED</td><td>CONNECTED, except in DISCONNECTING</td></tr>
+ * <tr><td>DISCONNECTED</td><td>DISCONNECTED</td></tr>
+ * <tr><td>REJECTED</td><td>FAILED</td></tr>
+ * <tr><td>UNREACHABLE</td><td>FAILED</td></tr>
+ * <tr><td>CONNECT_ERROR</td><td>FAILED</td></tr>
+ * <tr><td>DEVICE_REMOVAL</td><td>FAILED</td></tr>
+ * </table>
+ *
+ * <p>The id of a CONNECT_REQUEST starts in REQUESTED. An event changes the state when it is read from the kernel, which
+ * may happen before the program takes it from the channel: the state may be ahead of the last event the program saw.
+ *
+ * <h2>Closing</h2>
+ *
+ * <p>Close the queue pair, the shared receive queue, the multicast memberships and the events of an id before the id.
+ * Closing a connected id ends the connection. When a device was removed, librdmacm frees its {@link #context()} with
+ * the last id that uses it, so everything created from that context must be closed before that id.
+ *
+ * <p>All methods may be called from any thread.
  */
-public final class CmId extends CmIdCore {
+public final class CmId extends NativeObject {
     private static final NativeFunction CREATE_ID = NativeFunction.of("rdma_create_id");
+    private static final NativeFunction DESTROY_ID = NativeFunction.of("rdma_destroy_id");
     private static final NativeFunction BIND_ADDR = NativeFunction.of("rdma_bind_addr");
     private static final NativeFunction RESOLVE_ADDR = NativeFunction.of("rdma_resolve_addr");
     private static final NativeFunction RESOLVE_ROUTE = NativeFunction.of("rdma_resolve_route");
     private static final NativeFunction LISTEN = NativeFunction.of("rdma_listen");
     private static final NativeFunction GET_SRC_PORT = NativeFunction.of("rdma_get_src_port");
     private static final NativeFunction GET_DST_PORT = NativeFunction.of("rdma_get_dst_port");
+    private static final NativeFunction CONNECT = NativeFunction.of("rdma_connect");
+    private static final NativeFunction ACCEPT = NativeFunction.of("rdma_accept");
+    private static final NativeFunction REJECT = NativeFunction.of("rdma_reject");
+    private static final NativeFunction REJECT_ECE = NativeFunction.of("rdma_reject_ece");
+    private static final NativeFunction ESTABLISH = NativeFunction.of("rdma_establish");
+    private static final NativeFunction NOTIFY = NativeFunction.of("rdma_notify");
+    private static final NativeFunction DISCONNECT = NativeFunction.of("rdma_disconnect");
 
-    private final CmIdHandshake handshake = new CmIdHandshake(this);
+    private static final long ADDRESSES = rdma_cm_id.route$offset() + rdma_route.addr$offset();
+    private static final long SOURCE = ADDRESSES + rdma_addr.src_addr$offset();
+    private static final long DESTINATION = ADDRESSES + rdma_addr.dst_addr$offset();
+
+    private final PortSpace portSpace;
+    private final CmIdStateMachine machine;
+    // What messages call the id. Apart from the id, because its Lifetime reads it and must not refer to the id.
+    private final AtomicReference<String> label;
+    private final CmIdQueues queues = new CmIdQueues(this);
+    // Used with the channel's lock held.
+    private final MulticastMemberships memberships = new MulticastMemberships();
 
     private CmId(EventChannel channel, PortSpace portSpace, Lifetime life, long address, CmIdState state) {
-        super(channel, portSpace, life, address, state);
+        super(life, address, rdma_cm_id.sizeof());
+        this.portSpace = portSpace;
+        this.machine = new CmIdStateMachine(life, channel, state);
+        AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
+        this.label = text;
+        life.describe(text::get);
+        DeviceHold.made(address);
     }
 
     /**
-     * A new id ({@code rdma_create_id}).
+     * Creates an id ({@code rdma_create_id}).
      *
-     * @param channel where its events arrive
-     * @param portSpace what its port is a port of
+     * @param channel the channel that reports its events
+     * @param portSpace the port space, which decides between connections and datagrams
      */
     @CFunction("rdma_create_id")
     public static CmId open(EventChannel channel, PortSpace portSpace) throws RdmaException {
@@ -109,28 +170,33 @@ public final class CmId extends CmIdCore {
         return id;
     }
 
-    /** The channel that its events arrive at. */
-    public EventChannel channel() {
-        life().ensureOpen();
-        return channel;
+    /** Destroys the id of a connect request that no object was created for. This rejects the request. */
+    static void destroyUnseen(long address) throws RdmaException {
+        Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address));
     }
 
-    /** What its port is a port of. */
+    /** Returns the channel that reports the events of this id. */
+    public EventChannel channel() {
+        life().ensureOpen();
+        return machine.channel();
+    }
+
+    /** Returns the port space. */
     public PortSpace portSpace() {
         life().ensureOpen();
         return portSpace;
     }
 
-    /** Where it is between creation and the end of its connection. */
+    /** Returns the current state. */
     public CmIdState state() {
         life().ensureOpen();
-        return state;
+        return machine.state();
     }
 
     /**
-     * The address of this side ({@code rdma_get_local_addr}).
+     * Returns the local address ({@code rdma_get_local_addr}).
      *
-     * @throws IllegalStateException when it has none yet
+     * @throws IllegalStateException when the id has none yet
      */
     @CFunction("rdma_get_local_addr")
     public InetSocketAddress localAddress() {
@@ -138,9 +204,9 @@ public final class CmId extends CmIdCore {
     }
 
     /**
-     * The address of the other side ({@code rdma_get_peer_addr}).
+     * Returns the address of the peer ({@code rdma_get_peer_addr}).
      *
-     * @throws IllegalStateException when it has none yet
+     * @throws IllegalStateException when the id has none yet
      */
     @CFunction("rdma_get_peer_addr")
     public InetSocketAddress peerAddress() {
@@ -148,90 +214,84 @@ public final class CmId extends CmIdCore {
     }
 
     /**
-     * The device that it is bound to ({@code rdma_cm_id.verbs}). It belongs to librdmacm and needs no close.
+     * Returns the device that the id is bound to ({@code rdma_cm_id.verbs}). It belongs to librdmacm and need not be
+     * closed.
      *
-     * @throws IllegalStateException when it is not bound to a device yet
+     * @throws IllegalStateException when the id is not bound to a device yet
      */
     public VerbsContext context() {
         life().enter();
         try {
-            long context = Memory.getLong(address() + rdma_cm_id.verbs$offset());
-            if (context == 0) {
-                throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
-            }
-            return DeviceHold.context(context);
+            return DeviceHold.context(requireDevice(Memory.getLong(address() + rdma_cm_id.verbs$offset())));
         } finally {
             life().leave();
         }
     }
 
-    /** The port of this side, in the byte order of the machine; 0 when it has none yet ({@code rdma_get_src_port}). */
+    /** Returns the local port, in host byte order; 0 when the id has none yet ({@code rdma_get_src_port}). */
     @CFunction("rdma_get_src_port")
     public int localPort() throws RdmaException {
         return port(GET_SRC_PORT);
     }
 
-    /** The port of the other side, in the byte order of the machine; 0 when not known ({@code rdma_get_dst_port}). */
+    /** Returns the port of the peer, in host byte order; 0 when it is not known yet ({@code rdma_get_dst_port}). */
     @CFunction("rdma_get_dst_port")
     public int peerPort() throws RdmaException {
         return port(GET_DST_PORT);
     }
 
     /**
-     * Which port of its device it is bound to, from 1 on ({@code rdma_cm_id.port_num}).
+     * Returns the number of the device port that the id is bound to, counted from 1 ({@code rdma_cm_id.port_num}).
      *
-     * @throws IllegalStateException when it is not bound to a device yet
+     * @throws IllegalStateException when the id is not bound to a device yet
      */
     public int devicePort() {
         life().enter();
         try {
-            int port = Byte.toUnsignedInt(Memory.getByte(address() + rdma_cm_id.port_num$offset()));
-            if (port == 0) {
-                throw new IllegalStateException(this + " is not bound to a device, next comes: " + state.nextStep());
-            }
-            return port;
+            return (int) requireDevice(Byte.toUnsignedInt(Memory.getByte(address() + rdma_cm_id.port_num$offset())));
         } finally {
             life().leave();
         }
     }
 
-    /** What can be set before it is bound or connected ({@code rdma_set_option}). */
+    /**
+     * Returns the options of this id, which are mostly set before it is bound or connected ({@code rdma_set_option}).
+     */
     public CmIdOptions options() {
         life().ensureOpen();
         return new CmIdOptions(this);
     }
 
-    /** Its queue pair; empty when none was made, or it was closed. */
+    /** Returns the queue pair of {@link #createQueuePair}; empty when there is none or it was closed. */
     public Optional<QueuePair> queuePair() {
         life().ensureOpen();
         return Optional.ofNullable(openQueuePair());
     }
 
     /**
-     * Binds it to an address of this machine ({@code rdma_bind_addr}).
+     * Binds the id to a local address ({@code rdma_bind_addr}).
      *
-     * @param local an InetSocketAddress, with the port 0 for any port and the wildcard address for all devices; or an
+     * @param local an InetSocketAddress, where port 0 means any free port and the wildcard address all devices; or an
      *        {@link IbSocketAddress}
-     * @throws UnreachableException when the address is not one of this machine
-     * @throws RdmaException EADDRINUSE; ENODEV when no RDMA device serves the address
+     * @throws UnreachableException when this machine does not have the address
+     * @throws RdmaException EADDRINUSE; ENODEV when the address belongs to no RDMA device
      */
     @CFunction("rdma_bind_addr")
     public void bindAddress(SocketAddress local) throws RdmaException {
-        run("bindAddress", EnumSet.of(CmIdState.IDLE), () -> {
+        run(Call.BIND_ADDRESS, () -> {
             try (Arena arena = Arena.ofConfined()) {
                 long address = SocketAddresses.write(Objects.requireNonNull(local, "local"), arena);
                 CmFailures.check(BIND_ADDR, BIND_ADDR.callInt(address(), address), local.toString());
             }
-            state = CmIdState.BOUND;
         });
     }
 
     /**
-     * Resolves the peer's address, and binds the id to the device that leads there ({@code rdma_resolve_addr}).
-     * Answered by ADDR_RESOLVED or ADDR_ERROR.
+     * Resolves the address of the peer, and binds the id to the device that leads there ({@code rdma_resolve_addr}).
+     * The outcome is ADDR_RESOLVED or ADDR_ERROR.
      *
      * @param peer an InetSocketAddress or an {@link IbSocketAddress}
-     * @param timeout after which the kernel gives up, at least a millisecond
+     * @param timeout when the kernel gives up, at least 1 ms
      */
     @CFunction("rdma_resolve_addr")
     public void resolveAddress(SocketAddress peer, Duration timeout) throws RdmaException {
@@ -239,15 +299,15 @@ public final class CmId extends CmIdCore {
     }
 
     /**
-     * As {@link #resolveAddress(SocketAddress, Duration)}, from a given address of this machine.
+     * Like {@link #resolveAddress(SocketAddress, Duration)}, from a given local address.
      *
-     * @param local null to let the kernel choose
-     * @param peer the peer
-     * @param timeout after which the kernel gives up, at least a millisecond
+     * @param local the local address; null to let the kernel choose
+     * @param peer the address of the peer
+     * @param timeout when the kernel gives up, at least 1 ms
      */
     @CFunction("rdma_resolve_addr")
     public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout) throws RdmaException {
-        run("resolveAddress", EnumSet.of(CmIdState.IDLE, CmIdState.BOUND), () -> {
+        run(Call.RESOLVE_ADDRESS, () -> {
             int milliseconds = milliseconds(timeout);
             try (Arena arena = Arena.ofConfined()) {
                 long source = SocketAddresses.write(local, arena);
@@ -255,187 +315,200 @@ public final class CmId extends CmIdCore {
                 CmFailures.check(RESOLVE_ADDR, RESOLVE_ADDR.callInt(address(), source, destination, milliseconds),
                         peer.toString());
             }
-            state = CmIdState.RESOLVING_ADDRESS;
         });
     }
 
     /**
-     * Resolves the route to the peer ({@code rdma_resolve_route}). Answered by ROUTE_RESOLVED or ROUTE_ERROR.
+     * Resolves the route to the peer ({@code rdma_resolve_route}). The outcome is ROUTE_RESOLVED or ROUTE_ERROR.
      *
-     * @param timeout after which the kernel gives up, at least a millisecond
+     * @param timeout when the kernel gives up, at least 1 ms
      */
     @CFunction("rdma_resolve_route")
     public void resolveRoute(Duration timeout) throws RdmaException {
-        run("resolveRoute", EnumSet.of(CmIdState.ADDRESS_RESOLVED), () -> {
-            int result = RESOLVE_ROUTE.callInt(address(), milliseconds(timeout));
-            CmFailures.check(RESOLVE_ROUTE, result, label.get());
-            state = CmIdState.RESOLVING_ROUTE;
-        });
+        run(Call.RESOLVE_ROUTE, () ->
+                check(RESOLVE_ROUTE, RESOLVE_ROUTE.callInt(address(), milliseconds(timeout))));
     }
 
     /**
-     * Begins to listen ({@code rdma_listen}). Connect requests arrive as CONNECT_REQUEST.
+     * Starts listening ({@code rdma_listen}). Each connect request is reported as a CONNECT_REQUEST.
      *
-     * @param backlog how many requests may wait to be taken, at least 0; 0 for the kernel's limit
+     * @param backlog how many requests may be queued, at least 0; 0 for the kernel's limit
      */
     @CFunction("rdma_listen")
     public void listen(int backlog) throws RdmaException {
-        run("listen", EnumSet.of(CmIdState.BOUND), () -> {
+        run(Call.LISTEN, () -> {
             if (backlog < 0) {
                 throw new IllegalArgumentException("backlog is negative: " + backlog);
             }
-            CmFailures.check(LISTEN, LISTEN.callInt(address(), backlog), label.get());
-            state = CmIdState.LISTENING;
+            check(LISTEN, LISTEN.callInt(address(), backlog));
         });
     }
 
     /**
-     * Makes the queue pair of the connection, in the state that lets receives be posted ({@code rdma_create_qp}, or
-     * {@code rdma_create_qp_ex} where the attributes need it). It is to be closed before the id.
+     * Creates the queue pair of the connection ({@code rdma_create_qp}, or {@code rdma_create_qp_ex} where the
+     * attributes need it). Receives can be posted to it at once. Close it before the id.
      *
-     * @param domain of the same {@link #context()}
-     * @param attributes of the type that belongs to the port space
+     * @param domain a protection domain of the same {@link #context()}
+     * @param attributes attributes of the queue pair type that belongs to the port space
      */
     @CFunction({"rdma_create_qp", "rdma_create_qp_ex"})
     public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
-        return queues.createQueuePair(domain, attributes);
+        return call(Call.CREATE_QUEUE_PAIR, () -> queues.createQueuePair(domain, attributes));
     }
 
     /**
-     * Makes the shared receive queue of the id, which its queue pair then uses ({@code rdma_create_srq},
-     * {@code rdma_create_srq_ex}). It is to be closed after the queue pair and before the id.
+     * Creates the shared receive queue of the id, which a queue pair created later uses ({@code rdma_create_srq},
+     * {@code rdma_create_srq_ex}). Close it after the queue pair and before the id.
      *
-     * @param domain of the same {@link #context()}
-     * @param attributes of the type {@code XRC} also without an XRC domain and a completion queue: librdmacm has some
-     * @throws io.rdmacm.verbs.RdmaUnsupportedException when the device has no queues of the type
+     * @param domain a protection domain of the same {@link #context()}
+     * @param attributes its attributes; the type {@code XRC} needs no XRC domain and no completion queue here, because
+     *        librdmacm provides them
+     * @throws io.rdmacm.verbs.RdmaUnsupportedException when the device does not support the type
      */
     @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
     public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain,
             SharedReceiveQueueInitAttributes attributes) throws RdmaException {
-        return queues.createSharedReceiveQueue(domain, attributes);
+        return call(Call.CREATE_SHARED_RECEIVE_QUEUE, () -> queues.createSharedReceiveQueue(domain, attributes));
     }
 
     /**
-     * Brings a queue pair that was made outside the id into a state of its connection ({@code rdma_init_qp_attr}, then
-     * {@code ibv_modify_qp}); the one of {@link #createQueuePair} follows by itself. INIT lets receives be posted. INIT
-     * again, RTR and RTS are due before {@link #accept}, and at the other side after CONNECT_RESPONSE, before
-     * {@link #establish}.
+     * Moves a queue pair that was not created by the id to a state of the connection ({@code rdma_init_qp_attr}, then
+     * {@code ibv_modify_qp}). A queue pair of {@link #createQueuePair} needs no such call. Move it to INIT before the
+     * first receive is posted; to INIT again, RTR and RTS before {@link #accept}, or on the connecting side after
+     * CONNECT_RESPONSE and before {@link #establish}.
      *
-     * @param outside made by {@link ProtectionDomain#createQueuePair}
+     * @param outside a queue pair of {@link ProtectionDomain#createQueuePair}
      * @param wanted INIT, RTR or RTS
-     * @throws RdmaException EINVAL when the connection or the queue pair has not come so far
+     * @throws RdmaException EINVAL when the connection or the queue pair is not that far yet
      */
     @CFunction("rdma_init_qp_attr")
     public void modifyQueuePair(QueuePair outside, QueuePairState wanted) throws RdmaException {
-        queues.modify(outside, wanted);
+        run(Call.MODIFY_QUEUE_PAIR, () -> queues.modify(outside, wanted));
     }
 
     /**
-     * Asks the peer for a connection ({@code rdma_connect}). Answered by ESTABLISHED, REJECTED, UNREACHABLE or
-     * CONNECT_ERROR; with a queue pair that was made outside the id by CONNECT_RESPONSE instead of ESTABLISHED. The
-     * answer must be taken from the channel: that is what completes the handshake.
+     * Sends a connect request to the peer ({@code rdma_connect}). The outcome is ESTABLISHED, REJECTED, UNREACHABLE or
+     * CONNECT_ERROR. With a queue pair that was not created by the id, CONNECT_RESPONSE takes the place of ESTABLISHED.
+     * The handshake completes only when the program takes that event from the channel.
      *
-     * @param parameters with at most 56 bytes of private data; 180 for datagrams
+     * @param parameters with at most {@link PortSpace#maxConnectPrivateData()} bytes of private data: 56 for
+     *        connections, 180 for datagrams
      */
     @CFunction("rdma_connect")
     public void connect(ConnectionParameters parameters) throws RdmaException {
-        handshake.connect(parameters);
+        run(Call.CONNECT, () -> {
+            requireQueuePair(Call.CONNECT, parameters);
+            PrivateDataLimit.CONNECT.check(portSpace, parameters.privateData());
+            send(CONNECT, parameters);
+            relabel();
+        });
     }
 
     /**
-     * Takes the connection that the peer asked for ({@code rdma_accept}). Answered by ESTABLISHED; not for datagrams.
+     * Accepts a connect request ({@code rdma_accept}). The outcome is ESTABLISHED; datagram ids get no event.
      *
-     * @param parameters with at most 196 bytes of private data; 136 for datagrams
+     * @param parameters with at most {@link PortSpace#maxAcceptPrivateData()} bytes of private data: 196 for
+     *        connections, 136 for datagrams
      */
     @CFunction("rdma_accept")
     public void accept(ConnectionParameters parameters) throws RdmaException {
-        handshake.accept(parameters);
+        run(Call.ACCEPT, () -> {
+            requireQueuePair(Call.ACCEPT, parameters);
+            PrivateDataLimit.ACCEPT.check(portSpace, parameters.privateData());
+            send(ACCEPT, parameters);
+        });
     }
 
-    /** Rejects the connection that the peer asked for, without a word ({@code rdma_reject}). */
+    /** Rejects a connect request without private data ({@code rdma_reject}). */
     @CFunction("rdma_reject")
     public void reject() throws RdmaException {
         reject(new byte[0]);
     }
 
     /**
-     * Rejects the connection that the peer asked for ({@code rdma_reject}).
+     * Rejects a connect request ({@code rdma_reject}).
      *
-     * @param privateData what the peer is told; at most 148 bytes, 136 for datagrams
+     * @param privateData sent to the peer, at most {@link PortSpace#maxRejectPrivateData()} bytes: 148 for connections,
+     *        136 for datagrams
      */
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
-        handshake.reject(privateData);
+        run(Call.REJECT, () -> sendReject(REJECT, privateData));
     }
 
     /**
-     * Rejects because of the options of enhanced connection establishment ({@code rdma_reject_ece}).
+     * Rejects a connect request because of its options of enhanced connection establishment
+     * ({@code rdma_reject_ece}).
      *
-     * @param privateData what the peer is told; at most 148 bytes, 136 for datagrams
+     * @param privateData sent to the peer, at most {@link PortSpace#maxRejectPrivateData()} bytes: 148 for connections,
+     *        136 for datagrams
      */
     @CFunction("rdma_reject_ece")
     public void rejectEce(byte[] privateData) throws RdmaException {
-        handshake.rejectEce(privateData);
+        run(Call.REJECT_ECE, () -> sendReject(REJECT_ECE, privateData));
     }
 
     /**
-     * The options of enhanced connection establishment that the peer asked for ({@code rdma_get_remote_ece}).
+     * Returns the options of enhanced connection establishment that the peer sent ({@code rdma_get_remote_ece}).
      *
-     * @throws IllegalStateException when it has a queue pair, or the peer has not been heard of yet
+     * @throws IllegalStateException when the id has a queue pair, or the peer has not sent them yet
      */
     @CFunction("rdma_get_remote_ece")
     public Ece remoteEce() throws RdmaException {
-        Ece[] remote = new Ece[1];
-        run("remoteEce", EnumSet.of(CmIdState.REQUESTED, CmIdState.RESPONDED), () -> remote[0] = queues.remoteEce());
-        return remote[0];
+        return call(Call.REMOTE_ECE, queues::remoteEce);
     }
 
     /**
-     * Ends the connection: work that is still posted is flushed ({@code rdma_disconnect}). Answered by DISCONNECTED at
-     * both sides. When the peer has ended it already, this only acknowledges that.
+     * Ends the connection ({@code rdma_disconnect}). Work requests that are still posted are flushed. The outcome is
+     * DISCONNECTED, on both sides. When the peer has disconnected first, this only confirms it. Does nothing in FAILED.
      */
     @CFunction("rdma_disconnect")
     public void disconnect() throws RdmaException {
-        handshake.disconnect();
+        run(Call.DISCONNECT, () -> {
+            if (machine.state() != CmIdState.FAILED) {
+                check(DISCONNECT, DISCONNECT.callInt(address()));
+            }
+        });
     }
 
     /**
-     * Answers the peer's acceptance, for a queue pair that was made outside the id ({@code rdma_establish}): after
-     * CONNECT_RESPONSE, when the program has brought its queue pair to ready-to-send.
+     * Completes the handshake for a queue pair that was not created by the id ({@code rdma_establish}). Call it after
+     * CONNECT_RESPONSE, when that queue pair is in RTS.
      */
     @CFunction("rdma_establish")
     public void establish() throws RdmaException {
-        handshake.establish();
+        run(Call.ESTABLISH, () -> check(ESTABLISH, ESTABLISH.callInt(address())));
     }
 
     /**
-     * Tells the connection manager that data has arrived before the peer's last message of the handshake
-     * ({@code rdma_notify} of IBV_EVENT_COMM_EST).
+     * Tells the connection manager that data arrived before the peer's last message of the handshake
+     * ({@code rdma_notify} with IBV_EVENT_COMM_EST).
      *
      * @throws RdmaException EISCONN when the connection is established already
      */
     @CFunction("rdma_notify")
     public void notifyEstablished() throws RdmaException {
-        handshake.notifyOf(Rdma.IBV_EVENT_COMM_EST());
+        run(Call.NOTIFY_ESTABLISHED, () -> check(NOTIFY, NOTIFY.callInt(address(), Rdma.IBV_EVENT_COMM_EST())));
     }
 
     /**
-     * Tells the connection manager that the queue pair has gone over to its alternate path ({@code rdma_notify} of
+     * Tells the connection manager that the queue pair has switched to its alternate path ({@code rdma_notify} with
      * IBV_EVENT_PATH_MIG).
      */
     @CFunction("rdma_notify")
     public void notifyMigrated() throws RdmaException {
-        handshake.notifyOf(Rdma.IBV_EVENT_PATH_MIG());
+        run(Call.NOTIFY_MIGRATED, () -> check(NOTIFY, NOTIFY.callInt(address(), Rdma.IBV_EVENT_PATH_MIG())));
     }
 
     /**
-     * Moves it to another channel ({@code rdma_migrate_id}): all events that were not delivered yet, and all later
-     * ones, arrive there. Connect requests that wait are moved as well. (A request that reaches a listener in the very
-     * moment that it moves may be dropped by librdmacm: its peer hears nothing until its own time-out.)
+     * Moves the id to another channel ({@code rdma_migrate_id}). Events that the program has not taken yet, and all
+     * later ones, are reported there. Waiting connect requests of a listener move with it. (A request that reaches a
+     * listener exactly while it moves may be dropped by librdmacm; its sender then runs into its own timeout.)
      *
-     * @param target open
-     * @throws IllegalStateException while delivered events of this id are not closed (C would wait for them)
+     * @param target the new channel
+     * @throws IllegalStateException when an event of this id that the program has taken is not closed: C would wait
+     *         for it
      */
     @CFunction("rdma_migrate_id")
     public void migrate(EventChannel target) throws RdmaException {
@@ -453,12 +526,12 @@ public final class CmId extends CmIdCore {
     }
 
     /**
-     * Joins a multicast group as a full member ({@code rdma_join_multicast}). Answered by MULTICAST_JOIN, whose
-     * {@link CmEvent#datagramParameters()} tell how to send to the group, or by MULTICAST_ERROR. A queue pair that is
-     * to receive must be made before.
+     * Joins a multicast group as a full member ({@code rdma_join_multicast}). The outcome is MULTICAST_JOIN, whose
+     * {@link CmEvent#datagramParameters()} say how to send to the group, or MULTICAST_ERROR. To receive from the group,
+     * create the queue pair first.
      *
      * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
-     * @return to be closed before the queue pair
+     * @return the membership; close it before the queue pair
      */
     @CFunction("rdma_join_multicast")
     public MulticastMembership joinMulticast(SocketAddress group) throws RdmaException {
@@ -466,26 +539,193 @@ public final class CmId extends CmIdCore {
     }
 
     /**
-     * As {@link #joinMulticast(SocketAddress)}, with the role ({@code rdma_join_multicast_ex}).
+     * Like {@link #joinMulticast(SocketAddress)}, in a given role ({@code rdma_join_multicast_ex}).
      *
      * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
-     * @param role whether it only sends
-     * @return to be closed before the queue pair
+     * @param role whether the id receives from the group or only sends to it
+     * @return the membership; close it before the queue pair
      * @throws IllegalStateException when the id is a member of the group already
      */
     @CFunction("rdma_join_multicast_ex")
     public MulticastMembership joinMulticast(SocketAddress group, MulticastMembership.Role role)
             throws RdmaException {
-        MulticastMembership[] joined = new MulticastMembership[1];
-        run("joinMulticast", WITH_DEVICE, () -> {
-            Objects.requireNonNull(group, "group");
-            Objects.requireNonNull(role, "role");
-            if (memberships.values().stream().anyMatch(m -> m.isOf(group))) {
-                throw new IllegalStateException(this + " is a member of " + group + " already");
+        return call(Call.JOIN_MULTICAST, () -> memberships.join(this, Objects.requireNonNull(group, "group"),
+                Objects.requireNonNull(role, "role")));
+    }
+
+    @Override
+    protected void wakeWaiters() {
+        machine.channel().wake();
+    }
+
+    @Override
+    @CFunction("rdma_destroy_id")
+    protected void destroy() throws RdmaException {
+        EventChannel current = lockChannel();
+        try {
+            DeviceHold.beforeDestroy(this);
+            boolean destroyed = false;
+            try {
+                // C waits for the events that were read for this id, and nobody will take them any more.
+                current.unregister(this, address());
+                Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
+                destroyed = true;
+            } finally {
+                if (!destroyed) {
+                    DeviceHold.made(address());
+                }
             }
-            joined[0] = MulticastMembership.join(this, group, role);
-            memberships.put(joined[0].context(), joined[0]);
-        });
-        return joined[0];
+        } finally {
+            current.lock().unlock();
+        }
+    }
+
+    /** Makes a call if the state allows it, with the channel locked. */
+    void run(Call call, CmIdStateMachine.Step step) throws RdmaException {
+        machine.run(call, step);
+    }
+
+    private <R> R call(Call call, CmIdStateMachine.Query<R> query) throws RdmaException {
+        return machine.call(call, query);
+    }
+
+    /** Follows an event of this id that was read. With the channel's lock held. */
+    void happened(CmEventType event) {
+        relabel();
+        machine.happened(event);
+    }
+
+    /** See {@link CmIdStateMachine#whenOver}. */
+    void whenEnded(Runnable handler) {
+        machine.whenOver(handler);
+    }
+
+    /** See {@link CmIdStateMachine#lockChannel}. */
+    EventChannel lockChannel() {
+        return machine.lockChannel();
+    }
+
+    /** See {@link CmIdStateMachine#movedTo}. */
+    void movedTo(EventChannel target) {
+        machine.movedTo(target);
+    }
+
+    /** The channel, also of an id that is closed. */
+    EventChannel channelUnchecked() {
+        return machine.channel();
+    }
+
+    /** The port space, also of an id that is closed. */
+    PortSpace portSpaceUnchecked() {
+        return portSpace;
+    }
+
+    Lifetime lifetime() {
+        return life();
+    }
+
+    long nativeAddress() {
+        return address();
+    }
+
+    String label() {
+        return label.get();
+    }
+
+    CmIdQueues queues() {
+        return queues;
+    }
+
+    /** The queue pair of the id; null when there is none or it was closed. */
+    QueuePair openQueuePair() {
+        return queues.openQueuePair();
+    }
+
+    /** The shared receive queue of the id; null when there is none or C has destroyed it. */
+    SharedReceiveQueue sharedReceiveQueue() {
+        return queues.sharedReceiveQueue();
+    }
+
+    MulticastMemberships memberships() {
+        return memberships;
+    }
+
+    private void check(NativeFunction function, int result) throws RdmaException {
+        CmFailures.check(function, result, label.get());
+    }
+
+    private void send(NativeFunction function, ConnectionParameters parameters) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(rdma_conn_param.layout()).address();
+            parameters.write(struct, nativeCopy(parameters.privateData(), arena));
+            check(function, function.callInt(address(), struct));
+        }
+    }
+
+    private void sendReject(NativeFunction function, byte[] privateData) throws RdmaException {
+        PrivateDataLimit.REJECT.check(portSpace, privateData);
+        try (Arena arena = Arena.ofConfined()) {
+            check(function, function.callInt(address(), nativeCopy(privateData, arena), privateData.length));
+        }
+    }
+
+    private static long nativeCopy(byte[] data, Arena arena) {
+        return data.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_BYTE, data).address();
+    }
+
+    private void requireQueuePair(Call call, ConnectionParameters parameters) {
+        if (openQueuePair() == null && parameters.queuePairNumber() == 0) {
+            throw new IllegalStateException(call.method() + " needs a queue pair: " + this
+                    + " has none, next step: createQueuePair");
+        }
+    }
+
+    /** Passes on what C sets when it binds the id to a device, and has left 0 before. */
+    private long requireDevice(long value) {
+        if (value == 0) {
+            throw new IllegalStateException(machine.describe(this + " is not bound to a device"));
+        }
+        return value;
+    }
+
+    private int port(NativeFunction function) throws RdmaException {
+        life().enter();
+        try {
+            return Short.toUnsignedInt(SocketAddresses.swap((short) function.callInt(address())));
+        } finally {
+            life().leave();
+        }
+    }
+
+    private InetSocketAddress socketAddress(long offset, String which) {
+        life().enter();
+        try {
+            InetSocketAddress address = SocketAddresses.read(address() + offset);
+            if (address == null) {
+                throw new IllegalStateException(machine.describe(this + " has no " + which + " address"));
+            }
+            return address;
+        } finally {
+            life().leave();
+        }
+    }
+
+    /** Adds the peer to the label, as soon as C knows it. */
+    private void relabel() {
+        InetSocketAddress peer = SocketAddresses.read(address() + DESTINATION);
+        if (peer != null) {
+            label.set(portSpace + " at 0x" + Long.toHexString(address()) + ", peer " + peer.getHostString() + ":"
+                    + peer.getPort());
+        }
+    }
+
+    private static int milliseconds(Duration timeout) {
+        // compared as Durations: the longest has more milliseconds than a long can hold
+        if (timeout.compareTo(Duration.ofMillis(1)) < 0
+                || timeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0) {
+            throw new IllegalArgumentException("timeout must be from 1 ms to " + Integer.MAX_VALUE + " ms, not "
+                    + timeout);
+        }
+        return (int) timeout.toMillis();
     }
 }

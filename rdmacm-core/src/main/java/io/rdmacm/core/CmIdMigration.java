@@ -11,12 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves an id from one channel to another. C waits until all events that it has given out for the id are acknowledged:
- * so those in the hands of a program forbid the move, and those that were only read are copied and given back.
+ * Moves an id from one channel to another. rdma_migrate_id waits until every event of the id that librdmacm has handed
+ * out is acknowledged. So the move is refused while the program holds one, and events that were read but not delivered
+ * yet are copied and acknowledged first.
  *
- * <p>Connect requests are read before a listener moves, and their ids moved one by one: the kernel would move the event
- * but leave the new id on the old channel, and librdmacm drops an event whose id it cannot look into. That is what
- * happens to a request that comes in between the reading and the move.
+ * <p>Connect requests are read before a listener moves, and their new ids are moved one by one. Otherwise the kernel
+ * would move the event but leave the new id on the old channel, and librdmacm drops an event whose id it does not find
+ * on the channel. This does happen to a request that arrives between the reading and the move.
  */
 final class CmIdMigration {
     private static final Logger LOG = LoggerFactory.getLogger(CmIdMigration.class);
@@ -26,7 +27,7 @@ final class CmIdMigration {
     }
 
     static void run(CmId id, EventChannel target) throws RdmaException {
-        // Two channels are locked in one order everywhere, and the id may have moved before both are.
+        // Two channels are always locked in the same order. The id may move elsewhere before both are locked.
         EventChannel source = id.channelUnchecked();
         EventChannel first = source.isBefore(target) ? source : target;
         EventChannel second = first == source ? target : source;
@@ -56,7 +57,7 @@ final class CmIdMigration {
     }
 
     private static void move(CmId id, EventChannel source, EventChannel target) throws RdmaException {
-        // Before C has done anything: a target that is being closed refuses, and one that is not cannot close.
+        // Before anything is changed: this fails when the target is being closed, and keeps it open otherwise.
         id.lifetime().addParent(target.lifetime());
         boolean moved = false;
         try {
@@ -76,13 +77,13 @@ final class CmIdMigration {
         }
     }
 
-    /** Moves the new id of a request behind its listener; drops it where that cannot be, for its device was removed. */
+    /** Moves the new id of a request after its listener. Drops the request when that fails: its device was removed. */
     private static boolean follows(RawEvent request, CmId listener, EventChannel target) {
         try {
             migrate(request.id(), listener, target);
             return true;
         } catch (RdmaException e) {
-            LOG.debug("a connect request could not move with its listener", e);
+            LOG.debug("a connect request could not be moved with its listener", e);
         }
         try {
             CmId.destroyUnseen(request.id());

@@ -8,6 +8,7 @@ import java.time.Duration;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
+import io.rdmacm.core.CmIdTransitions.Call;
 import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.Ece;
@@ -15,8 +16,9 @@ import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.internal.NativeFunction;
 
 /**
- * The options of an id ({@code rdma_set_option}), had from {@link CmId#options()}. All methods may be called from any
- * thread; each is an IllegalStateException when the id is closed.
+ * Sets the options of an id ({@code rdma_set_option}); see {@link CmId#options()}. Each method returns this object, so
+ * that calls can be chained. All methods may be called from any thread, and throw an IllegalStateException when the id
+ * is closed.
  */
 public final class CmIdOptions {
     private static final NativeFunction SET_OPTION = NativeFunction.of("rdma_set_option");
@@ -31,9 +33,9 @@ public final class CmIdOptions {
     }
 
     /**
-     * The quality of service of the connection ({@code RDMA_OPTION_ID_TOS}); to be set before the route is resolved.
+     * Sets the type of service of the connection ({@code RDMA_OPTION_ID_TOS}). Set it before the route is resolved.
      *
-     * @param typeOfService the traffic class of IP, 0 to 255
+     * @param typeOfService the IP type of service (traffic class), 0 to 255
      */
     @CFunction("rdma_set_option")
     public CmIdOptions typeOfService(int typeOfService) throws RdmaException {
@@ -41,8 +43,8 @@ public final class CmIdOptions {
     }
 
     /**
-     * Whether the local address may be one that is in use ({@code RDMA_OPTION_ID_REUSEADDR}); to be set before it is
-     * bound.
+     * Sets whether the id may bind to an address that is in use ({@code RDMA_OPTION_ID_REUSEADDR}). Set it before the
+     * id is bound. All ids that share an address must set it.
      */
     @CFunction("rdma_set_option")
     public CmIdOptions reuseAddress(boolean on) throws RdmaException {
@@ -50,8 +52,8 @@ public final class CmIdOptions {
     }
 
     /**
-     * Whether an id that is bound to an IPv6 address takes IPv6 only ({@code RDMA_OPTION_ID_AFONLY}); to be set before
-     * it is bound.
+     * Sets whether an id that is bound to an IPv6 address accepts IPv6 only ({@code RDMA_OPTION_ID_AFONLY}). Set it
+     * before the id is bound.
      */
     @CFunction("rdma_set_option")
     public CmIdOptions addressFamilyOnly(boolean on) throws RdmaException {
@@ -59,7 +61,7 @@ public final class CmIdOptions {
     }
 
     /**
-     * How long the queue pair waits for an acknowledgement before it sends again
+     * Sets how long the queue pair waits for an acknowledgement before it retransmits
      * ({@code RDMA_OPTION_ID_ACK_TIMEOUT}).
      *
      * @throws IllegalArgumentException when its code is above 31
@@ -81,47 +83,48 @@ public final class CmIdOptions {
     }
 
     /**
-     * Gives the route instead of having it resolved ({@code RDMA_OPTION_IB_PATH}); InfiniBand only. Answered by
-     * ROUTE_RESOLVED.
+     * Sets the route, in place of {@link CmId#resolveRoute} ({@code RDMA_OPTION_IB_PATH}); InfiniBand only. The outcome
+     * is ROUTE_RESOLVED.
      *
-     * @param paths one or more {@code struct ibv_path_data}, such as those of an {@link AddressInfo}
+     * @param paths one or more {@code struct ibv_path_data}, such as {@link AddressInfo#route()}
      */
     @CFunction("rdma_set_option")
     public CmIdOptions infinibandPaths(byte[] paths) throws RdmaException {
         if (paths.length == 0 || paths.length % ibv_path_data.sizeof() != 0) {
-            throw new IllegalArgumentException("paths are structs of " + ibv_path_data.sizeof() + " bytes each, not "
-                    + paths.length + " bytes");
+            throw new IllegalArgumentException("paths must be one or more structs of " + ibv_path_data.sizeof()
+                    + " bytes each, not " + paths.length + " bytes");
         }
-        id.setPaths(() -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), paths));
+        byte[] copy = paths.clone();
+        id.run(Call.INFINIBAND_PATHS, () -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), copy));
         return this;
     }
 
     /**
-     * The options of enhanced connection establishment that this side offers ({@code rdma_set_local_ece}); to be set
-     * before the queue pair is made.
+     * Sets the options of enhanced connection establishment that this side offers ({@code rdma_set_local_ece}). Set
+     * them before the queue pair is created.
      *
-     * @param ece with a vendor
+     * @param ece the options; the vendor must not be 0
      */
     @CFunction("rdma_set_local_ece")
     public CmIdOptions localEce(Ece ece) throws RdmaException {
         if (ece.vendorId() == 0) {
-            throw new IllegalArgumentException("a vendor is needed: " + ece);
+            throw new IllegalArgumentException("the vendor must not be 0: " + ece);
         }
-        id.setLocalEce(ece);
+        id.run(Call.LOCAL_ECE, () -> id.queues().setLocalEce(ece));
         return this;
     }
 
     /**
-     * Any option.
+     * Sets any option ({@code rdma_set_option}).
      *
      * @param level the C constant {@code RDMA_OPTION_ID} or {@code RDMA_OPTION_IB}
      * @param name the C constant of the option
-     * @param value its bytes, as C has them in memory
+     * @param value the bytes of the value, as C has them in memory
      */
     @CFunction("rdma_set_option")
     public CmIdOptions set(int level, int name, byte[] value) throws RdmaException {
         byte[] bytes = value.clone();
-        id.run("setOption", CmId.ANY_STATE, () -> callNative(level, name, bytes));
+        id.run(Call.SET_OPTION, () -> callNative(level, name, bytes));
         return this;
     }
 

@@ -2,8 +2,6 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
-import java.util.EnumSet;
-import java.util.Set;
 
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
@@ -17,13 +15,17 @@ import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.SharedReceiveQueueType;
 import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.EceStruct;
+import io.rdmacm.verbs.internal.EceStructs;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
 import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.VerbsAccess;
 
-/** The queue pair and the shared receive queue that belong to an id: made and destroyed through it. */
+/**
+ * The queue pair and the shared receive queue of an id, which librdmacm creates and destroys, and what the id knows
+ * about queue pairs that it did not create. Methods are called with the lock of the id's channel held unless they say
+ * otherwise.
+ */
 final class CmIdQueues {
     private static final NativeFunction CREATE_QP = NativeFunction.of("rdma_create_qp");
     private static final NativeFunction CREATE_QP_EX = NativeFunction.of("rdma_create_qp_ex");
@@ -36,12 +38,10 @@ final class CmIdQueues {
     private static final NativeFunction GET_REMOTE_ECE = NativeFunction.of("rdma_get_remote_ece");
     private static final NativeFunction INIT_QP_ATTR = NativeFunction.of("rdma_init_qp_attr");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
-    private static final Set<CmIdState> CAN_MODIFY = EnumSet.complementOf(EnumSet.of(CmIdState.IDLE, CmIdState.BOUND,
-            CmIdState.RESOLVING_ADDRESS, CmIdState.LISTENING, CmIdState.FAILED));
 
     private final CmId id;
-    // Written with the lock of the id's channel held; null as soon as C has destroyed it, and not before: one that is
-    // being closed still has its place in the id.
+    // Null from the moment C has destroyed it, not from the beginning of its close: until then the id cannot have
+    // another one.
     private volatile QueuePair queuePair;
     private volatile SharedReceiveQueue sharedReceiveQueue;
 
@@ -49,49 +49,46 @@ final class CmIdQueues {
         this.id = id;
     }
 
+    /** The queue pair; null when there is none or it was closed. Needs no lock. */
     QueuePair openQueuePair() {
         QueuePair current = queuePair;
         return current != null && current.isOpen() ? current : null;
     }
 
     QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
-        QueuePair[] made = new QueuePair[1];
-        id.run("createQueuePair", CmId.WITH_DEVICE, () -> {
-            requireFitting(domain, attributes);
-            QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
-            made[0] = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, init -> {
-                if (complete.isExtended()) {
-                    Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
-                } else {
-                    long pd = VerbsAccess.get().addressOf(domain);
-                    Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
-                }
-                return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
-            }, this::destroyQueuePair);
-            queuePair = made[0];
-        });
-        return made[0];
+        requireFitting(domain, attributes);
+        QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
+        QueuePair made = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, init -> {
+            if (complete.isExtended()) {
+                Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
+            } else {
+                long pd = VerbsAccess.get().addressOf(domain);
+                Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
+            }
+            return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
+        }, this::destroyQueuePair);
+        queuePair = made;
+        return made;
     }
 
+    /** The shared receive queue; null when there is none or C has destroyed it. Needs no lock. */
     SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 
     SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain, SharedReceiveQueueInitAttributes attributes)
             throws RdmaException {
-        SharedReceiveQueue[] made = new SharedReceiveQueue[1];
-        id.run("createSharedReceiveQueue", CmId.WITH_DEVICE, () -> {
-            requireSameDevice(domain);
-            if (sharedReceiveQueue != null || queuePair != null) {
-                throw new IllegalStateException(id + " has a shared receive queue or a queue pair already");
-            }
-            made[0] = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes, init -> {
-                createNative(domain, attributes, init);
-                return Memory.getLong(id.nativeAddress() + rdma_cm_id.srq$offset());
-            }, this::destroySharedReceiveQueue);
-            sharedReceiveQueue = made[0];
-        });
-        return made[0];
+        requireSameDevice(domain);
+        if (sharedReceiveQueue != null || queuePair != null) {
+            throw new IllegalStateException(id + " has a shared receive queue or a queue pair already");
+        }
+        SharedReceiveQueue made = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
+                init -> {
+                    createNative(domain, attributes, init);
+                    return Memory.getLong(id.nativeAddress() + rdma_cm_id.srq$offset());
+                }, this::destroySharedReceiveQueue);
+        sharedReceiveQueue = made;
+        return made;
     }
 
     private void createNative(ProtectionDomain domain, SharedReceiveQueueInitAttributes attributes, long init)
@@ -104,6 +101,7 @@ final class CmIdQueues {
         }
     }
 
+    /** Takes the lock itself, as a close calls it. */
     private void destroySharedReceiveQueue() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try {
@@ -114,7 +112,7 @@ final class CmIdQueues {
         }
     }
 
-    /** C takes the id's own queue where none is given: then this side must know it too, for the order of closing. */
+    /** Names the id's own queue, which C uses when none is given: the queue pair must be closed before it. */
     private QueuePairInitAttributes withOwnReceiveQueue(QueuePairInitAttributes attributes) {
         SharedReceiveQueue own = sharedReceiveQueue;
         return own == null || attributes.sharedReceiveQueue().isPresent()
@@ -123,44 +121,45 @@ final class CmIdQueues {
     }
 
     void setLocalEce(Ece ece) throws RdmaException {
-        requireNoQueuePair("options of enhanced connection establishment are set");
+        requireNoQueuePair("set the local options of enhanced connection establishment");
         try (Arena arena = Arena.ofConfined()) {
-            Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), EceStruct.write(ece, arena)));
+            long struct = EceStructs.write(ece, arena);
+            Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), struct));
         }
     }
 
     Ece remoteEce() throws RdmaException {
-        requireNoQueuePair("options of enhanced connection establishment are asked for");
+        requireNoQueuePair("get the remote options of enhanced connection establishment");
         try (Arena arena = Arena.ofConfined()) {
-            long struct = EceStruct.allocate(arena);
+            long struct = EceStructs.allocate(arena);
             Check.minusOne(GET_REMOTE_ECE, GET_REMOTE_ECE.callInt(id.nativeAddress(), struct));
-            return EceStruct.read(struct);
+            return EceStructs.read(struct);
         }
     }
 
     private void requireNoQueuePair(String what) {
         if (openQueuePair() != null) {
-            throw new IllegalStateException(what + " before the queue pair is made, and " + id + " has one");
+            throw new IllegalStateException("cannot " + what + ": " + id + " has a queue pair already");
         }
     }
 
+    /** Moves a queue pair that was not created by the id to a state, with the attributes that librdmacm gives. */
     void modify(QueuePair outside, QueuePairState wanted) throws RdmaException {
-        id.run("modifyQueuePair", CAN_MODIFY, () -> {
-            Lifetime life = VerbsAccess.get().lifeOf(outside);
-            life.enter();
-            try (Arena arena = Arena.ofConfined()) {
-                long values = arena.allocate(ibv_qp_attr.layout()).address();
-                long mask = arena.allocate(Integer.BYTES, Integer.BYTES).address();
-                Memory.putInt(values + ibv_qp_attr.qp_state$offset(), wanted.value());
-                Check.minusOne(INIT_QP_ATTR, INIT_QP_ATTR.callInt(id.nativeAddress(), values, mask));
-                long pair = VerbsAccess.get().addressOf(outside);
-                Check.returned(MODIFY_QP, MODIFY_QP.callInt(pair, values, Memory.getInt(mask)));
-            } finally {
-                life.leave();
-            }
-        });
+        Lifetime life = VerbsAccess.get().lifeOf(outside);
+        life.enter();
+        try (Arena arena = Arena.ofConfined()) {
+            long values = arena.allocate(ibv_qp_attr.layout()).address();
+            long mask = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            Memory.putInt(values + ibv_qp_attr.qp_state$offset(), wanted.value());
+            Check.minusOne(INIT_QP_ATTR, INIT_QP_ATTR.callInt(id.nativeAddress(), values, mask));
+            long pair = VerbsAccess.get().addressOf(outside);
+            Check.returned(MODIFY_QP, MODIFY_QP.callInt(pair, values, Memory.getInt(mask)));
+        } finally {
+            life.leave();
+        }
     }
 
+    /** Takes the lock itself, as a close calls it. */
     private void destroyQueuePair() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try {
@@ -177,16 +176,16 @@ final class CmIdQueues {
         }
         requireSameDevice(domain);
         if (attributes.type() != id.portSpaceUnchecked().queuePairType()) {
-            throw new IllegalArgumentException("ids of the port space " + id.portSpaceUnchecked()
-                    + " have queue pairs of the type " + id.portSpaceUnchecked().queuePairType() + ", not "
+            throw new IllegalArgumentException("an id of the port space " + id.portSpaceUnchecked()
+                    + " needs a queue pair of the type " + id.portSpaceUnchecked().queuePairType() + ", not "
                     + attributes.type());
         }
     }
 
     private void requireSameDevice(ProtectionDomain domain) {
         if (domain.context() != id.context()) {
-            throw new IllegalArgumentException("the protection domain belongs to another device: " + domain.context()
-                    + ", the id to " + id.context());
+            throw new IllegalArgumentException("the protection domain belongs to another device, " + domain.context()
+                    + ", than the id: " + id.context());
         }
     }
 }

@@ -9,10 +9,11 @@ import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.verbs.internal.Memory;
 
 /**
- * What is agreed when connecting ({@code struct rdma_conn_param}, rdma_connect(3), rdma_accept(3)). Immutable.
+ * The parameters of a connection ({@code struct rdma_conn_param}, rdma_connect(3), rdma_accept(3)): each side passes
+ * its own to {@link CmId#connect} or {@link CmId#accept}, and gets the peer's with an event. Immutable.
  */
 public final class ConnectionParameters {
-    /** As many as the device allows, for the responder resources and the initiator depth. */
+    /** For the responder resources and the initiator depth: as many as the device supports. */
     public static final int MAXIMUM = Rdma.RDMA_MAX_RESP_RES();
 
     private static final int MOST_RETRIES = 7;
@@ -37,12 +38,15 @@ public final class ConnectionParameters {
         this.queuePairNumber = builder.queuePairNumber;
     }
 
-    /** No private data, as many reads and atomics as the device allows, all retries. */
+    /**
+     * Returns the default parameters: no private data, as many RDMA reads and atomics as the device supports, 7
+     * retries, and endless RNR retries.
+     */
     public static ConnectionParameters defaults() {
         return builder().build();
     }
 
-    /** Begins with the values of {@link #defaults()}. */
+    /** Returns a builder that starts with the values of {@link #defaults()}. */
     public static Builder builder() {
         return new Builder();
     }
@@ -63,7 +67,7 @@ public final class ConnectionParameters {
         return builder.build();
     }
 
-    /** Writes the struct; the private data must stay where it is until C has read both. */
+    /** Writes the struct. The private data at the address {@code data} must stay there until C has read both. */
     void write(long address, long data) {
         Memory.putLong(address + rdma_conn_param.private_data$offset(), data);
         Memory.putByte(address + rdma_conn_param.private_data_len$offset(), (byte) privateData.length);
@@ -76,42 +80,44 @@ public final class ConnectionParameters {
         Memory.putInt(address + rdma_conn_param.qp_num$offset(), queuePairNumber);
     }
 
-    /** What the program itself has to say; a copy. What arrives may be longer than what was sent, filled with zeros. */
+    /** Returns a copy of the private data. Received private data may be padded with zeros. */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** How many reads and atomics of the peer this side answers at once; {@link #MAXIMUM} for all it can. */
+    /** Returns how many RDMA reads and atomics of the peer this side serves at once; see {@link #MAXIMUM}. */
     public int responderResources() {
         return responderResources;
     }
 
-    /** How many reads and atomics this side has outstanding at once; {@link #MAXIMUM} for all it can. */
+    /** Returns how many RDMA reads and atomics this side has outstanding at once; see {@link #MAXIMUM}. */
     public int initiatorDepth() {
         return initiatorDepth;
     }
 
-    /** Whether the hardware has flow control. */
+    /** Returns whether the hardware supports flow control. */
     public boolean flowControl() {
         return flowControl;
     }
 
-    /** How often a message is sent again when no answer comes: 0 to 7. Not used by accept. */
+    /** Returns how often a message is retransmitted when no acknowledgement arrives, 0 to 7. accept ignores it. */
     public int retryCount() {
         return retryCount;
     }
 
-    /** How often a message is sent again when the peer has no receive posted: 0 to 6, and 7 for without end. */
+    /** Returns how often a message is retransmitted when the peer has no receive posted: 0 to 6, or 7 for no limit. */
     public int rnrRetryCount() {
         return rnrRetryCount;
     }
 
-    /** Whether the queue pair has a shared receive queue; used only when it was made outside the id. */
+    /**
+     * Returns whether the queue pair has a shared receive queue. Used only when the id did not create the queue pair.
+     */
     public boolean sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 
-    /** The number of a queue pair that was made outside the id; 0 for none. */
+    /** Returns the number of a queue pair that was not created by the id; 0 when the id has created one. */
     public int queuePairNumber() {
         return queuePairNumber;
     }
@@ -143,7 +149,7 @@ public final class ConnectionParameters {
         return Byte.toUnsignedInt(Memory.getByte(address));
     }
 
-    /** Makes {@link ConnectionParameters}. */
+    /** A builder of {@link ConnectionParameters}. */
     public static final class Builder {
         private byte[] privateData = new byte[0];
         private int responderResources = MAXIMUM;
@@ -157,55 +163,55 @@ public final class ConnectionParameters {
         private Builder() {
         }
 
-        /** What the program itself has to say; how much fits is checked by the call that sends it. */
+        /** Sets the private data. The call that sends it checks the length; see {@link PortSpace}. */
         public Builder privateData(byte[] data) {
             privateData = data.clone();
             return this;
         }
 
-        /** How many reads and atomics of the peer this side answers at once. */
+        /** Sets how many RDMA reads and atomics of the peer this side serves at once: 0 to {@link #MAXIMUM}. */
         public Builder responderResources(int count) {
             responderResources = inRange("responder resources", count, MAXIMUM);
             return this;
         }
 
-        /** How many reads and atomics this side has outstanding at once. */
+        /** Sets how many RDMA reads and atomics this side has outstanding at once: 0 to {@link #MAXIMUM}. */
         public Builder initiatorDepth(int count) {
             initiatorDepth = inRange("initiator depth", count, MAXIMUM);
             return this;
         }
 
-        /** Whether the hardware has flow control. */
+        /** Sets whether the hardware supports flow control. */
         public Builder flowControl(boolean on) {
             flowControl = on;
             return this;
         }
 
-        /** How often a message is sent again when no answer comes: 0 to 7. */
+        /** Sets how often a message is retransmitted when no acknowledgement arrives: 0 to 7. */
         public Builder retryCount(int count) {
             retryCount = inRange("retry count", count, MOST_RETRIES);
             return this;
         }
 
-        /** How often a message is sent again when the peer has no receive posted: 0 to 6, and 7 for without end. */
+        /** Sets how often a message is retransmitted when the peer has no receive posted: 0 to 6, or 7 for no limit. */
         public Builder rnrRetryCount(int count) {
             rnrRetryCount = inRange("RNR retry count", count, MOST_RETRIES);
             return this;
         }
 
-        /** Whether a queue pair that was made outside the id has a shared receive queue. */
+        /** Sets whether a queue pair that was not created by the id has a shared receive queue. */
         public Builder sharedReceiveQueue(boolean on) {
             sharedReceiveQueue = on;
             return this;
         }
 
-        /** The number of a queue pair that was made outside the id. */
+        /** Sets the number of a queue pair that was not created by the id. */
         public Builder queuePairNumber(int number) {
             queuePairNumber = number;
             return this;
         }
 
-        /** The parameters. */
+        /** Builds the parameters. */
         public ConnectionParameters build() {
             return new ConnectionParameters(this);
         }

@@ -27,8 +27,8 @@ public final class DatagramParameters {
     /**
      * Reads the struct of an event.
      *
-     * @param own whether the private data is the peer's; of a multicast event it is not
-     * @param addressed whether the address and the queue are filled in; of a request they are not
+     * @param own whether the struct has private data of the peer; that of a multicast event has not
+     * @param addressed whether the struct has an address; that of a connect request has not
      */
     static DatagramParameters read(long struct, boolean own, boolean addressed) {
         long data = Memory.getLong(struct + rdma_ud_param.private_data$offset());
@@ -39,22 +39,22 @@ public final class DatagramParameters {
                 Memory.getInt(struct + rdma_ud_param.qkey$offset()));
     }
 
-    /** What the peer sent along; a copy. It may be longer than what the peer gave, filled with zeros. */
+    /** Returns a copy of the peer's private data, which may be padded with zeros. */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** What an address handle to the peer or group is made of; empty for a connect request. */
+    /** Returns the attributes for an address handle to the peer or group; empty for a connect request. */
     public Optional<AddressAttributes> address() {
         return Optional.ofNullable(address);
     }
 
-    /** The queue pair to send to; an unsigned number. */
+    /** Returns the number of the queue pair to send to, unsigned. */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** The queue key to send with; an unsigned number. */
+    /** Returns the queue key to send with, unsigned. */
     public int queueKey() {
         return queueKey;
     }

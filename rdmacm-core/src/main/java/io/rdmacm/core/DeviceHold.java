@@ -12,34 +12,34 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.internal.ContextPin;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
 import io.rdmacm.verbs.internal.VerbsAccess;
 
 /**
- * Keeps librdmacm from closing the context of a removed device while it is used. It does so when no id is bound to the
- * device any more, and it has looked for the devices anew, as rdma_get_devices does, and some other calls. The list
- * that rdma_get_devices gives keeps what is in it.
+ * Pins a context of librdmacm: keeps librdmacm from closing it while it is in use here.
+ *
+ * <p>librdmacm closes the context of a removed device when no id is bound to it any more and something, such as
+ * rdma_get_devices, makes it look for the devices again. So an id that is bound to the context pins it, and where there
+ * is none, a list of {@link OpenDevices} does. Such a list is held only from the time the last id goes until the last
+ * use ends.
  */
 final class DeviceHold extends ContextPin {
-    private static final NativeFunction GET_DEVICES = NativeFunction.of("rdma_get_devices");
-    private static final NativeFunction FREE_DEVICES = NativeFunction.of("rdma_free_devices");
-
-    // The ids that C has not destroyed, by address; not the objects, lest none of them could be found lost. Guarded by
-    // itself: what is in it can be read.
+    // The addresses of the ids that C has not destroyed. Their memory can be read while this set is locked. Addresses,
+    // because a reference to a CmId would keep the leak detector from ever reporting it. Guarded by itself.
     private static final Set<Long> IDS = new HashSet<>();
+    // By the address of the context.
     private static final Map<Long, DeviceHold> HOLDS = new ConcurrentHashMap<>();
 
     private final long context;
     private final int deviceIndex;
-    // guarded by this
-    private long list;
+    // The pin, while no id is; guarded by this.
+    private OpenDevices list;
 
     private DeviceHold(long context, int deviceIndex) {
         this.context = context;
         this.deviceIndex = deviceIndex;
     }
 
-    /** The context at an address, which cannot be freed during the call. */
+    /** The context at an address. librdmacm must not be able to close it during this call. */
     static VerbsContext context(long address) {
         int index = VerbsAccess.get().deviceIndexAt(address);
         return VerbsAccess.get().contextAt(address, () -> {
@@ -49,7 +49,7 @@ final class DeviceHold extends ContextPin {
         });
     }
 
-    /** There is an id at the address. */
+    /** C has created an id at this address, or could not destroy it. */
     static void made(long id) {
         synchronized (IDS) {
             IDS.add(id);
@@ -63,11 +63,12 @@ final class DeviceHold extends ContextPin {
     }
 
     /**
-     * The id is about to be destroyed.
+     * An id is about to be destroyed.
      *
-     * @throws IllegalStateException when C would free a removed device's context under what was made from it
+     * @throws IllegalStateException when its device was removed, and librdmacm would close the context while objects
+     *         created from it are open
      */
-    static void beforeDestroy(CmIdCore id) {
+    static void beforeDestroy(CmId id) {
         long address = id.nativeAddress();
         DeviceHold hold = HOLDS.get(contextOf(address));
         boolean kept = true;
@@ -85,9 +86,9 @@ final class DeviceHold extends ContextPin {
         if (!kept) {
             VerbsAccess verbs = VerbsAccess.get();
             Lifetime context = verbs.lifeOf(context(contextOf(address)));
-            throw new IllegalStateException(id.lifetime() + " is the last id of " + context + ", whose device was"
-                    + " removed, and cannot be closed before what was made from that, nor while threads are inside: "
-                    + Lifetime.named(context.children()));
+            throw new IllegalStateException(id.lifetime() + " cannot be closed: it is the last id of " + context
+                    + ", whose device was removed. Close what was created from that context first, and let calls on it"
+                    + " return: " + Lifetime.named(context.children()));
         }
     }
 
@@ -95,6 +96,7 @@ final class DeviceHold extends ContextPin {
         return Memory.getLong(id + rdma_cm_id.verbs$offset());
     }
 
+    /** Whether an id pins the context. */
     @Override
     protected boolean isKeptByC() {
         synchronized (IDS) {
@@ -102,20 +104,16 @@ final class DeviceHold extends ContextPin {
         }
     }
 
+    /** Pins the context by a list; false when it is not in the list, because librdmacm has closed it. */
     @Override
     protected boolean pin() {
         try {
-            long contexts = GET_DEVICES.callLong(0);
-            if (contexts == 0) {
-                return false;
+            OpenDevices devices = OpenDevices.get();
+            if (devices.contexts().anyMatch(other -> other == context) && isSame()) {
+                list = devices;
+                return true;
             }
-            for (long entry = contexts; Memory.getLong(entry) != 0; entry += Long.BYTES) {
-                if (Memory.getLong(entry) == context && isSame()) {
-                    list = contexts;
-                    return true;
-                }
-            }
-            FREE_DEVICES.callInt(contexts);
+            devices.close();
             return false;
         } catch (RdmaException e) {
             return false;
@@ -125,13 +123,13 @@ final class DeviceHold extends ContextPin {
     @Override
     protected void unpin() {
         try {
-            FREE_DEVICES.callInt(list);
+            list.close();
         } catch (RdmaException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    /** Another device's context may have come to lie at the address. */
+    /** False when the context of another device has taken the address of a closed one. */
     private boolean isSame() {
         return VerbsAccess.get().deviceIndexAt(context) == deviceIndex;
     }

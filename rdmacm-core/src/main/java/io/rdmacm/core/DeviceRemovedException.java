@@ -3,7 +3,7 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.RdmaException;
 
-/** The device of the id is going away: everything that belongs to it is to be closed. */
+/** The device of the id was removed. Close everything that was created from it. */
 public class DeviceRemovedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 

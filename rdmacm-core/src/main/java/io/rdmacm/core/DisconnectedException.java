@@ -3,14 +3,14 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.RdmaException;
 
-/** The connection ended while something else was waited for. */
+/** The connection ended during a wait for something else. */
 public class DisconnectedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * The end of a connection.
+     * Creates an exception.
      *
-     * @param waitedFor what was waited for, or tried
+     * @param waitedFor what the program was waiting for or trying to do; the message starts with it
      */
     public DisconnectedException(String waitedFor) {
         super("rdma_get_cm_event", waitedFor + ": the connection was ended");

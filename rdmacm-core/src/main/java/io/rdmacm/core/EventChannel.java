@@ -32,14 +32,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the events of connection-manager ids arrive ({@code struct rdma_event_channel}, rdma_create_event_channel(3)).
+ * Reports the events of connection-manager ids ({@code struct rdma_event_channel}, rdma_create_event_channel(3)).
  *
- * <p>Events are taken one after the other with {@link #getEvent}, as an event loop does; or the events of one id are
- * waited for with {@link #await}, which turns every event that ends the hope for the expected one into its exception.
- * Both may be used at once by any number of threads. Waiting threads are woken by {@link #close()} and by
- * Thread.interrupt(). Waiting pins the carrier of a virtual thread.
+ * <p>There are two ways to take events. {@link #getEvent} and {@link #pollEvent(Duration)} take the next event of any
+ * id, as an event loop does. {@link #await} takes the next event of one id, and turns each event that makes the
+ * expected one impossible into an exception. Any number of threads may use both at once.
  *
- * <p>A channel can be closed when its ids are, and all its events.
+ * <p>Every wait ends when the channel is closed or the thread is interrupted. {@link #wakeup()} ends the waits of
+ * {@link #pollEvent(Duration)} only. A waiting virtual thread pins its carrier.
+ *
+ * <p>Close the ids and the events of a channel before the channel.
  */
 public final class EventChannel extends NativeObject {
     private static final Logger LOG = LoggerFactory.getLogger(EventChannel.class);
@@ -49,13 +51,13 @@ public final class EventChannel extends NativeObject {
 
     private static final AtomicLong COUNT = new AtomicLong();
 
-    // The order in which two channels are locked.
+    // Two channels are locked in this order.
     private final long order = COUNT.getAndIncrement();
     private final EventSource<RawEvent> events;
-    // Where C writes the event; used with the lock held.
+    // C writes the address of the event here; used with the lock held.
     private final MemorySegment result = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
-    // By the address of the struct rdma_cm_id; guarded by the lock. Strong: events give ids back to programs that keep
-    // no reference of their own.
+    // By the address of the struct rdma_cm_id; guarded by the lock. The references are strong, because a program may
+    // rely on getting its ids back from the events and keep none itself.
     private final Map<Long, CmId> ids = new HashMap<>();
 
     private EventChannel(Lifetime life, long address) throws RdmaException {
@@ -66,7 +68,7 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * A new channel ({@code rdma_create_event_channel}).
+     * Creates a channel ({@code rdma_create_event_channel}).
      *
      * @throws io.rdmacm.verbs.NativeLibraryException when librdmacm or libibverbs is not installed
      * @throws RdmaException ENODEV when this machine has no RDMA device, EMFILE when the limit of open files is reached
@@ -79,35 +81,42 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * The file descriptor, for event loops of others: readable when an event is there. It is non-blocking and belongs
-     * to this channel: not to be closed. Events that {@link #await} has set aside do not make it readable.
+     * Returns the file descriptor, for use in other event loops: it is readable when there is an event. It is
+     * non-blocking and belongs to this channel; do not close it. Events that were read while {@link #await} looked for
+     * another one are kept and do not make it readable: take them with {@link #pollEvent()}.
      */
     public int fd() {
         return intMember(rdma_event_channel.fd$offset());
     }
 
     /**
-     * Waits for the next event of any id ({@code rdma_get_cm_event}).
+     * Waits for the next event of any id ({@code rdma_get_cm_event}). {@link #wakeup()} does not end this wait.
      *
-     * @param timeout how long at most; zero only looks
-     * @return the event, to be closed
-     * @throws RdmaTimeoutException when there was none in time
-     * @throws RdmaClosedException when the channel was closed by another thread
+     * @param timeout how long to wait; zero to return at once
+     * @return the event, to be closed by the caller
+     * @throws RdmaTimeoutException when there was no event in time
+     * @throws RdmaClosedException when another thread closed the channel
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
     @CFunction("rdma_get_cm_event")
     public CmEvent getEvent(Duration timeout) throws RdmaException, InterruptedException {
-        CmEvent event = next(raw -> true, null, life(), timeout);
-        if (event == null) {
-            throw new RdmaTimeoutException("rdma_get_cm_event", "no connection-manager event within " + timeout);
+        life().enter();
+        try {
+            CmEvent event = events.next(raw -> true, () -> ensureOpenFor(null, life()), Deadline.after(timeout),
+                    this::deliver);
+            if (event == null) {
+                throw new RdmaTimeoutException("rdma_get_cm_event", "no connection-manager event within " + timeout);
+            }
+            return event;
+        } finally {
+            life().leave();
         }
-        return event;
     }
 
     /**
-     * Takes the next event of any id if one is there, without waiting ({@code rdma_get_cm_event}).
+     * Takes the next event of any id if there is one, without waiting ({@code rdma_get_cm_event}).
      *
-     * @return the event, to be closed; empty when there is none
+     * @return the event, to be closed by the caller; empty when there is none
      */
     @CFunction("rdma_get_cm_event")
     public Optional<CmEvent> pollEvent() throws RdmaException {
@@ -122,19 +131,50 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Waits until something happens to one id ({@code rdma_get_cm_event}). Events of other ids are set aside for those
-     * who ask for them.
+     * Waits for the next event of any id, until the timeout has passed or {@link #wakeup()} is called
+     * ({@code rdma_get_cm_event}). This is the call for an event loop that other threads hand work to. When a wakeup
+     * is due and there is an event too, the event is returned, and the wakeup is used up.
      *
-     * @param id of this channel; for CONNECT_REQUEST the listening one
-     * @param expected what is hoped for
-     * @param timeout how long at most
-     * @return the event, to be closed
-     * @throws RejectedException when the peer rejected, with reason and private data
+     * @param timeout how long to wait; zero to return at once
+     * @return the event, to be closed by the caller; empty when the timeout has passed or wakeup() was called
+     * @throws RdmaClosedException when another thread closed the channel
+     * @throws InterruptedException when this thread was interrupted; no event is lost
+     */
+    @CFunction("rdma_get_cm_event")
+    public Optional<CmEvent> pollEvent(Duration timeout) throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return Optional.ofNullable(events.nextOrWakeup(raw -> true, () -> ensureOpenFor(null, life()),
+                    Deadline.after(timeout), this::deliver));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Makes {@link #pollEvent(Duration)} return at once, like {@link java.nio.channels.Selector#wakeup()}: ends all
+     * such waits that are in progress, or the next one when there is none. Several calls before that next one count as
+     * one. {@link #getEvent} and {@link #await} are not affected. Does nothing on a closed channel, whose waits have
+     * ended anyway.
+     */
+    public void wakeup() {
+        events.wakeup();
+    }
+
+    /**
+     * Waits for an event of one id ({@code rdma_get_cm_event}). Events of other ids that are read meanwhile are kept
+     * for later calls. {@link #wakeup()} does not end this wait.
+     *
+     * @param id an id of this channel; for CONNECT_REQUEST the listening one
+     * @param expected the type of event to wait for
+     * @param timeout how long to wait; zero to return at once
+     * @return the event, to be closed by the caller
+     * @throws RejectedException when the peer rejected the connection; it has the reason and the private data
      * @throws UnreachableException when the address or route could not be resolved, or the peer did not answer
-     * @throws DisconnectedException when the connection was ended
-     * @throws DeviceRemovedException when the device is going away
+     * @throws DisconnectedException when the connection ended
+     * @throws DeviceRemovedException when the device was removed
      * @throws RdmaTimeoutException when none of that happened in time
-     * @throws RdmaClosedException when the channel or the id was closed by another thread
+     * @throws RdmaClosedException when another thread closed the channel or the id
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
     @CFunction("rdma_get_cm_event")
@@ -142,14 +182,20 @@ public final class EventChannel extends NativeObject {
         return await(id, expected, timeout, life());
     }
 
-    /** As the public one; the close of the owner of the id ends it too. */
+    /** As the public one; it also ends when the owner of the id is closed. */
     CmEvent await(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
             throws RdmaException, InterruptedException {
         life().ensureOpen();
         Objects.requireNonNull(expected, "expected");
         requireOwn(id);
-        CmEvent event = next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()), id,
-                owner, timeout);
+        CmEvent event;
+        life().enter();
+        try {
+            event = events.next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()),
+                    () -> ensureOpenFor(id, owner), Deadline.after(timeout), this::deliver);
+        } finally {
+            life().leave();
+        }
         String waitedFor = "waiting for " + expected + " of " + id;
         if (event == null) {
             throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor + ": nothing happened within " + timeout);
@@ -162,7 +208,7 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Reads what the kernel has reported: the states of ids follow it, the events are kept for those who ask. */
+    /** Reads what the kernel has reported, so that the states of ids follow; the events are kept for later calls. */
     void readAll() throws RdmaException {
         lock().lock();
         try {
@@ -187,20 +233,20 @@ public final class EventChannel extends NativeObject {
         ids.remove(address);
     }
 
-    /** Forgets an id and drops its events that nobody asked for. With the lock held. */
-    void unregister(CmIdCore id, long address) throws RdmaException {
+    /** Forgets an id and drops its events that were not taken. With the lock held. */
+    void unregister(CmId id, long address) throws RdmaException {
         ids.remove(address);
         dropPending(raw -> raw.owner() == id);
     }
 
-    /** Acknowledges events that were read and nobody asked for. With the lock held. */
+    /** Acknowledges events that were read and not taken. With the lock held. */
     void dropPending(Predicate<RawEvent> which) throws RdmaException {
         for (RawEvent event : events.removePending(which)) {
             drop(event);
         }
     }
 
-    /** Reads what the kernel has reported, and takes out what is there for an id. With the lock held. */
+    /** Reads what the kernel has reported, and takes out all events of an id. With the lock held. */
     List<RawEvent> takePending(CmId id) throws RdmaException {
         events.readAll();
         return events.removePending(raw -> raw.owner() == id);
@@ -210,7 +256,7 @@ public final class EventChannel extends NativeObject {
         events.addPending(raws);
     }
 
-    /** Whether this one is locked first when two are. */
+    /** Whether this channel is locked first when both are. */
     boolean isBefore(EventChannel other) {
         return order < other.order;
     }
@@ -227,12 +273,12 @@ public final class EventChannel extends NativeObject {
         events.wake();
     }
 
-    /** Rejects a connection that nobody wanted and destroys its id. */
+    /** Rejects a connect request that the program ignored, and destroys its id. */
     void refuse(CmId unwanted) throws RdmaException {
         try {
             unwanted.reject();
         } catch (RdmaException e) {
-            // the peer has given up meanwhile
+            // the peer has given up
             LOG.debug("an unclaimed connect request could not be rejected", e);
         } finally {
             unwanted.close();
@@ -251,16 +297,6 @@ public final class EventChannel extends NativeObject {
         events.close();
     }
 
-    private CmEvent next(Predicate<RawEvent> wanted, CmId only, Lifetime owner, Duration timeout)
-            throws RdmaException, InterruptedException {
-        life().enter();
-        try {
-            return events.next(wanted, () -> ensureOpenFor(only, owner), Deadline.after(timeout), this::deliver);
-        } finally {
-            life().leave();
-        }
-    }
-
     private void ensureOpenFor(CmId id, Lifetime owner) throws RdmaClosedException {
         if (!life().isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + life());
@@ -272,13 +308,13 @@ public final class EventChannel extends NativeObject {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + id);
         }
         if (id != null && id.channelUnchecked() != this) {
-            throw new IllegalStateException(id + " was moved to another channel while its events were waited for");
+            throw new IllegalStateException(id + " was moved to another channel during the wait for its events");
         }
     }
 
     private void requireOwn(CmId id) {
         if (id.channel() != this) {
-            throw new IllegalArgumentException(id + " belongs to another channel: " + id.channel());
+            throw new IllegalArgumentException(id + " is on another channel: " + id.channel());
         }
     }
 
@@ -295,8 +331,8 @@ public final class EventChannel extends NativeObject {
         int value = Memory.getInt(address + rdma_cm_event.event$offset());
         CmEventType type = CmEventType.of(value);
         if (type == null) {
-            // Of a newer librdmacm. Not acknowledged, it would keep its id from ever being destroyed.
-            LOG.warn("an event of the unknown type {} was left out", value);
+            // From a newer librdmacm. It must be acknowledged, or its id could never be destroyed.
+            LOG.warn("ignored an event of the unknown type {}", value);
             CmEvent.acknowledge(address);
             return read();
         }
@@ -310,7 +346,7 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Makes the event of a program; null when its id is closed or closing. With the lock held. */
+    /** Creates the event that the program gets; null when its id is closed or being closed. With the lock held. */
     private CmEvent deliver(RawEvent raw) throws RdmaException {
         Lifetime life = begin(raw);
         if (life == null) {
@@ -321,12 +357,13 @@ public final class EventChannel extends NativeObject {
         return new CmEvent(this, life, raw, id);
     }
 
+    /** The life of an event; null when what it is about is closed or being closed. */
     private Lifetime begin(RawEvent raw) {
         if (raw.owner() == null) {
             return null;
         }
         try {
-            MulticastMembership membership = raw.owner().membershipOf(raw);
+            MulticastMembership membership = raw.owner().memberships().of(raw);
             return membership == null
                     ? Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime())
                     : Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime(), membership.lifetime());

@@ -12,7 +12,7 @@ import io.rdmacm.bindings.sockaddr_ib;
 import io.rdmacm.verbs.Gid;
 
 /**
- * An address of the InfiniBand family, as the raw bytes of {@code struct sockaddr_ib} (rdma/ib.h; family AF_IB): for
+ * An address of the InfiniBand family: the raw bytes of {@code struct sockaddr_ib} (rdma/ib.h; family AF_IB). Used in
  * the port space IB. Immutable.
  */
 public final class IbSocketAddress extends SocketAddress {
@@ -25,10 +25,10 @@ public final class IbSocketAddress extends SocketAddress {
     }
 
     /**
-     * An address.
+     * Returns the address with the given bytes.
      *
-     * @param sockaddrIb the 48 bytes of the struct, its fields in network byte order as C has them
-     * @throws IllegalArgumentException when the length is another
+     * @param sockaddrIb the 48 bytes of the struct; as in C, its fields are in network byte order
+     * @throws IllegalArgumentException when there are not 48 bytes
      */
     public static IbSocketAddress ofBytes(byte[] sockaddrIb) {
         if (sockaddrIb.length != sockaddr_ib.sizeof()) {
@@ -38,7 +38,7 @@ public final class IbSocketAddress extends SocketAddress {
         return new IbSocketAddress(sockaddrIb.clone());
     }
 
-    /** The address of a GID, with all other fields 0. */
+    /** Returns the address of a GID, with all other fields 0. */
     public static IbSocketAddress of(Gid gid) {
         ByteBuffer struct = ByteBuffer.allocate((int) sockaddr_ib.sizeof()).order(ByteOrder.nativeOrder());
         struct.putShort((int) sockaddr_ib.sib_family$offset(), (short) Rdma.AF_IB());
@@ -46,13 +46,13 @@ public final class IbSocketAddress extends SocketAddress {
         return new IbSocketAddress(struct.array());
     }
 
-    /** The GID of the address. */
+    /** Returns the GID. */
     public Gid gid() {
         int offset = (int) sockaddr_ib.sib_addr$offset();
         return Gid.of(Arrays.copyOfRange(bytes, offset, offset + Gid.BYTES));
     }
 
-    /** The bytes of the struct; a copy. */
+    /** Returns a copy of the bytes of the struct. */
     public byte[] bytes() {
         return bytes.clone();
     }

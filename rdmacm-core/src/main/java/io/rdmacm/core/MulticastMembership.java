@@ -21,11 +21,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * That an id is a member of a multicast group (rdma_join_multicast(3)): had from {@link CmId#joinMulticast}, ended by
- * {@link #close()}, which is due before the id's queue pair is closed. When the id has a queue pair, it is attached to
- * the group as the MULTICAST_JOIN event is taken.
+ * The membership of an id in a multicast group (rdma_join_multicast(3)), created by {@link CmId#joinMulticast}.
+ * {@link #close()} leaves the group; close a membership before the queue pair of its id. If the id has a queue pair,
+ * librdmacm attaches it to the group when the MULTICAST_JOIN event is read.
  *
- * <p>C has no struct of its own for it: {@link #handle()} is that of the id.
+ * <p>C has no struct for memberships: {@link #handle()} is that of the id.
  */
 public final class MulticastMembership extends NativeObject {
     private static final Logger LOG = LoggerFactory.getLogger(MulticastMembership.class);
@@ -38,7 +38,7 @@ public final class MulticastMembership extends NativeObject {
     private final SocketAddress group;
     private final long context;
 
-    /** Which part a member takes in its group ({@code join_flags}). */
+    /** The role of a member in its group ({@code join_flags}). */
     public enum Role {
         /** Sends and receives ({@code RDMA_MC_JOIN_FLAG_FULLMEMBER}). */
         FULL_MEMBER(Rdma.RDMA_MC_JOIN_FLAG_FULLMEMBER()),
@@ -51,7 +51,7 @@ public final class MulticastMembership extends NativeObject {
             this.flag = flag;
         }
 
-        /** The C constant. */
+        /** Returns the C constant. */
         public int flag() {
             return flag;
         }
@@ -65,7 +65,7 @@ public final class MulticastMembership extends NativeObject {
         life.describe(() -> group.toString());
     }
 
-    /** Joins. With the lock of the id's channel held. */
+    /** Joins a group. With the lock of the id's channel held. */
     static MulticastMembership join(CmId id, SocketAddress group, Role role) throws RdmaException {
         QueuePair queuePair = id.openQueuePair();
         Lifetime life = queuePair == null
@@ -93,24 +93,24 @@ public final class MulticastMembership extends NativeObject {
         }
     }
 
-    /** The address of the group. */
+    /** Returns the address of the group. */
     public SocketAddress group() {
         life().ensureOpen();
         return group;
     }
 
-    /** The id that is the member. */
+    /** Returns the id that is the member. */
     public CmId id() {
         life().ensureOpen();
         return id;
     }
 
-    /** Whether it is of a group, also while it is being closed. */
+    /** Whether this is a membership in the given group. Legal also when it is closed. */
     boolean isOf(SocketAddress other) {
         return group.equals(other);
     }
 
-    /** What librdmacm gives back with the events of this membership. */
+    /** The context that librdmacm returns with the events of this membership. */
     long context() {
         return context;
     }
@@ -125,14 +125,14 @@ public final class MulticastMembership extends NativeObject {
     protected void destroy() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try (Arena arena = Arena.ofConfined()) {
-            // Events of this membership that nobody asked for: C would wait for them.
+            // C would wait for events of this membership that were read but not taken.
             channel.dropPending(event -> event.owner() == id && event.isMulticast()
                     && event.multicastContext() == context);
             if (LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)) != 0) {
-                // C has let go of the membership all the same: it must not stand in the way of the id for ever.
+                // C has forgotten the membership all the same, so it must not keep the id from being closed.
                 LOG.warn("{}", RdmaException.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
             }
-            id.left(this);
+            id.memberships().remove(this);
         } finally {
             channel.lock().unlock();
         }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.util.Locale;
+
 import io.rdmacm.verbs.QueuePairType;
 
 /**
- * How much private data fits into the messages of the connection manager: what the InfiniBand messages hold, less the
- * header that librdmacm puts into a connect of the port spaces TCP and UDP.
+ * How much private data fits into each message of the connection manager: the size of the field in the InfiniBand
+ * message, less the header that librdmacm adds to a connect in the port spaces TCP and UDP.
  */
 enum PrivateDataLimit {
     CONNECT(56, 180), ACCEPT(196, 136), REJECT(148, 136);
@@ -18,11 +20,16 @@ enum PrivateDataLimit {
         this.datagram = datagram;
     }
 
+    /** The limit in bytes. */
+    int of(PortSpace portSpace) {
+        return portSpace.queuePairType() == QueuePairType.UD ? datagram : connection;
+    }
+
     void check(PortSpace portSpace, byte[] data) {
-        int most = portSpace.queuePairType() == QueuePairType.UD ? datagram : connection;
-        if (data.length > most) {
-            throw new IllegalArgumentException(name().toLowerCase() + " of the port space " + portSpace
-                    + " takes at most " + most + " bytes of private data, not " + data.length);
+        int limit = of(portSpace);
+        if (data.length > limit) {
+            throw new IllegalArgumentException(name().toLowerCase(Locale.ROOT) + " takes at most " + limit
+                    + " bytes of private data in the port space " + portSpace + ", not " + data.length);
         }
     }
 }

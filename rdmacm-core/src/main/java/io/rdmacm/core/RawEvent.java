@@ -10,13 +10,13 @@ import io.rdmacm.bindings.rdma_ud_param;
 import io.rdmacm.verbs.internal.Memory;
 
 /**
- * An event that was read and not delivered yet.
+ * An event that was read from the kernel and not delivered to the program yet.
  *
- * @param address of the {@code struct rdma_cm_event}
- * @param owner the id that the kernel counts it for, and that cannot be destroyed before it is acknowledged: the
- *        listening id for a connect request, else the id itself; null when that is gone
- * @param type what happened
- * @param copy null while the struct is C's; else what holds it, and the event is acknowledged already
+ * @param address the address of the {@code struct rdma_cm_event}
+ * @param owner the id that cannot be destroyed before the event is acknowledged: the listening id for a connect
+ *        request, otherwise the id that the event is about; null when this channel does not know it
+ * @param type the type
+ * @param copy null while the struct belongs to C; otherwise the memory it was copied to, and the event is acknowledged
  */
 record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) {
     private static final int MOST_PRIVATE_DATA = 256;
@@ -39,18 +39,18 @@ record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) 
         return type == CmEventType.MULTICAST_JOIN || type == CmEventType.MULTICAST_ERROR;
     }
 
-    /** What the membership was joined with: librdmacm gives it back in the place of the private data. */
+    /** The context that the group was joined with. librdmacm returns it in place of the private data. */
     long multicastContext() {
         return Memory.getLong(parameters() + rdma_ud_param.private_data$offset());
     }
 
-    /** The same event in memory of ours, for which C's can be given back. */
+    /** Copies the event into memory of its own, so that the original can be acknowledged. */
     RawEvent detached() {
         long size = rdma_cm_event.sizeof();
         MemorySegment memory = Arena.ofAuto().allocate(size + MOST_PRIVATE_DATA, Long.BYTES);
         long target = memory.address();
         Memory.copy(address, target, size);
-        // Both members of the union begin with the private data and its length.
+        // Both members of the union start with the private data and its length.
         long pointer = rdma_cm_event.param$offset() + rdma_conn_param.private_data$offset();
         long data = Memory.getLong(address + pointer);
         int length = Byte.toUnsignedInt(Memory.getByte(parameters() + rdma_conn_param.private_data_len$offset()));

@@ -3,7 +3,7 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.RdmaException;
 
-/** The peer did not want the connection, or nobody listens there. */
+/** The peer rejected the connection, or nothing listens on the port. */
 public class RejectedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
@@ -19,22 +19,22 @@ public class RejectedException extends RdmaException {
         this.privateData = privateData;
     }
 
-    /** The reason. */
+    /** Returns the reason. */
     public RejectReason reason() {
         return reason;
     }
 
-    /** The reason as a number, as it came. */
+    /** Returns the reason as the number that was received. */
     public int status() {
         return status;
     }
 
-    /** What the peer sent with it; a copy. It may be longer than what the peer gave, filled with zeros. */
+    /** Returns a copy of the private data that the peer sent, which may be padded with zeros. */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** The kernel fills up what the peer gave with zeros, also when that was nothing. */
+    /** Private data that is all zeros is taken for padding: the kernel pads even if the peer sent none. */
     private static boolean isEmpty(byte[] data) {
         for (byte b : data) {
             if (b != 0) {
@@ -46,7 +46,7 @@ public class RejectedException extends RdmaException {
 
     private static String describe(int status) {
         RejectReason reason = RejectReason.of(status);
-        String hint = reason == RejectReason.INVALID_SERVICE_ID ? ", nobody listens on this port" : "";
+        String hint = reason == RejectReason.INVALID_SERVICE_ID ? ", nothing listens on this port" : "";
         return status + " (" + reason + hint + ")";
     }
 }

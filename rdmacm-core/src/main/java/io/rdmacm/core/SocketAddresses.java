@@ -18,21 +18,21 @@ import io.rdmacm.bindings.sockaddr_in6;
 import io.rdmacm.bindings.sockaddr_storage;
 import io.rdmacm.verbs.internal.Memory;
 
-/** Between the addresses of Java and {@code struct sockaddr}, whose ports are in network byte order. */
+/** Converts socket addresses to and from {@code struct sockaddr}, whose ports are in network byte order. */
 final class SocketAddresses {
     private SocketAddresses() {
     }
 
     /**
-     * An address as C takes it.
+     * An address in C.
      *
-     * @param address of the struct; 0, the null pointer, for none
-     * @param length of the struct in bytes
+     * @param address the address of the struct
+     * @param length the size of the struct in bytes
      */
     record Native(long address, int length) {
     }
 
-    /** Writes an address; the null pointer for null. */
+    /** Writes an address and returns the address of the struct; 0, the null pointer, for null. */
     static long write(SocketAddress address, Arena arena) {
         return address == null ? 0 : allocate(address, arena).address();
     }
@@ -46,7 +46,7 @@ final class SocketAddresses {
             return new Native(memory, bytes.length);
         }
         if (!(address instanceof InetSocketAddress inet)) {
-            throw new IllegalArgumentException("an InetSocketAddress or an IbSocketAddress is needed, not " + address);
+            throw new IllegalArgumentException("expected an InetSocketAddress or an IbSocketAddress, not " + address);
         }
         if (inet.isUnresolved()) {
             throw new IllegalArgumentException("the host name is not resolved: " + address);
@@ -71,7 +71,7 @@ final class SocketAddresses {
         return (int) sockaddr_in.sizeof();
     }
 
-    /** Reads an address of any family; null when there is none, or one of a family that RDMA does not know. */
+    /** Reads an address of any family; null when there is none, or its family is not one of RDMA. */
     static SocketAddress readAny(long memory) {
         int family = Memory.getShort(memory + sockaddr.sa_family$offset());
         return family == Rdma.AF_IB()
@@ -79,7 +79,7 @@ final class SocketAddresses {
                 : read(memory);
     }
 
-    /** Reads an address; null when there is none, or one that is not of IP. */
+    /** Reads an IP address; null when there is none, or it is of another family. */
     static InetSocketAddress read(long memory) {
         int family = Memory.getShort(memory + sockaddr.sa_family$offset());
         try {
@@ -112,7 +112,7 @@ final class SocketAddresses {
         }
     }
 
-    /** Between the byte order of the machine and that of the network. */
+    /** Converts between host and network byte order. */
     static short swap(short value) {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Short.reverseBytes(value) : value;
     }

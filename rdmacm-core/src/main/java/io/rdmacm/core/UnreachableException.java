@@ -20,7 +20,7 @@ public class UnreachableException extends RdmaException {
         this.status = -errno;
     }
 
-    /** The status of the event: a negative error number, or a code of the device. */
+    /** Returns the status of the event: a negative errno, or a code of the device. */
     public int status() {
         return status;
     }

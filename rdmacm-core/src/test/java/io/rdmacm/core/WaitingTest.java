@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.Optional;
 
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.RdmaClosedException;
@@ -70,6 +71,31 @@ class WaitingTest {
             assertThatThrownBy(() -> channel.getEvent(Duration.ofMillis(-1)))
                     .isInstanceOf(IllegalArgumentException.class);
             assertThat(channel.pollEvent()).isEmpty();
+        }
+    }
+
+    @Test
+    void aWakeupEndsAPollOnlyAndTheChannelGoesOn() throws Exception {
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                CmId id = CmId.open(channel, PortSpace.TCP)) {
+            try (Background<Optional<CmEvent>> waiting = Background.call(() -> channel.pollEvent(LONG))) {
+                waiting.awaitInside(EventSource.class, "next");
+                channel.wakeup();
+                assertThat(waiting.result()).isEmpty();
+            }
+            try (Background<CmEvent> waiting = Background.call(() -> channel.getEvent(LONG))) {
+                waiting.awaitInside(EventSource.class, "next");
+                channel.wakeup();
+                id.resolveAddress(loopback.address(), Loopback.TIMEOUT);
+                try (CmEvent event = waiting.result()) {
+                    assertThat(event.type()).isEqualTo(CmEventType.ADDR_RESOLVED);
+                }
+            }
+            assertThat(channel.pollEvent(LONG)).as("the wakeup that ended nothing").isEmpty();
+            id.resolveRoute(Loopback.TIMEOUT);
+            try (CmEvent event = channel.pollEvent(LONG).orElseThrow()) {
+                assertThat(event.type()).isEqualTo(CmEventType.ROUTE_RESOLVED);
+            }
         }
     }
 

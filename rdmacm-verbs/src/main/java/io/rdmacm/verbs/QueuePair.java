@@ -14,7 +14,7 @@ import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.internal.Check;
 import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.EceStruct;
+import io.rdmacm.verbs.internal.EceStructs;
 import io.rdmacm.verbs.internal.ExtendedOps;
 import io.rdmacm.verbs.internal.Flags;
 import io.rdmacm.verbs.internal.Lifetime;
@@ -270,7 +270,7 @@ public final class QueuePair extends NativeObject {
     public void setEce(Ece options) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            Check.returned(SET_ECE, SET_ECE.callInt(address(), EceStruct.write(options, arena)));
+            Check.returned(SET_ECE, SET_ECE.callInt(address(), EceStructs.write(options, arena)));
         } finally {
             life().leave();
         }
@@ -286,9 +286,9 @@ public final class QueuePair extends NativeObject {
     public Ece queryEce() throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            long struct = EceStruct.allocate(arena);
+            long struct = EceStructs.allocate(arena);
             Check.returned(QUERY_ECE, QUERY_ECE.callInt(address(), struct));
-            return EceStruct.read(struct);
+            return EceStructs.read(struct);
         } finally {
             life().leave();
         }

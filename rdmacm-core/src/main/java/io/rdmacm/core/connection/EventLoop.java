@@ -18,7 +18,6 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -143,8 +142,7 @@ final class EventLoop {
             }
             tasks.add(work);
         }
-        // what wakes a thread that waits for an event, without losing one
-        thread.interrupt();
+        channel.wakeup();
         return true;
     }
 
@@ -167,11 +165,13 @@ final class EventLoop {
     /** One event, or the tasks that came instead; the result is why there will be no more events. */
     private RdmaException step() {
         runTasks();
-        try (CmEvent event = channel.getEvent(FOR_EVER)) {
-            dispatch(event);
+        try (CmEvent event = channel.pollEvent(FOR_EVER).orElse(null)) {
+            if (event != null) {
+                dispatch(event);
+            }
             return null;
-        } catch (InterruptedException | RdmaTimeoutException e) {
-            // there are tasks, or centuries have passed
+        } catch (InterruptedException e) {
+            // nothing in this library interrupts the thread, and the program has no reason to
             return null;
         } catch (RdmaClosedException e) {
             return e;

@@ -38,6 +38,10 @@ public final class EventSource<E> {
     private boolean polling;
     // guarded by the lock; when a read found nothing, the next one will most likely find nothing either
     private int readsToSkip;
+    // Guarded by the lock: how often wakeup() was called, and how many of these calls have ended a wait. A wait is
+    // ended by those calls that came after the end of the last one.
+    private long wakeups;
+    private long wakeupsTaken;
 
     /**
      * A source of the events of an open file.
@@ -98,7 +102,22 @@ public final class EventSource<E> {
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, true);
+        return next(wanted, guard, deadline, delivery, true, false);
+    }
+
+    /**
+     * As {@link #next}, but {@link #wakeup()} ends the wait too.
+     *
+     * @param <R> what it is delivered as
+     * @param wanted which one
+     * @param guard throws when the wait must end
+     * @param deadline until when
+     * @param delivery makes of the event what the caller gets
+     * @return what the delivery made; null when the time ran out or wakeup() was called
+     */
+    public <R> R nextOrWakeup(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
+            throws RdmaException, InterruptedException {
+        return next(wanted, guard, deadline, delivery, true, true);
     }
 
     /**
@@ -114,18 +133,19 @@ public final class EventSource<E> {
      */
     public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, false);
+        return next(wanted, guard, deadline, delivery, false, false);
     }
 
     private <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery,
-            boolean readFirst) throws RdmaException, InterruptedException {
+            boolean readFirst, boolean wakeable) throws RdmaException, InterruptedException {
         lock.lockInterruptibly();
+        long taken = wakeupsTaken;
         try {
             boolean first = readFirst && (polling || readsToSkip == 0);
             boolean read = first;
             while (true) {
                 guard.check();
-                boolean last = deadline.hasPassed();
+                boolean last = wakeable && wakeups != taken || deadline.hasPassed();
                 R delivered = take(wanted, delivery, read || last);
                 if (delivered != null) {
                     return delivered;
@@ -147,6 +167,9 @@ public final class EventSource<E> {
                 }
             }
         } finally {
+            if (wakeable) {
+                wakeupsTaken = wakeups;
+            }
             // a thread that waits for the leader may have to take its place
             changed.signalAll();
             lock.unlock();
@@ -196,6 +219,17 @@ public final class EventSource<E> {
     public void wake() {
         lock.lock();
         try {
+            wakeAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the waits of {@link #nextOrWakeup} that are under way; when there are none, the next one. */
+    public void wakeup() {
+        lock.lock();
+        try {
+            wakeups++;
             wakeAll();
         } finally {
             lock.unlock();

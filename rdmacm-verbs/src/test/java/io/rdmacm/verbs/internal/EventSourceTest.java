@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /** Leader and followers over a file that never tells of anything: what one thread reads, the right one must get. */
 class EventSourceTest {
+    private static final Duration LONG = Duration.ofMinutes(10);
+
     private final Queue<String> events = new ConcurrentLinkedQueue<>();
     private int file;
     private EventSource<String> source;
@@ -124,6 +126,61 @@ class EventSourceTest {
             assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(leader::result);
             assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(follower::result);
         }
+    }
+
+    private String nextOrWakeup(Duration timeout) throws RdmaException, InterruptedException {
+        return source.nextOrWakeup(event -> true, this::check, Deadline.after(timeout), event -> event);
+    }
+
+    @Test
+    void aWakeupEndsAllWaitsThatAskForIt() throws Exception {
+        try (Background<String> leader = Background.call(() -> nextOrWakeup(LONG)).awaitInside(Libc.class, "poll");
+                Background<String> follower = Background.call(() -> nextOrWakeup(LONG))
+                        .awaitInside(EventSource.class, "next").awaitWaiting()) {
+            source.wakeup();
+            assertThat(leader.result()).isNull();
+            assertThat(follower.result()).isNull();
+        }
+    }
+
+    @Test
+    void aWakeupEndsNoOtherWait() throws Exception {
+        try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll");
+                Background<String> follower = await("follower's").awaitInside(EventSource.class, "next")
+                        .awaitWaiting()) {
+            source.wakeup();
+            events.add("follower's");
+            events.add("leader's");
+            locked(source::readAll);
+            assertThat(leader.result()).isEqualTo("leader's");
+            assertThat(follower.result()).isEqualTo("follower's");
+            // nobody took the wakeup
+            assertThat(nextOrWakeup(LONG)).isNull();
+        }
+    }
+
+    @Test
+    void wakeupsBeforeAWaitEndOneWaitOnly() throws Exception {
+        source.wakeup();
+        source.wakeup();
+        assertThat(nextOrWakeup(LONG)).isNull();
+        try (Background<String> waiter = Background.call(() -> nextOrWakeup(LONG)).awaitInside(Libc.class, "poll")) {
+            events.add("a");
+            Libc.signal(file);
+            assertThat(waiter.result()).isEqualTo("a");
+        }
+    }
+
+    @Test
+    void aWaitThatIsWokenStillTakesAnEventThatIsThere() throws Exception {
+        source.wakeup();
+        events.add("a");
+        assertThat(nextOrWakeup(LONG)).isEqualTo("a");
+        events.add("b");
+        locked(source::readAll);
+        source.wakeup();
+        assertThat(nextOrWakeup(Duration.ZERO)).isEqualTo("b");
+        assertThat(nextOrWakeup(Duration.ZERO)).isNull();
     }
 
     @Test

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import io.rdmacm.core.CmIdTransitions.Call;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Lifetime;
+
+/**
+ * The current state and channel of an id. Both change only with the channel's lock held, and nothing else writes the
+ * state. Which changes there are is in {@link CmIdTransitions}.
+ *
+ * <p>Refers to the {@link Lifetime} of the id, which stands for it in messages, but not to the id itself.
+ */
+final class CmIdStateMachine {
+    private final Lifetime life;
+    // Written with the locks of both channels held.
+    private volatile EventChannel channel;
+    private volatile CmIdState state;
+    // Null for none; guarded by the channel's lock.
+    private Runnable endHandler;
+
+    CmIdStateMachine(Lifetime life, EventChannel channel, CmIdState state) {
+        this.life = life;
+        this.channel = channel;
+        this.state = state;
+    }
+
+    /** The native part of a call. */
+    @FunctionalInterface
+    interface Step {
+        /** Calls C; when it throws, the state does not change. */
+        void run() throws RdmaException;
+    }
+
+    /**
+     * The native part of a call that makes or reads something.
+     *
+     * @param <R> what it returns
+     */
+    @FunctionalInterface
+    interface Query<R> {
+        /** Calls C; when it throws, the state does not change. */
+        R run() throws RdmaException;
+    }
+
+    CmIdState state() {
+        return state;
+    }
+
+    EventChannel channel() {
+        return channel;
+    }
+
+    /** The message of a call or query that came too early or too late. */
+    String describe(String problem) {
+        return problem + ", next step: " + CmIdTransitions.nextStep(state);
+    }
+
+    /**
+     * Makes a call, if it is legal in the current state. No other thread changes the id, and no event is read,
+     * meanwhile.
+     */
+    <R> R call(Call call, Query<R> step) throws RdmaException {
+        life.enter();
+        try {
+            EventChannel current = lockChannel();
+            try {
+                CmIdState before = state;
+                CmIdState next = call.after(before);
+                if (next == null) {
+                    throw new IllegalStateException(describe(call.method() + " is not legal now: " + life + " is "
+                            + before));
+                }
+                R result = step.run();
+                // C may call back into the program, which may read an event: that event is newer than this call
+                if (state == before) {
+                    state = next;
+                }
+                return result;
+            } finally {
+                current.lock().unlock();
+            }
+        } finally {
+            life.leave();
+        }
+    }
+
+    /** As {@link #call}, for a call without a result. */
+    void run(Call call, Step step) throws RdmaException {
+        call(call, () -> {
+            step.run();
+            return null;
+        });
+    }
+
+    /** Follows an event that was read. With the channel's lock held. */
+    void happened(CmEventType event) {
+        state = CmIdTransitions.after(event, state);
+        runEndHandler();
+    }
+
+    /**
+     * Has a handler run once, as soon as the event that ends the connection is read: by the thread that reads it, with
+     * the channel's lock held. At once when the connection is over already.
+     */
+    void whenOver(Runnable handler) {
+        EventChannel current = lockChannel();
+        try {
+            endHandler = handler;
+            runEndHandler();
+        } finally {
+            current.lock().unlock();
+        }
+    }
+
+    private void runEndHandler() {
+        if (endHandler != null && CmIdTransitions.isOver(state)) {
+            Runnable handler = endHandler;
+            endHandler = null;
+            handler.run();
+        }
+    }
+
+    /** Locks the channel of the id, which another thread may be changing, and returns it. */
+    EventChannel lockChannel() {
+        while (true) {
+            EventChannel current = channel;
+            current.lock().lock();
+            if (current == channel) {
+                return current;
+            }
+            current.lock().unlock();
+        }
+    }
+
+    /** The id was moved to another channel. With the locks of both channels held. */
+    void movedTo(EventChannel target) {
+        channel = target;
+    }
+}

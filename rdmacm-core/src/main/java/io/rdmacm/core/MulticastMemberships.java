@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.net.SocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+
+import io.rdmacm.verbs.RdmaException;
+
+/** The multicast groups that an id is a member of. Used with the lock of the id's channel held. */
+final class MulticastMemberships {
+    // By the context that librdmacm returns with their events.
+    private final Map<Long, MulticastMembership> byContext = new HashMap<>();
+
+    MulticastMembership join(CmId id, SocketAddress group, MulticastMembership.Role role) throws RdmaException {
+        if (byContext.values().stream().anyMatch(membership -> membership.isOf(group))) {
+            throw new IllegalStateException(id + " is a member of " + group + " already");
+        }
+        MulticastMembership joined = MulticastMembership.join(id, group, role);
+        byContext.put(joined.context(), joined);
+        return joined;
+    }
+
+    void remove(MulticastMembership membership) {
+        byContext.remove(membership.context());
+    }
+
+    /** The membership that an event is about; null when there is none. */
+    MulticastMembership of(RawEvent event) {
+        return event.isMulticast() ? byContext.get(event.multicastContext()) : null;
+    }
+}
