@@ -4,6 +4,8 @@ package io.rdmacm.core;
 import java.util.Objects;
 
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ReceiveRequest;
+import io.rdmacm.verbs.SendRequest;
 
 /**
  * The parts of memory of one message, for the vector forms of {@link Endpoint}: an array of {@code struct ibv_sge}.
@@ -70,15 +72,19 @@ public final class ScatterGatherList {
         return regions.length;
     }
 
-    MemoryRegion region(int index) {
-        return regions[index];
+    /** Makes the parts the data of a request, in place of what it had. */
+    void writeTo(SendRequest request) {
+        request.noData();
+        for (int i = 0; i < size; i++) {
+            request.data(i, regions[i], offsets[i], lengths[i]);
+        }
     }
 
-    long offset(int index) {
-        return offsets[index];
-    }
-
-    int length(int index) {
-        return lengths[index];
+    /** Makes the parts the memory of a request, in place of what it had. */
+    void writeTo(ReceiveRequest request) {
+        request.noData();
+        for (int i = 0; i < size; i++) {
+            request.data(i, regions[i], offsets[i], lengths[i]);
+        }
     }
 }
