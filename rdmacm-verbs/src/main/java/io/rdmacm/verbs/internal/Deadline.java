@@ -52,6 +52,12 @@ public final class Deadline {
         return Duration.ofNanos(remainingNanos());
     }
 
+    /** The time left, at most the given time: for a step of its own timeout. */
+    public Duration remaining(Duration atMost) {
+        Duration left = remaining();
+        return atMost.compareTo(left) < 0 ? atMost : left;
+    }
+
     /** The time left as the kernel takes it: from 1 ms, also when it has passed, to Integer.MAX_VALUE ms. */
     public Duration remainingForKernel() {
         return Duration.ofNanos(Math.clamp(remainingNanos(), KERNEL_MIN, KERNEL_MAX));
