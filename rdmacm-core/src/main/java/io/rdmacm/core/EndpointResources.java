@@ -89,7 +89,8 @@ final class EndpointResources {
     }
 
     /**
-     * Refuses while a part of the endpoint is in use by an object that is not one of its parts: then none may be closed.
+     * Refuses while a part of the endpoint is in use by an object that is not one of its parts: then no part may be
+     * closed.
      *
      * @param bases the parts that are not kept here
      * @param inside whether threads may be inside the endpoint, which hold events for a moment

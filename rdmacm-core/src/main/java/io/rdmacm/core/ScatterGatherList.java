@@ -8,9 +8,9 @@ import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.SendRequest;
 
 /**
- * The parts of memory of one message, for the vector forms of the posts of {@link Endpoint}: what C passes as an array of
- * {@code struct ibv_sge}. It can be used for any number of posts; each post copies it into its work request, and checks
- * the regions then. For one thread at a time.
+ * The parts of memory of one message, for the vector forms of the posts of {@link Endpoint}: what C passes as an array
+ * of {@code struct ibv_sge}. It can be used for any number of posts; each post copies it into its work request, and
+ * checks the regions then. For one thread at a time.
  */
 public final class ScatterGatherList {
     private final MemoryRegion[] regions;

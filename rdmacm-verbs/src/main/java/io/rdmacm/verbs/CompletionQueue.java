@@ -62,7 +62,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
-        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector).toArray(Lifetime[]::new));
+        Lifetime life = Lifetime.begin(CompletionQueue.class,
+                parents(context, channel, vector).toArray(Lifetime[]::new));
         long channelAddress = channel == null ? 0 : channel.address();
         long address = life.create(() -> {
             try {

@@ -20,7 +20,8 @@ import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.WorkCompletion;
 
 /**
- * The queue pair of a connection, its buffers and their state. Everything here is guarded by the lock of the connection.
+ * The queue pair of a connection, its buffers and their state. Everything here is guarded by the lock of the
+ * connection.
  */
 final class ConnectionQueues {
     // A work request id has the kind of work in its upper half, and the index of the request in the lower one.

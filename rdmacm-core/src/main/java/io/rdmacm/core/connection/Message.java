@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import io.rdmacm.verbs.RdmaException;
 
 /**
- * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available to the next message;
- * {@link #memory()} must not be used after that. For one thread at a time.
+ * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available to the next
+ * message; {@link #memory()} must not be used after that. For one thread at a time.
  *
  * <p>A message can still be read when its connection is closed.
  */

@@ -3,8 +3,8 @@
 /**
  * Connections that carry messages, for programs that want RDMA without handling events, queue pairs and buffers
  * themselves. Start with {@link io.rdmacm.core.connection.ConnectionManager}, which creates
- * {@link io.rdmacm.core.connection.Listener}s and {@link io.rdmacm.core.connection.Connection}s. The package is built on
- * the objects of {@link io.rdmacm.core} and {@link io.rdmacm.verbs}. A server:
+ * {@link io.rdmacm.core.connection.Listener}s and {@link io.rdmacm.core.connection.Connection}s. The package is built
+ * on the objects of {@link io.rdmacm.core} and {@link io.rdmacm.verbs}. A server:
  *
  * <pre>{@code
  * try (ConnectionManager manager = ConnectionManager.open();

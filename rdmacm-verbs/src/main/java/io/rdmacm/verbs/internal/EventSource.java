@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A source of events: a non-blocking file of the kernel. One of the waiting threads, the leader, waits for the file; the
- * others wait for the leader. An event that its reader does not want is kept for the thread that does.
+ * A source of events: a non-blocking file of the kernel. One of the waiting threads, the leader, waits for the file,
+ * and the others wait for the leader. An event that its reader does not want is kept for the thread that does.
  *
  * <p>The lock is held while an event is read and whenever an object that events may name is destroyed, so that the C
  * library never handles an event of an object that is going away.
