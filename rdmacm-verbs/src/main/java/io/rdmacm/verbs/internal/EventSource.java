@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A source of events: a non-blocking file of the kernel. One of the waiting threads, the leader, waits for the file,
- * and the others wait for the leader. An event that its reader does not want is kept for the thread that does.
+ * Where events come from: a non-blocking file of the kernel. One of the waiting threads (the leader) waits for the
+ * file, the others for what is read. An event that its reader does not want is kept for the one who does.
  *
  * <p>The lock is held while an event is read and whenever an object that events may name is destroyed, so that the C
  * library never handles an event of an object that is going away.
@@ -32,17 +32,17 @@ public final class EventSource<E> {
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
     private final int file;
-    // guarded by the lock; created by the first wait, because many sources are never waited for
+    // guarded by the lock; made by the first one who waits, for many sources are never waited for
     private Poller poller;
     private boolean polling;
-    // guarded by the lock; if one read found nothing, the next one most likely finds nothing either
+    // guarded by the lock; where a look found nothing, the next one most likely finds nothing either
     private int looksToSkip;
 
     /**
-     * Creates a source on an open file.
+     * A source on an open file.
      *
-     * @param fd the file descriptor, which is made non-blocking
-     * @param reader reads one event from it
+     * @param fd the file; made non-blocking here
+     * @param reader reads one event of it
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
@@ -57,23 +57,23 @@ public final class EventSource<E> {
      */
     @FunctionalInterface
     public interface Reader<E> {
-        /** Returns the next event, null when there is none now. Called with the lock held. */
+        /** The next event; null when there is none now. Called with the lock held. */
         E read() throws RdmaException;
     }
 
     /**
-     * Turns an event into what its taker gets.
+     * Makes of an event what its taker gets.
      *
      * @param <E> the events
-     * @param <R> what they are turned into
+     * @param <R> what they are delivered as
      */
     @FunctionalInterface
     public interface Delivery<E, R> {
-        /** Returns null when the event has become void in the meantime. Called with the lock held. */
+        /** The result is null when the event has become void meanwhile. Called with the lock held. */
         R deliver(E event) throws RdmaException;
     }
 
-    /** Checks whether a wait may go on. */
+    /** Whether the wait still makes sense. */
     @FunctionalInterface
     public interface Guard {
         /** Throws what ends the wait. Called with the lock held. */
@@ -88,12 +88,12 @@ public final class EventSource<E> {
     /**
      * Waits for an event.
      *
-     * @param <R> what it is turned into
-     * @param wanted whether an event is wanted; called with the lock held, for each event in each round
-     * @param guard throws when the wait must end; called after each wake-up
-     * @param deadline until when to wait
-     * @param delivery turns the event into what the caller gets
-     * @return the result of the delivery, null when the time ran out
+     * @param <R> what it is delivered as
+     * @param wanted which one; called with the lock held, once an event and round
+     * @param guard throws when the wait must end; asked after each wake-up
+     * @param deadline until when
+     * @param delivery makes of the event what the caller gets
+     * @return what the delivery made; null when the time ran out
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -101,15 +101,15 @@ public final class EventSource<E> {
     }
 
     /**
-     * As {@link #next}, for a caller who knows that there is hardly an event yet: waits before it reads the file, which
-     * saves a system call.
+     * As {@link #next}, for a caller who knows that there can hardly be an event yet: waits before it looks into the
+     * kernel, which saves a system call.
      *
-     * @param <R> what it is turned into
-     * @param wanted whether an event is wanted
+     * @param <R> what it is delivered as
+     * @param wanted which one
      * @param guard throws when the wait must end
-     * @param deadline until when to wait
-     * @param delivery turns the event into what the caller gets
-     * @return the result of the delivery, null when the time ran out
+     * @param deadline until when
+     * @param delivery makes of the event what the caller gets
+     * @return what the delivery made; null when the time ran out
      */
     public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -146,18 +146,18 @@ public final class EventSource<E> {
                 }
             }
         } finally {
-            // If this was the leader, another thread has to become it.
+            // Whoever waits for the leader may have to become it.
             changed.signalAll();
             lock.unlock();
         }
     }
 
-    /** Takes an event without waiting; returns null when there is none. With the lock held. */
+    /** Takes an event if one is there, without waiting; null when there is none. With the lock held. */
     public <R> R poll(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
         return take(wanted, delivery, true);
     }
 
-    /** Takes an event; if it is not to look into the file, only one of those that were already read. */
+    /** Takes an event; only of those that were read already when it is not to look further. */
     private <R> R take(Predicate<? super E> wanted, Delivery<E, R> delivery, boolean look) throws RdmaException {
         while (true) {
             E event = takePending(wanted);
@@ -174,24 +174,24 @@ public final class EventSource<E> {
         }
     }
 
-    /** Reads all events that the kernel has reported, and keeps them for the threads that wait. With the lock held. */
+    /** Reads all that the kernel has reported and keeps it for those who wait. With the lock held. */
     public void readAll() throws RdmaException {
         readUntil(event -> false);
     }
 
     /**
-     * As {@link #readAll}, before an object that events may name is destroyed. A failed read does not prevent that: C
-     * waits only for events that were read, and the kernel reports no more of them for a removed device.
+     * As {@link #readAll}, before an object that events may name is destroyed. What cannot be read is no reason to keep
+     * it: C waits for events that were read only, and of a device that was removed the kernel gives no more of them.
      */
     public void readBeforeDestroy() {
         try {
             readAll();
         } catch (RdmaException e) {
-            LOG.debug("an object is destroyed although its last events could not be read", e);
+            LOG.debug("an object is destroyed without a look at its last events", e);
         }
     }
 
-    /** Makes all waiting threads ask their guards again. */
+    /** Ends all waits for now: each asks its guard again. */
     public void wake() {
         lock.lock();
         try {
@@ -201,7 +201,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** A thread that is not waiting yet asks its guard with the lock held, so it need not be woken. */
+    /** Who is not waiting yet asks its guard with the lock held, so it needs no waking. */
     private void wakeAll() {
         if (polling) {
             poller.wake();
@@ -209,7 +209,7 @@ public final class EventSource<E> {
         changed.signalAll();
     }
 
-    /** Removes and returns the events that were read and not taken yet. With the lock held. */
+    /** Takes out all events that were read and not asked for yet. With the lock held. */
     public List<E> removePending(Predicate<? super E> which) {
         List<E> removed = new ArrayList<>();
         for (Iterator<E> i = pending.iterator(); i.hasNext();) {
@@ -222,7 +222,7 @@ public final class EventSource<E> {
         return removed;
     }
 
-    /** Adds events that were removed from here or from another source. */
+    /** Gives back events that were removed, or takes over those of another source. */
     public void addPending(List<E> events) {
         lock.lock();
         try {
@@ -233,7 +233,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Frees what waiting needed; no thread may be waiting. */
+    /** Frees what waiting needed; nobody may be waiting. */
     public void close() throws RdmaException {
         lock.lock();
         try {
@@ -282,7 +282,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Converts nanoseconds to the milliseconds of poll(2), rounded up. */
+    /** How long a pause of the given nanoseconds is in the milliseconds of poll(2), rounded up. */
     static int milliseconds(long nanos) {
         long rounded = TimeUnit.NANOSECONDS.toMillis(nanos);
         return (int) Math.min(Integer.MAX_VALUE, nanos % 1_000_000 == 0 ? rounded : rounded + 1);

@@ -14,8 +14,8 @@ import io.rdmacm.bindings.pollfd;
 import io.rdmacm.verbs.RdmaException;
 
 /**
- * Waits for files with poll(2), together with an eventfd that {@link #wake()} and Thread.interrupt() write to. For one
- * thread at a time.
+ * Waits for files with poll(2), together with an event counter that {@link #wake()} and Thread.interrupt() write to.
+ * One thread at a time.
  */
 public final class Poller {
     private static final long POLLFD_SIZE = pollfd.sizeof();
@@ -28,13 +28,13 @@ public final class Poller {
     private final MemorySegment segment;
     private final long memory;
     private final long counter;
-    // Guarded by this, so that a wake never writes to a closed file descriptor, which may have been reused.
+    // guarded by this, so that a wake never writes to a file that was closed and given to somebody else
     private boolean closed;
 
     /**
-     * Creates a poller.
+     * A poller.
      *
-     * @param files the file descriptors to wait for, open until after the last wait
+     * @param files what it waits for, open until after its last wait
      */
     public Poller(int... files) throws RdmaException {
         this.files = files.clone();
@@ -44,7 +44,7 @@ public final class Poller {
         this.wakeup = Libc.eventfd();
     }
 
-    /** Returns when a file is readable, the time has run out, or {@link #wake()} was called: the caller looks which. */
+    /** Returns when a file is readable, the time has run out, or somebody woke it: the caller looks which. */
     public void await(Deadline deadline) throws RdmaException, InterruptedException {
         int ready = interruptor.run(() -> {
             for (int i = 0; i < files.length; i++) {
@@ -56,7 +56,7 @@ public final class Poller {
         if (ready > 0) {
             for (int i = 0; i < files.length; i++) {
                 if ((Memory.getShort(memory + i * POLLFD_SIZE + REVENTS) & Libc.POLLNVAL) != 0) {
-                    throw new RdmaException("poll", "file descriptor " + files[i] + " was closed by the program");
+                    throw new RdmaException("poll", "file descriptor " + files[i] + " was closed behind our back");
                 }
             }
             if (Memory.getShort(counter + REVENTS) != 0) {
@@ -68,7 +68,7 @@ public final class Poller {
         }
     }
 
-    /** Ends the current wait, or the next one if no thread is waiting. */
+    /** Ends the wait, or the next one. */
     public synchronized void wake() {
         if (closed) {
             return;
@@ -80,7 +80,7 @@ public final class Poller {
         }
     }
 
-    /** Closes the eventfd; no thread may be waiting. */
+    /** Frees what waiting needed; nobody may be waiting. */
     public synchronized void close() throws RdmaException {
         if (!closed) {
             closed = true;
@@ -100,7 +100,7 @@ public final class Poller {
         int run() throws RdmaException;
     }
 
-    /** Reports Thread.interrupt() during a wait, as the JDK does it for subclasses of AbstractSelector. */
+    /** The JDK's own way, open to subclasses of AbstractSelector, to be told of Thread.interrupt() during a wait. */
     private final class Interruptor extends AbstractSelector {
         Interruptor() {
             super(null);
