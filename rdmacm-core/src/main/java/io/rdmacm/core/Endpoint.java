@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.rdma_cm_id;
+import io.rdmacm.verbs.AccessFlag;
+import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CFunction;
+import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.SendOpcode;
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.internal.Deadline;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.VerbsAccess;
@@ -25,26 +38,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The synchronous side of librdmacm: a connection-manager id without a channel (rdma_create_id(3) with a null channel,
- * rdma_create_ep(3)), and the helpers of {@code rdma_verbs.h}. Each call returns when what it asks for is done.
+ * The synchronous side of librdmacm: a connection-manager id without an event channel (rdma_create_id(3) with a null
+ * channel, rdma_create_ep(3)) and the helpers of {@code rdma_verbs.h}, which register memory, post work and wait for
+ * completions. Each call returns when what it asks for is done.
  *
- * <p>What C makes by itself is made here too: completion queues and their channels for sends and receives, a protection
- * domain. All of that, and the regions that were registered here, end with the endpoint.
+ * <p>As in C, an endpoint creates what it is not given: a protection domain, and completion queues with channels for
+ * sends and for receives. These are closed with the endpoint, and so are the memory regions registered through it.
  *
- * <p>Other than in C, every call that waits takes a Duration, ends by an interrupt, is woken by {@link #close()} of
- * another thread, and ends when the connection does: whoever waits watches the events of the connection, and as soon as
- * the end of it is read, work that is still posted is flushed. What an event says comes as an exception: a rejection
- * with its private data, an unreachable peer, a disconnect. After a failed or interrupted step of connecting, the
- * endpoint is good for {@link #close()} only.
+ * <p>Unlike in C, every call that waits takes a timeout, can be interrupted, and ends when another thread calls
+ * {@link #close()} or when the connection ends. A waiting thread also watches the events of the connection; as soon as
+ * one of them says that the connection has ended, all posted work is flushed. Failures are exceptions: a rejection with
+ * its private data, an unreachable peer, a disconnect. If a step of connecting fails or is interrupted, the endpoint
+ * can only be closed.
  *
- * <p>All methods may be called from any thread. Those that move data are in {@link EndpointTransfers}.
+ * <p>Posting copies and allocates nothing. The number {@code context} of a post comes back as
+ * {@link WorkCompletion#workRequestId()}. Memory is given as a region with an offset and a length in bytes, or as a
+ * {@link ScatterGatherList}. Sends, reads and writes produce a completion if their flags contain
+ * {@link SendFlag#SIGNALED}, or always if {@link EndpointAttributes#signalAll()} is set; failed ones always do.
+ *
+ * <p>All methods may be called from any thread. Posting is fastest when one thread posts sends and one posts receives;
+ * threads that wait for the same kind of completions take turns.
  */
-public final class Endpoint extends EndpointTransfers {
+public final class Endpoint extends NativeObject {
     private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
 
     private final EventChannel channel;
     private final CmId id;
-    // For what getRequest gives; null when their queue pairs are made by their users.
+    // For the queue pairs of the endpoints that getRequest returns; null if the caller creates those.
     private final EndpointAttributes acceptedAttributes;
     private final ReentrantLock disconnecting = new ReentrantLock();
     private final EndpointResources resources;
@@ -63,9 +83,9 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * A new endpoint, neither bound nor connected ({@code rdma_create_id} without a channel).
+     * Creates an endpoint that is neither bound nor connected ({@code rdma_create_id} without a channel).
      *
-     * @param portSpace what its port is a port of
+     * @param portSpace the port space of its port
      */
     @CFunction("rdma_create_id")
     public static Endpoint open(PortSpace portSpace) throws RdmaException {
@@ -73,12 +93,13 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * An endpoint that is ready to connect: address and route resolved, queue pair made ({@code rdma_create_ep}).
+     * Creates an endpoint that is ready to connect: its address and route are resolved, and its queue pair is created
+     * ({@code rdma_create_ep}).
      *
-     * @param peer the peer
-     * @param portSpace what the port is a port of
-     * @param attributes of the queue pair; null to make it later
-     * @param timeout how long all of that may take
+     * @param peer the address to connect to
+     * @param portSpace the port space of the peer's port
+     * @param attributes of the queue pair; null to create it later
+     * @param timeout the longest time that all of this may take
      */
     @CFunction("rdma_create_ep")
     public static Endpoint createActive(SocketAddress peer, PortSpace portSpace, EndpointAttributes attributes,
@@ -87,14 +108,13 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * As {@link #createActive(SocketAddress, PortSpace, EndpointAttributes, Duration)}, from a given address of
-     * this machine.
+     * As {@link #createActive(SocketAddress, PortSpace, EndpointAttributes, Duration)}, from a given local address.
      *
-     * @param local null to let the kernel choose
-     * @param peer the peer
-     * @param portSpace what the port is a port of
-     * @param attributes of the queue pair; null to make it later
-     * @param timeout how long all of that may take
+     * @param local the address to connect from; null to let the kernel choose
+     * @param peer the address to connect to
+     * @param portSpace the port space of the peer's port
+     * @param attributes of the queue pair; null to create it later
+     * @param timeout the longest time that all of this may take
      */
     @CFunction("rdma_create_ep")
     public static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace,
@@ -103,11 +123,11 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * An endpoint that is ready to listen ({@code rdma_create_ep} with {@code RAI_PASSIVE}).
+     * Creates an endpoint that is ready to listen ({@code rdma_create_ep} with {@code RAI_PASSIVE}).
      *
-     * @param local with the port 0 for any port; the wildcard address for all devices
-     * @param portSpace what the port is a port of
-     * @param attributes of the queue pairs of the endpoints that {@link #getRequest} gives; null to make them later
+     * @param local the address to listen on; port 0 for any free port, the wildcard address for all devices
+     * @param portSpace the port space of the port
+     * @param attributes of the queue pairs of the endpoints that {@link #getRequest} returns; null to create them later
      */
     @CFunction("rdma_create_ep")
     public static Endpoint createPassive(SocketAddress local, PortSpace portSpace, EndpointAttributes attributes)
@@ -126,18 +146,19 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * As the other two, by what {@link AddressInfo#resolve} found: ready to listen when it has the flag PASSIVE, else
-     * ready to connect. Where it names routes, these are taken.
+     * Creates an endpoint from what {@link AddressInfo#resolve} found ({@code rdma_create_ep}): ready to listen if it
+     * has the flag PASSIVE, otherwise ready to connect. If it has routes, they are used.
      *
-     * @param info without data that must go along with the connect: such services are connected step by step
-     * @param attributes of the queue pair, or of those that {@link #getRequest} gives; null to make them later
-     * @param timeout how long all of that may take
+     * @param info must not have connect data; connect to such a service step by step
+     * @param attributes of the queue pair, or of those of the endpoints that {@link #getRequest} returns; null to
+     *        create them later
+     * @param timeout the longest time that all of this may take
      */
     @CFunction("rdma_create_ep")
     public static Endpoint create(AddressInfo info, EndpointAttributes attributes, Duration timeout)
             throws RdmaException, InterruptedException {
         if (info.connectData().length > 0) {
-            throw new IllegalArgumentException("this service wants data with the connect: " + info);
+            throw new IllegalArgumentException("this service requires data with the connect: " + info);
         }
         if (info.flags().contains(AddressInfo.Flag.PASSIVE)) {
             return createPassive(required(info.source(), "source", info), info.portSpace(), attributes);
@@ -189,7 +210,7 @@ public final class Endpoint extends EndpointTransfers {
         return endpoint;
     }
 
-    /** The new id of a connect request gets a channel of its own, as in C: it is independent of the listener. */
+    /** As in C, the id of a connect request gets a channel of its own, so that it does not depend on the listener. */
     private static Endpoint requested(CmId requested) throws RdmaException {
         EventChannel channel = null;
         Endpoint endpoint = null;
@@ -208,58 +229,72 @@ public final class Endpoint extends EndpointTransfers {
         return endpoint;
     }
 
-    /** The id, for its options and addresses. Its events are taken by this endpoint. */
+    /** Returns the id, for its options and addresses. Its events are consumed by this endpoint. */
     public CmId id() {
         life().ensureOpen();
         return id;
     }
 
-    /** Where it is between creation and the end of its connection. */
+    /** Returns the state of the id, from idle to disconnected. */
     public CmIdState state() {
         life().ensureOpen();
         return id.state();
     }
 
-    /** The address of this side; IllegalStateException when it has none yet. */
+    /**
+     * Returns the local address.
+     *
+     * @throws IllegalStateException when it has none yet
+     */
     public InetSocketAddress localAddress() {
         life().ensureOpen();
         return id.localAddress();
     }
 
-    /** The address of the other side; IllegalStateException when it has none yet. */
+    /**
+     * Returns the address of the peer.
+     *
+     * @throws IllegalStateException when it is not known yet
+     */
     public InetSocketAddress peerAddress() {
         life().ensureOpen();
         return id.peerAddress();
     }
 
-    /** The device that it is bound to; IllegalStateException when it is not bound to one yet. */
+    /**
+     * Returns the device that the endpoint is bound to.
+     *
+     * @throws IllegalStateException when it is not bound to one yet
+     */
     public VerbsContext context() {
         life().ensureOpen();
         return id.context();
     }
 
-    /** The queue pair; empty before it is made. It is closed by the endpoint. */
+    /** Returns the queue pair; empty until it is created. It is closed with the endpoint. */
     public Optional<QueuePair> queuePair() {
         life().ensureOpen();
         return Optional.ofNullable(resources.queues()).map(EndpointQueues::queuePair);
     }
 
     /**
-     * What the peer said when it asked for the connection, or answered: parameters and private data. Empty before that,
-     * and for datagrams.
+     * Returns the parameters and private data of the peer's connect request or answer; empty until one has arrived, and
+     * for datagrams.
      */
     public Optional<ConnectionParameters> peerParameters() {
         life().ensureOpen();
         return Optional.ofNullable(peerParameters);
     }
 
-    /** How to send datagrams to the peer; empty before it has answered a connect, and for connections. */
+    /**
+     * Returns how to send datagrams to the peer; empty until it has answered a {@link #connect}, and for connections.
+     */
     public Optional<DatagramParameters> datagramParameters() {
         life().ensureOpen();
         return Optional.ofNullable(datagramParameters);
     }
 
-    /** Binds it to an address of this machine, see {@link CmId#bindAddress}. */
+    /** Binds the endpoint to a local address, see {@link CmId#bindAddress}. */
     @CFunction("rdma_bind_addr")
     public void bindAddress(SocketAddress local) throws RdmaException {
         life().ensureOpen();
@@ -269,9 +304,9 @@ public final class Endpoint extends EndpointTransfers {
     /**
      * Resolves the peer's address ({@code rdma_resolve_addr}).
      *
-     * @param local null to let the kernel choose
-     * @param peer the peer
-     * @param timeout how long at most
+     * @param local the address to connect from; null to let the kernel choose
+     * @param peer the address to resolve
+     * @param timeout the longest time to wait
      * @throws UnreachableException when no RDMA device leads there
      */
     @CFunction("rdma_resolve_addr")
@@ -283,7 +318,7 @@ public final class Endpoint extends EndpointTransfers {
     /**
      * Resolves the route to the peer ({@code rdma_resolve_route}).
      *
-     * @param timeout how long at most
+     * @param timeout the longest time to wait
      * @throws UnreachableException when there is none
      */
     @CFunction("rdma_resolve_route")
@@ -291,7 +326,7 @@ public final class Endpoint extends EndpointTransfers {
         step(CmEventType.ROUTE_RESOLVED, timeout, id::resolveRoute);
     }
 
-    /** Begins to listen, see {@link CmId#listen}. */
+    /** Starts to listen for connect requests, see {@link CmId#listen}. */
     @CFunction("rdma_listen")
     public void listen(int backlog) throws RdmaException {
         life().ensureOpen();
@@ -301,10 +336,10 @@ public final class Endpoint extends EndpointTransfers {
     /**
      * Waits for the next connect request ({@code rdma_get_request}).
      *
-     * @param timeout how long at most
-     * @return an endpoint to accept or reject, and to close; with a queue pair when this one was given attributes for
-     *         it. It lives on when this one is closed.
-     * @throws RdmaException EINVAL of rdma_create_qp when the peer has given up; the next call gives the next request
+     * @param timeout the longest time to wait
+     * @return an endpoint to accept or reject, and to close. It has a queue pair if this endpoint was created with
+     *         attributes for it. It stays open when this endpoint is closed.
+     * @throws RdmaException EINVAL of rdma_create_qp when the peer has given up; call again for the next request
      */
     @CFunction("rdma_get_request")
     public Endpoint getRequest(Duration timeout) throws RdmaException, InterruptedException {
@@ -330,8 +365,8 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * Makes the queue pair ({@code rdma_create_qp}), and what the attributes leave to it: completion queues with
-     * channels, and a protection domain. Receives can be posted then.
+     * Creates the queue pair ({@code rdma_create_qp}), with the completion queues, channels and protection domain that
+     * the attributes do not give. Receives can be posted afterwards.
      */
     @CFunction("rdma_create_qp")
     public void createQueuePair(EndpointAttributes attributes) throws RdmaException {
@@ -346,8 +381,8 @@ public final class Endpoint extends EndpointTransfers {
     /**
      * Connects ({@code rdma_connect}).
      *
-     * @param parameters with at most 56 bytes of private data; 180 for datagrams
-     * @param timeout how long at most
+     * @param parameters with at most 56 bytes of private data, 180 for datagrams
+     * @param timeout the longest time to wait
      * @throws RejectedException when the peer rejects, with its private data
      * @throws UnreachableException when the peer does not answer
      */
@@ -357,11 +392,11 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * Takes the connection that the peer asked for, and waits until the peer knows ({@code rdma_accept}); for datagrams
-     * there is nothing to wait for.
+     * Accepts the connection that the peer requested ({@code rdma_accept}), and waits until it is established. For
+     * datagrams there is nothing to wait for.
      *
-     * @param parameters with at most 196 bytes of private data; 136 for datagrams
-     * @param timeout how long at most
+     * @param parameters with at most 196 bytes of private data, 136 for datagrams
+     * @param timeout the longest time to wait
      */
     @CFunction("rdma_accept")
     public void accept(ConnectionParameters parameters, Duration timeout) throws RdmaException, InterruptedException {
@@ -374,9 +409,9 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * Rejects the connection that the peer asked for ({@code rdma_reject}).
+     * Rejects the connection that the peer requested ({@code rdma_reject}).
      *
-     * @param privateData what the peer is told; at most 148 bytes, 136 for datagrams
+     * @param privateData sent to the peer, at most 148 bytes, 136 for datagrams
      */
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
@@ -385,16 +420,221 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * Ends the connection, flushes what is posted, and waits until the peer has answered ({@code rdma_disconnect}).
+     * Returns the protection domain: that of the attributes, or else the endpoint's own, which is allocated by the
+     * first call.
+     */
+    public ProtectionDomain protectionDomain() throws RdmaException {
+        life().enter();
+        try {
+            return resources.domain();
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Creates a shared receive queue in the protection domain of the endpoint ({@code rdma_create_srq},
+     * {@code rdma_create_srq_ex}). To be called before the queue pair is created, which then uses it; other queue pairs
+     * may share it. It is closed with the endpoint.
+     */
+    @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+            throws RdmaException {
+        life().enter();
+        try {
+            return resources.createSharedReceiveQueue(attributes);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Registers memory for messages ({@code rdma_reg_msgs}) in the protection domain of the endpoint. The region is
+     * closed with the endpoint, unless it was closed before.
      *
-     * @param timeout how long at most; the connection is at an end on this side even when the peer does not answer
+     * @param memory native, see {@link ProtectionDomain#register}
+     */
+    @CFunction("rdma_reg_msgs")
+    public MemoryRegion registerMessages(MemorySegment memory) throws RdmaException {
+        return register(memory, AccessFlag.LOCAL_WRITE);
+    }
+
+    /**
+     * Registers memory that the peer may read ({@code rdma_reg_read}), otherwise as {@link #registerMessages}.
+     *
+     * @param memory native, see {@link ProtectionDomain#register}
+     */
+    @CFunction("rdma_reg_read")
+    public MemoryRegion registerRead(MemorySegment memory) throws RdmaException {
+        return register(memory, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    }
+
+    /**
+     * Registers memory that the peer may write ({@code rdma_reg_write}), otherwise as {@link #registerMessages}.
+     *
+     * @param memory native, see {@link ProtectionDomain#register}
+     */
+    @CFunction("rdma_reg_write")
+    public MemoryRegion registerWrite(MemorySegment memory) throws RdmaException {
+        return register(memory, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    }
+
+    /** Deregisters memory ({@code rdma_dereg_mr}); the same as closing the region. */
+    @CFunction("rdma_dereg_mr")
+    public void deregister(MemoryRegion region) throws RdmaException {
+        life().ensureOpen();
+        region.close();
+    }
+
+    /**
+     * Posts a receive ({@code rdma_post_recv}), to the shared receive queue if there is one. The first 40 bytes of a
+     * received datagram are reserved for the route header.
+     */
+    @CFunction("rdma_post_recv")
+    public void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
+        queues().receiver().post(context, region, offset, length);
+    }
+
+    /** Posts a receive into several parts of memory ({@code rdma_post_recvv}). */
+    @CFunction("rdma_post_recvv")
+    public void postReceive(long context, ScatterGatherList list) throws RdmaException {
+        queues().receiver().post(context, list);
+    }
+
+    /** Posts a message ({@code rdma_post_send}). */
+    @CFunction("rdma_post_send")
+    public void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
+            throws RdmaException {
+        queues().sender().post(SendOpcode.SEND, context, region, offset, length, flags, 0, 0);
+    }
+
+    /** Posts a message that consists of several parts of memory ({@code rdma_post_sendv}). */
+    @CFunction("rdma_post_sendv")
+    public void postSend(long context, ScatterGatherList list, Set<SendFlag> flags) throws RdmaException {
+        queues().sender().post(SendOpcode.SEND, context, list, flags, 0, 0);
+    }
+
+    /** Posts a read of the peer's memory ({@code rdma_post_read}). */
+    @CFunction("rdma_post_read")
+    public void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            long remoteAddress, int remoteKey) throws RdmaException {
+        queues().sender().post(SendOpcode.RDMA_READ, context, region, offset, length, flags, remoteAddress,
+                remoteKey);
+    }
+
+    /** Posts a read of the peer's memory into several parts of memory ({@code rdma_post_readv}). */
+    @CFunction("rdma_post_readv")
+    public void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
+            throws RdmaException {
+        queues().sender().post(SendOpcode.RDMA_READ, context, list, flags, remoteAddress, remoteKey);
+    }
+
+    /** Posts a write to the peer's memory ({@code rdma_post_write}). */
+    @CFunction("rdma_post_write")
+    public void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            long remoteAddress, int remoteKey) throws RdmaException {
+        queues().sender().post(SendOpcode.RDMA_WRITE, context, region, offset, length, flags, remoteAddress,
+                remoteKey);
+    }
+
+    /** Posts a write of several parts of memory to the peer's memory ({@code rdma_post_writev}). */
+    @CFunction("rdma_post_writev")
+    public void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
+            throws RdmaException {
+        queues().sender().post(SendOpcode.RDMA_WRITE, context, list, flags, remoteAddress, remoteKey);
+    }
+
+    /**
+     * Posts a datagram ({@code rdma_post_ud_send}), with the queue key of the port space UDP.
+     *
+     * @param context comes back with the completion
+     * @param region open
+     * @param offset in bytes
+     * @param length in bytes
+     * @param flags how it is sent
+     * @param peer created in {@link #protectionDomain()}; for a peer that was connected to, from the address of
+     *        {@link #datagramParameters()}
+     * @param peerQueuePairNumber the number of the peer's queue pair
+     */
+    @CFunction("rdma_post_ud_send")
+    public void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+            AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
+        queues().sender().postDatagram(context, region, offset, length, flags, peer, peerQueuePairNumber);
+    }
+
+    /**
+     * Waits for the next completion of a send, write or read ({@code rdma_get_send_comp}).
+     *
+     * @param timeout the longest time to wait
+     * @return the completion, of a success or a failure
+     * @throws DisconnectedException when the connection has ended and no posted work is left that could complete
+     * @throws RdmaTimeoutException when nothing completed in time
+     * @throws RdmaClosedException when the endpoint was closed by another thread
+     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     */
+    @CFunction("rdma_get_send_comp")
+    public WorkCompletion getSendCompletion(Duration timeout) throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return queues().sender().completions().take(timeout);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * As {@link #getSendCompletion}, but takes all completions that are there into a buffer. Allocates nothing if it
+     * does not have to wait.
+     *
+     * @param completions filled with as many as fit
+     * @param timeout the longest time to wait
+     * @return how many were taken, at least 1
+     */
+    @CFunction("rdma_get_send_comp")
+    public int getSendCompletions(Completions completions, Duration timeout)
+            throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return queues().sender().completions().take(completions, timeout);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /** As {@link #getSendCompletion}, for receives ({@code rdma_get_recv_comp}). */
+    @CFunction("rdma_get_recv_comp")
+    public WorkCompletion getReceiveCompletion(Duration timeout) throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return queues().receiver().completions().take(timeout);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /** As {@link #getSendCompletions}, for receives. */
+    @CFunction("rdma_get_recv_comp")
+    public int getReceiveCompletions(Completions completions, Duration timeout)
+            throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return queues().receiver().completions().take(completions, timeout);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Disconnects ({@code rdma_disconnect}): ends the connection, flushes posted work, and waits for the peer's answer.
+     *
+     * @param timeout the longest time to wait; this side is disconnected even if the peer does not answer
      */
     @CFunction("rdma_disconnect")
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
         try {
             Deadline deadline = Deadline.after(timeout);
-            // Only one thread gets the event; the others find the state changed.
+            // Only one thread gets the event; the others see that the state has changed.
             if (!disconnecting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 throw new RdmaTimeoutException("rdma_disconnect", this + " is being disconnected by another thread");
             }
@@ -412,11 +652,11 @@ public final class Endpoint extends EndpointTransfers {
     }
 
     /**
-     * Ends the connection, and frees all that was made for it, with the shared receive queue of its {@link #id()}
-     * ({@code rdma_destroy_ep}). Threads that wait in this endpoint get an {@link RdmaClosedException}.
+     * Ends the connection and closes everything that was created for it, including the shared receive queue of its
+     * {@link #id()} ({@code rdma_destroy_ep}). Threads that wait in this endpoint get an {@link RdmaClosedException}.
      *
-     * @throws IllegalStateException when something of it is still used by what was not made by this endpoint, as its
-     *         own protection domain or its {@link #id()} can be; nothing is changed then
+     * @throws IllegalStateException when a part of it, such as its own protection domain or its {@link #id()}, is in
+     *         use by an object that was not created by this endpoint; then nothing is changed
      */
     @Override
     public void close() throws RdmaException {
@@ -435,7 +675,7 @@ public final class Endpoint extends EndpointTransfers {
     @Override
     @CFunction({"rdma_destroy_ep", "rdma_destroy_qp", "rdma_destroy_id"})
     protected void destroy() throws RdmaException {
-        // now that nobody is inside, an event that is open is the program's
+        // No thread is inside any more, so an event that is still open is the program's.
         resources.requireUnused(List.of(id, channel), false);
         resources.close();
         id.close();
@@ -447,12 +687,12 @@ public final class Endpoint extends EndpointTransfers {
         void run(Duration limit) throws RdmaException;
     }
 
-    /** Begins something and waits for the event that says that it is done. */
+    /** Starts a step and waits for the event that completes it. */
     private void step(CmEventType done, Duration timeout, Begin begin) throws RdmaException, InterruptedException {
         life().enter();
         try {
             Deadline deadline = Deadline.after(timeout);
-            begin.run(kernelLimit(deadline));
+            begin.run(deadline.remainingForKernel());
             try (CmEvent event = await(done, deadline.remaining())) {
                 note(event);
             }
@@ -465,7 +705,7 @@ public final class Endpoint extends EndpointTransfers {
         return channel.await(id, expected, timeout, life());
     }
 
-    /** Keeps what the peer says first; after its request an ESTABLISHED tells nothing new. */
+    /** Keeps what the peer said first: after a connect request, ESTABLISHED says nothing new. */
     private void note(CmEvent event) {
         boolean tells = event.type() == CmEventType.CONNECT_REQUEST || event.type() == CmEventType.ESTABLISHED;
         if (tells && isDatagram()) {
@@ -475,23 +715,29 @@ public final class Endpoint extends EndpointTransfers {
         }
     }
 
-    /** The time that is left, as the kernel takes it. */
-    private static Duration kernelLimit(Deadline deadline) {
-        long most = TimeUnit.MILLISECONDS.toNanos(Integer.MAX_VALUE);
-        long least = TimeUnit.MILLISECONDS.toNanos(1);
-        return Duration.ofNanos(Math.clamp(deadline.remainingNanos(), least, most));
-    }
-
     private boolean isDatagram() {
         return id.portSpace().queuePairType() == QueuePairType.UD;
     }
 
-    @Override
-    EndpointResources resources() {
-        return resources;
+    private MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
+        life().enter();
+        try {
+            return resources.register(memory, access);
+        } finally {
+            life().leave();
+        }
     }
 
-    /** The connection is at an end: what is posted must be flushed, and whoever waits must look. */
+    private EndpointQueues queues() {
+        life().ensureOpen();
+        EndpointQueues queues = resources.queues();
+        if (queues == null) {
+            throw new IllegalStateException(this + " has no queue pair, next comes: createQueuePair");
+        }
+        return queues;
+    }
+
+    /** Called once the connection has ended: flushes posted work and wakes waiting threads. */
     private void ended() {
         try {
             id.disconnect();

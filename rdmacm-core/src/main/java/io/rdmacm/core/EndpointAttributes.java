@@ -9,15 +9,16 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePairCapabilities;
 
 /**
- * What the queue pair of an {@link Endpoint} is made with: the {@code pd} and {@code qp_init_attr} of rdma_create_ep(3)
+ * The attributes of the queue pair of an {@link Endpoint}: the {@code pd} and {@code qp_init_attr} of rdma_create_ep(3)
  * and rdma_create_qp(3). Immutable.
  *
- * @param protectionDomain whose memory it uses; empty to have the endpoint make one, which ends with it
- * @param sendQueue where finished sends are reported; empty to have the endpoint make one, of the size of the send
- *        queue, with a channel of its own
+ * @param protectionDomain the domain of its memory regions; if empty, the endpoint allocates one and closes it at its
+ *        end
+ * @param sendQueue where the completions of sends are reported; if empty, the endpoint creates a completion queue as
+ *        large as the send queue, with a channel of its own
  * @param receiveQueue the same for receives
  * @param capabilities the sizes; the device may give more
- * @param signalAll whether every send gives a completion, whatever its flags say ({@code sq_sig_all})
+ * @param signalAll whether every send produces a completion, whatever its flags ({@code sq_sig_all})
  */
 public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Optional<CompletionQueue> sendQueue,
         Optional<CompletionQueue> receiveQueue, QueuePairCapabilities capabilities, boolean signalAll) {
@@ -29,17 +30,20 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
         Objects.requireNonNull(capabilities, "capabilities");
     }
 
-    /** 16 sends and 16 receives, one scatter/gather entry each, nothing inline; all else made by the endpoint. */
+    /**
+     * Returns the default attributes: 16 sends and 16 receives with one scatter/gather entry each, no inline data;
+     * everything else is created by the endpoint.
+     */
     public static EndpointAttributes defaults() {
         return builder().build();
     }
 
-    /** Begins with the values of {@link #defaults()}. */
+    /** Returns a builder that starts with the values of {@link #defaults()}. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Makes {@link EndpointAttributes}. */
+    /** Builds {@link EndpointAttributes}. */
     public static final class Builder {
         private ProtectionDomain protectionDomain;
         private CompletionQueue sendQueue;
@@ -54,62 +58,62 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
         private Builder() {
         }
 
-        /** Whose memory it uses; of the device of the endpoint. */
+        /** Sets the domain of its memory regions, which must be of the device of the endpoint. */
         public Builder protectionDomain(ProtectionDomain domain) {
             protectionDomain = domain;
             return this;
         }
 
-        /** Where finished sends are reported. They are taken from that queue, not by the endpoint. */
+        /** Sets where the completions of sends are reported. The caller takes them from that queue. */
         public Builder sendQueue(CompletionQueue queue) {
             sendQueue = queue;
             return this;
         }
 
-        /** Where finished receives are reported. They are taken from that queue, not by the endpoint. */
+        /** Sets where the completions of receives are reported. The caller takes them from that queue. */
         public Builder receiveQueue(CompletionQueue queue) {
             receiveQueue = queue;
             return this;
         }
 
-        /** How many sends can be outstanding. */
+        /** Sets how many sends can be outstanding. */
         public Builder maxSendRequests(int count) {
             maxSendRequests = count;
             return this;
         }
 
-        /** How many receives can be outstanding. */
+        /** Sets how many receives can be outstanding. */
         public Builder maxReceiveRequests(int count) {
             maxReceiveRequests = count;
             return this;
         }
 
-        /** How many parts of memory a send may have. */
+        /** Sets how many parts of memory a send may have. */
         public Builder maxSendScatterGather(int count) {
             maxSendScatterGather = count;
             return this;
         }
 
-        /** How many parts of memory a receive may have. */
+        /** Sets how many parts of memory a receive may have. */
         public Builder maxReceiveScatterGather(int count) {
             maxReceiveScatterGather = count;
             return this;
         }
 
-        /** How many bytes a send can carry inline. */
+        /** Sets how many bytes a send can carry inline. */
         public Builder maxInlineData(int bytes) {
             maxInlineData = bytes;
             return this;
         }
 
-        /** Whether every send gives a completion, whatever its flags say. */
+        /** Sets whether every send produces a completion, whatever its flags. */
         public Builder signalAll(boolean on) {
             signalAll = on;
             return this;
         }
 
         /**
-         * The attributes.
+         * Returns the attributes.
          *
          * @throws IllegalArgumentException when a size is negative
          */

@@ -2,7 +2,6 @@
 package io.rdmacm.core;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
@@ -13,41 +12,53 @@ import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletion;
+import io.rdmacm.verbs.internal.CompletionWait;
 import io.rdmacm.verbs.internal.Deadline;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.Poller;
 
 /**
- * The completions of one direction of an endpoint, with a queue and a channel of their own. Whoever waits for them
- * watches the events of the connection too, because only these tell that the peer has left.
+ * The completions of one direction of an endpoint, with a completion queue and a channel of their own. A thread that
+ * waits for them watches the events of the connection too, because only these tell that the peer has left.
  */
-final class EndpointCompletions {
+final class EndpointCompletions implements CompletionWait.Source {
+    private final String function;
     private final Lifetime owner;
     private final CmId id;
     private final EventChannel events;
     private final CompletionChannel channel;
     private final CompletionQueue queue;
     private final Poller poller;
-    // held by the one who waits, and by the one who uses the buffer
-    private final ReentrantLock waiting = new ReentrantLock();
-    private final Completions single = Completions.allocate(1);
-    // What was posted and will give a completion, less what was taken.
+    private final CompletionWait waiting;
+    // How many requests were posted that will give a completion, less the completions taken.
     private final AtomicLong outstanding = new AtomicLong();
+    // Both guarded by the lock of the wait.
+    private final Completions single = Completions.allocate(1);
+    private boolean polledAfterEnd;
 
-    private EndpointCompletions(Lifetime owner, CmId id, EventChannel events, CompletionChannel channel,
+    private EndpointCompletions(String function, Lifetime owner, CmId id, CompletionChannel channel,
             CompletionQueue queue, Poller poller) {
+        this.function = function;
         this.owner = owner;
         this.id = id;
-        this.events = events;
+        this.events = id.channel();
         this.channel = channel;
         this.queue = queue;
         this.poller = poller;
+        this.waiting = new CompletionWait(id, new ReentrantLock(), this);
     }
 
-    static EndpointCompletions create(Lifetime owner, CmId id, int capacity) throws RdmaException {
+    /**
+     * Creates the queue and the channel.
+     *
+     * @param function the C function that waits for these completions, for messages
+     * @param owner the life of the endpoint, whose close ends all waits
+     * @param id the id of the endpoint
+     * @param capacity how many completions the queue holds at least
+     */
+    static EndpointCompletions create(String function, Lifetime owner, CmId id, int capacity) throws RdmaException {
         VerbsContext context = id.context();
         CompletionChannel channel = context.createCompletionChannel();
         CompletionQueue queue = null;
@@ -63,110 +74,89 @@ final class EndpointCompletions {
                 channel.close();
             }
         }
-        return new EndpointCompletions(owner, id, id.channel(), channel, queue, poller);
+        return new EndpointCompletions(function, owner, id, channel, queue, poller);
     }
 
     CompletionQueue queue() {
         return queue;
     }
 
-    /** What ends with it. */
+    /** The native objects that are closed with it. */
     Stream<NativeObject> parts() {
         return Stream.of(queue, channel);
     }
 
-    /** Something was posted that will give a completion. */
+    /** Counts a request that was posted and will give a completion. */
     void posted() {
         outstanding.getAndIncrement();
     }
 
-    /** One completion, copied. */
-    WorkCompletion take(String function, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = Deadline.after(timeout);
-        lock(function, deadline);
-        try {
-            waitFor(single, function, deadline);
-            return single.at(0).copy();
-        } finally {
-            waiting.unlock();
-        }
+    /** Takes one completion and returns a copy of it. */
+    WorkCompletion take(Duration timeout) throws RdmaException, InterruptedException {
+        WorkCompletion[] copy = new WorkCompletion[1];
+        waiting.take(function, EndpointCompletions::pollOne, this, copy, timeout);
+        return copy[0];
     }
 
-    /** As many completions as there are and fit, at least one. Allocates nothing when it needs not wait. */
-    int take(Completions completions, String function, Duration timeout) throws RdmaException, InterruptedException {
-        if (waiting.tryLock()) {
-            try {
-                int taken = poll(completions);
-                if (taken > 0) {
-                    return taken;
-                }
-            } finally {
-                waiting.unlock();
-            }
-        }
-        Deadline deadline = Deadline.after(timeout);
-        lock(function, deadline);
-        try {
-            return waitFor(completions, function, deadline);
-        } finally {
-            waiting.unlock();
-        }
+    /** Takes as many completions as there are and fit, at least one. */
+    int take(Completions completions, Duration timeout) throws RdmaException, InterruptedException {
+        return waiting.take(function, EndpointCompletions::poll, this, completions, timeout);
     }
 
-    /** Whoever waits looks again. */
+    /** Makes waiting threads look again. */
     void wake() {
         poller.wake();
     }
 
-    /** After the queue pair is closed, and when nobody is inside. */
+    /** Closes queue and channel; after the queue pair is closed, and when nobody waits. */
     void close() throws RdmaException {
         queue.close();
         channel.close();
         poller.close();
     }
 
-    private void lock(String function, Deadline deadline) throws RdmaException, InterruptedException {
-        if (!waiting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-            throw new RdmaTimeoutException(function, function + ": another thread waited for the completions");
-        }
+    @Override
+    public void arm() throws RdmaException {
+        queue.requestNotification(false);
     }
 
-    private int waitFor(Completions completions, String function, Deadline deadline)
-            throws RdmaException, InterruptedException {
-        while (true) {
-            if (!owner.isOpen()) {
-                throw new RdmaClosedException(function, "the " + owner);
-            }
-            int taken = poll(completions);
-            if (taken == 0) {
-                // A completion that comes between a poll and the arming raises no event: so poll again.
-                queue.requestNotification(false);
-                taken = poll(completions);
-            }
-            if (taken == 0 && hasEnded()) {
-                taken = poll(completions);
-                if (taken == 0 && outstanding.get() <= 0) {
-                    throw new DisconnectedException(function + ", with no work left that could complete, of " + id);
-                }
-            }
-            if (taken > 0) {
-                return taken;
-            }
-            if (deadline.hasPassed()) {
-                throw new RdmaTimeoutException(function, function + ": nothing completed in time on " + id);
-            }
-            poller.await(deadline);
-            while (channel.pollEvent().isPresent()) {
-                // it only said that it is time to poll
-                continue;
-            }
+    @Override
+    public boolean sleep(Deadline deadline) throws RdmaException, InterruptedException {
+        if (!owner.isOpen()) {
+            throw new RdmaClosedException(function, "the " + owner);
         }
+        if (hasEnded() && outstanding.get() <= 0) {
+            if (polledAfterEnd) {
+                throw new DisconnectedException(function + ", with no work left that could complete, of " + id);
+            }
+            // Whatever arrived before the end is in the queue by now, so poll once more before giving up.
+            polledAfterEnd = true;
+            return true;
+        }
+        boolean inTime = !deadline.hasPassed();
+        if (inTime) {
+            poller.await(deadline);
+        }
+        // Events only say that it is time to poll. They are consumed also when nothing was waited for: each arming
+        // can raise one, and those of a program that only ever looks would pile up in the kernel.
+        while (channel.pollEvent().isPresent()) {
+            continue;
+        }
+        return inTime;
     }
 
     private int poll(Completions completions) throws RdmaException {
         int taken = queue.poll(completions);
         if (taken > 0) {
             outstanding.addAndGet(-taken);
+        }
+        return taken;
+    }
+
+    private int pollOne(WorkCompletion[] copy) throws RdmaException {
+        int taken = poll(single);
+        if (taken > 0) {
+            copy[0] = single.at(0).copy();
         }
         return taken;
     }

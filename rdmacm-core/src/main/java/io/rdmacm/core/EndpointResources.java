@@ -19,15 +19,15 @@ import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.internal.Lifetime;
 import io.rdmacm.verbs.internal.VerbsAccess;
 
-/** What was made for an endpoint after it was made itself, and ends with it. */
+/** What is created for an endpoint on demand and closed with it. */
 final class EndpointResources {
     private final CmId id;
     private final Lifetime owner;
-    // All below is guarded by this.
+    // Guarded by this.
     private final Set<MemoryRegion> regions = new LinkedHashSet<>();
     private ProtectionDomain own;
     private ProtectionDomain given;
-    // read without the lock by the data path
+    // written under the lock, read without it when posting
     private volatile EndpointQueues queues;
 
     EndpointResources(CmId id, Lifetime owner) {
@@ -35,7 +35,7 @@ final class EndpointResources {
         this.owner = owner;
     }
 
-    /** The domain of the attributes, else one that is made now. */
+    /** Returns the domain of the attributes, else the endpoint's own, which is allocated on the first call. */
     synchronized ProtectionDomain domain() throws RdmaException {
         if (given != null) {
             return given;
@@ -75,12 +75,12 @@ final class EndpointResources {
         return region;
     }
 
-    /** Null before there is a queue pair. */
+    /** Returns null before there is a queue pair. */
     EndpointQueues queues() {
         return queues;
     }
 
-    /** Whoever waits for completions looks again. */
+    /** Makes threads that wait for completions look again. */
     void wake() {
         EndpointQueues current = queues;
         if (current != null) {
@@ -89,10 +89,11 @@ final class EndpointResources {
     }
 
     /**
-     * Refuses while something of the endpoint is used by what was not made here: then no part of it may go.
+     * Refuses while a part of the endpoint is in use by an object that is not one of its parts: then no part may be
+     * closed.
      *
-     * @param bases what was made before all this
-     * @param inside whether threads may be inside, which hold events for a moment
+     * @param bases the parts that are not kept here
+     * @param inside whether threads may be inside the endpoint, which hold events for a moment
      */
     synchronized void requireUnused(List<NativeObject> bases, boolean inside) {
         List<Lifetime> parts = parts(bases).map(VerbsAccess.get()::lifeOf).toList();
@@ -112,12 +113,12 @@ final class EndpointResources {
                 Stream.of(id.sharedReceiveQueue(), own).filter(Objects::nonNull)).flatMap(Function.identity());
     }
 
-    /** Each step does nothing the second time, so that a close that failed can be repeated. */
+    /** Closes everything. A close that failed can be repeated, because closing a part twice does nothing. */
     synchronized void close() throws RdmaException {
         if (queues != null) {
             queues.close();
         }
-        // As in C whoever made it: the queue pair may use it, and then nobody else could have closed it before.
+        // As in C, whoever created it: the queue pair may use it, so nobody could have closed it before.
         SharedReceiveQueue shared = id.sharedReceiveQueue();
         if (shared != null) {
             shared.close();

@@ -4,10 +4,13 @@ package io.rdmacm.core;
 import java.util.Objects;
 
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ReceiveRequest;
+import io.rdmacm.verbs.SendRequest;
 
 /**
- * The parts of memory of one message, for the vector forms of {@link Endpoint}: an array of {@code struct ibv_sge}.
- * Made once and used for any number of posts, which copy it. For one thread at a time.
+ * The parts of memory of one message, for the vector forms of the posts of {@link Endpoint}: what C passes as an array
+ * of {@code struct ibv_sge}. It can be used for any number of posts; each post copies it into its work request, and
+ * checks the regions then. For one thread at a time.
  */
 public final class ScatterGatherList {
     private final MemoryRegion[] regions;
@@ -22,9 +25,9 @@ public final class ScatterGatherList {
     }
 
     /**
-     * An empty list.
+     * Returns an empty list.
      *
-     * @param capacity how many parts it has room for, at least 1
+     * @param capacity the largest number of parts, at least 1
      */
     public static ScatterGatherList allocate(int capacity) {
         if (capacity < 1) {
@@ -33,7 +36,7 @@ public final class ScatterGatherList {
         return new ScatterGatherList(capacity);
     }
 
-    /** Forgets all parts. */
+    /** Removes all parts. */
     public ScatterGatherList clear() {
         size = 0;
         return this;
@@ -43,14 +46,14 @@ public final class ScatterGatherList {
      * Adds a part of a region at the end.
      *
      * @param region open
-     * @param offset in bytes
+     * @param offset in the region, in bytes
      * @param length in bytes
-     * @throws IllegalStateException when there is no room
-     * @throws IndexOutOfBoundsException when the region has no such part
+     * @throws IllegalStateException when the list is full
+     * @throws IndexOutOfBoundsException when the part is not within the region
      */
     public ScatterGatherList add(MemoryRegion region, long offset, int length) {
         if (size == regions.length) {
-            throw new IllegalStateException("the list has room for " + size + " parts, and they are there");
+            throw new IllegalStateException("the list is full: it has room for " + size + " parts");
         }
         Objects.checkFromIndexSize(offset, length, region.length());
         regions[size] = region;
@@ -60,25 +63,29 @@ public final class ScatterGatherList {
         return this;
     }
 
-    /** How many parts there are. */
+    /** Returns the number of parts. */
     public int size() {
         return size;
     }
 
-    /** How many parts there is room for. */
+    /** Returns how many parts there is room for. */
     public int capacity() {
         return regions.length;
     }
 
-    MemoryRegion region(int index) {
-        return regions[index];
+    /** Makes the parts the data of a request, in place of what it had. */
+    void writeTo(SendRequest request) {
+        request.noData();
+        for (int i = 0; i < size; i++) {
+            request.data(i, regions[i], offsets[i], lengths[i]);
+        }
     }
 
-    long offset(int index) {
-        return offsets[index];
-    }
-
-    int length(int index) {
-        return lengths[index];
+    /** Makes the parts the memory of a request, in place of what it had. */
+    void writeTo(ReceiveRequest request) {
+        request.noData();
+        for (int i = 0; i < size; i++) {
+            request.data(i, regions[i], offsets[i], lengths[i]);
+        }
     }
 }

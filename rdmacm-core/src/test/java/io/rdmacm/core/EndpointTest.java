@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
@@ -18,8 +19,10 @@ import java.util.concurrent.CyclicBarrier;
 import com.sun.management.ThreadMXBean;
 import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.AddressHandle;
+import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.SendFlag;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
@@ -276,6 +279,46 @@ class EndpointTest {
                 }
             }
             assertThat(allocated).describedAs("bytes allocated by 80 posts").isZero();
+        }
+    }
+
+    @Test
+    void takingCompletionsThatAreThereAllocatesNothing() throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Completions completions = Completions.allocate(4);
+        try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
+            long allocated = -1;
+            // the first rounds load classes and run in the interpreter
+            for (int round = 0; round < 3000 && allocated != 0; round++) {
+                pair.server.postReceive(round, pair.serverMemory, 0, 8);
+                pair.client.postSend(round, pair.clientMemory, 0, 8, SIGNALED);
+                pair.client.getSendCompletion(Loopback.TIMEOUT);
+                // the peer acknowledges a message after it has completed its receive
+                long before = threads.getCurrentThreadAllocatedBytes();
+                int taken = pair.server.getReceiveCompletions(completions, Loopback.TIMEOUT);
+                allocated = threads.getCurrentThreadAllocatedBytes() - before;
+                assertThat(taken).isEqualTo(1);
+            }
+            assertThat(allocated).describedAs("bytes allocated by taking a completion").isZero();
+        }
+    }
+
+    @Test
+    void lookingForCompletionsLeavesNoEventsBehind() throws Exception {
+        try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
+            CompletionChannel channel = pair.server.queuePair().orElseThrow().receiveQueue().channel().orElseThrow();
+            for (int i = 0; i < 10; i++) {
+                // arms the queue, so that the message raises an event
+                assertThatThrownBy(() -> pair.server.getReceiveCompletion(Duration.ZERO))
+                        .isInstanceOf(RdmaTimeoutException.class);
+                pair.server.postReceive(i, pair.serverMemory, 0, 8);
+                pair.client.postSend(i, pair.clientMemory, 0, 8, SIGNALED);
+                pair.client.getSendCompletion(Loopback.TIMEOUT);
+                assertThat(pair.server.getReceiveCompletion(Loopback.TIMEOUT).workRequestId()).isEqualTo(i);
+            }
+            assertThatThrownBy(() -> pair.server.getReceiveCompletion(Duration.ZERO))
+                    .isInstanceOf(RdmaTimeoutException.class);
+            assertThat(channel.pollEvent()).isEmpty();
         }
     }
 

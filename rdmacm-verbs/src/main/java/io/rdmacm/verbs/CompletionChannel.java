@@ -81,8 +81,11 @@ public final class CompletionChannel extends NativeObject {
     public CompletionQueue getEvent(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
         try {
-            return required(events.next(queue -> true, () -> ensureOpenFor(null), Deadline.after(timeout), q -> q),
-                    timeout);
+            CompletionQueue queue = events.next(q -> true, () -> ensureOpenFor(null), Deadline.after(timeout), q -> q);
+            if (queue == null) {
+                throw new RdmaTimeoutException("ibv_get_cq_event", "no completion event within " + timeout);
+            }
+            return queue;
         } finally {
             life().leave();
         }
@@ -106,13 +109,17 @@ public final class CompletionChannel extends NativeObject {
         }
     }
 
-    /** Waits for an event of one queue; those of others are kept for whoever asks for them. */
-    void awaitEvent(CompletionQueue queue, Duration timeout) throws RdmaException, InterruptedException {
+    /**
+     * Waits for an event of one queue, which was found empty after it was armed. Events of other queues are kept for
+     * the threads that wait for them.
+     *
+     * @return false when there was none in time
+     */
+    boolean awaitEvent(CompletionQueue queue, Deadline deadline) throws RdmaException, InterruptedException {
         life().enter();
         try {
-            // The queue was found empty after it was armed, so an event is hardly there.
-            required(events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), Deadline.after(timeout), q -> q),
-                    timeout);
+            // an event is hardly there yet, so do not look for one first
+            return events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), deadline, q -> q) != null;
         } finally {
             life().leave();
         }
@@ -155,13 +162,6 @@ public final class CompletionChannel extends NativeObject {
     protected void destroy() throws RdmaException {
         Check.returned(DESTROY, DESTROY.callInt(address()));
         events.close();
-    }
-
-    private static CompletionQueue required(CompletionQueue queue, Duration timeout) throws RdmaTimeoutException {
-        if (queue == null) {
-            throw new RdmaTimeoutException("ibv_get_cq_event", "no completion event within " + timeout);
-        }
-        return queue;
     }
 
     private void ensureOpenFor(CompletionQueue queue) throws RdmaClosedException {

@@ -6,7 +6,6 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.Rdma;
@@ -17,6 +16,7 @@ import io.rdmacm.verbs.internal.Arguments;
 import io.rdmacm.verbs.internal.Bias;
 import io.rdmacm.verbs.internal.BiasedLock;
 import io.rdmacm.verbs.internal.Check;
+import io.rdmacm.verbs.internal.CompletionWait;
 import io.rdmacm.verbs.internal.ContextOps;
 import io.rdmacm.verbs.internal.Deadline;
 import io.rdmacm.verbs.internal.DriverCall;
@@ -46,8 +46,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private final DriverCall poll;
     private final DriverCall requestNotification;
     private volatile int capacity;
-    // One event wakes one thread; a second one would wait for an event that the first has taken.
-    private final ReentrantLock waiting = new ReentrantLock();
+    private final CompletionWait waiting;
 
     CompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address, long size) {
         super(life, address, size);
@@ -57,6 +56,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         this.poll = ContextOps.POLL_CQ.call(address, true);
         this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, context.postsInUserSpace());
         this.capacity = readCapacity(address, life);
+        this.waiting = new CompletionWait(life, new ReentrantLock(), new ChannelEvents());
     }
 
     static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
@@ -194,31 +194,16 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * @throws InterruptedException when this thread was interrupted; no completion is lost
      */
     public int await(Completions completions, Duration timeout) throws RdmaException, InterruptedException {
-        return await(() -> poll(completions), timeout);
+        return await(CompletionQueue::poll, this, completions, timeout);
     }
 
-    /** A way to take completions. */
-    @FunctionalInterface
-    interface Take {
-        /** How many were taken, without waiting. */
-        int take() throws RdmaException;
-    }
-
-    /** Takes and waits in the order that loses none. */
-    final int await(Take take, Duration timeout) throws RdmaException, InterruptedException {
+    /** Takes completions in one of the ways to take them, and waits when there are none. */
+    final <Q, B> int await(CompletionWait.Poll<Q, B> poll, Q queue, B buffer, Duration timeout)
+            throws RdmaException, InterruptedException {
         life().enter();
         try {
             requireChannel();
-            Deadline deadline = Deadline.after(timeout);
-            if (!waiting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-                throw new RdmaTimeoutException("ibv_get_cq_event", "another thread waited for this completion queue"
-                        + " for " + timeout);
-            }
-            try {
-                return takeOrWait(take, deadline);
-            } finally {
-                waiting.unlock();
-            }
+            return waiting.take("ibv_get_cq_event", poll, queue, buffer, timeout);
         } catch (IllegalStateException e) {
             throw closedMeanwhile(e);
         } finally {
@@ -226,17 +211,16 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    private int takeOrWait(Take take, Deadline deadline) throws RdmaException, InterruptedException {
-        while (true) {
-            int taken = take.take();
-            if (taken == 0) {
-                requestNotification(false);
-                taken = take.take();
-            }
-            if (taken > 0) {
-                return taken;
-            }
-            channel.awaitEvent(this, deadline.remaining());
+    /** Events of this queue arrive through its channel. */
+    private final class ChannelEvents implements CompletionWait.Source {
+        @Override
+        public void arm() throws RdmaException {
+            requestNotification(false);
+        }
+
+        @Override
+        public boolean sleep(Deadline deadline) throws RdmaException, InterruptedException {
+            return channel.awaitEvent(CompletionQueue.this, deadline);
         }
     }
 

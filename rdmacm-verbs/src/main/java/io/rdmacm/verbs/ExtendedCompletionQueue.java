@@ -35,7 +35,6 @@ import io.rdmacm.verbs.internal.NativeFunction;
 public final class ExtendedCompletionQueue extends CompletionQueue {
     private final Set<CompletionField> fields;
     private final CompletionCursor cursor;
-    private final Take take = this::takeCursor;
 
     private ExtendedCompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address,
             Set<CompletionField> fields) {
@@ -133,15 +132,16 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
      */
     @CFunction("ibv_start_poll")
     public CompletionCursor awaitPoll(Duration timeout) throws RdmaException, InterruptedException {
-        await(take, timeout);
+        await(ExtendedCompletionQueue::tryStart, this, cursor, timeout);
         return cursor;
     }
 
-    private int takeCursor() throws RdmaException {
-        if (cursor.start()) {
+    /** Leaves the cursor open when there is a completion. */
+    private int tryStart(CompletionCursor on) throws RdmaException {
+        if (on.start()) {
             return 1;
         }
-        cursor.close();
+        on.close();
         return 0;
     }
 

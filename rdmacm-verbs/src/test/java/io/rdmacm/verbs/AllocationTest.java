@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.EnumSet;
 
 import com.sun.management.ThreadMXBean;
@@ -47,11 +48,11 @@ class AllocationTest {
 
     @FunctionalInterface
     private interface Work {
-        void run() throws RdmaException;
+        void run() throws RdmaException, InterruptedException;
     }
 
     /** What allocates a little in each iteration has no round without, however long it is run. */
-    private void assertAllocatesNothing(Work work) throws RdmaException {
+    private void assertAllocatesNothing(Work work) throws RdmaException, InterruptedException {
         long allocated = -1;
         for (int round = 0; round < MOST_ROUNDS && allocated != 0; round++) {
             long before = threads.getCurrentThreadAllocatedBytes();
@@ -71,7 +72,7 @@ class AllocationTest {
     }
 
     @Test
-    void oneRequestAtATime() throws RdmaException {
+    void oneRequestAtATime() throws Exception {
         SendRequest send = SendRequests.allocate(1, 3).get(0);
         ReceiveRequest receive = ReceiveRequests.allocate(1, 3).get(0);
         Completions completions = Completions.allocate(4);
@@ -117,7 +118,23 @@ class AllocationTest {
     }
 
     @Test
-    void batches() throws RdmaException {
+    void waitingForCompletionsThatAreThere() throws Exception {
+        SendRequest send = SendRequests.allocate(1, 1).get(0).data(stack.region(), 0, 8);
+        Completions completions = Completions.allocate(4);
+        try (CompletionQueue queue = stack.context().createCompletionQueue(16, stack.channel());
+                QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
+                        .completionQueue(queue).build())) {
+            assertAllocatesNothing(() -> {
+                pair.postSend(send);
+                polled += queue.await(completions, Duration.ZERO);
+                used++;
+            });
+        }
+        assertThat(polled).isEqualTo(used);
+    }
+
+    @Test
+    void batches() throws Exception {
         SendRequests sends = SendRequests.allocate(8, 1);
         ReceiveRequests receives = ReceiveRequests.allocate(8, 1);
         Completions completions = Completions.allocate(8);
@@ -134,7 +151,7 @@ class AllocationTest {
     }
 
     @Test
-    void sendBatchesAndCursors() throws RdmaException {
+    void sendBatchesAndCursors() throws Exception {
         FakeVerbs.call("fake_equip_queue_pairs", stack.context().handle().address());
         FakeVerbs.call("fake_equip_completion", stack.context().handle().address());
         MemorySegment message = MemorySegment.ofArray(new byte[64]);
@@ -166,7 +183,7 @@ class AllocationTest {
     }
 
     @Test
-    void theExtendedFunctions() throws RdmaException {
+    void theExtendedFunctions() throws Exception {
         QueuePairExOps send = new QueuePairExOps(stack.queuePair().handle().address(), true);
         CompletionQueueExOps poll = new CompletionQueueExOps(stack.queue().handle().address());
         try (Arena arena = Arena.ofConfined()) {

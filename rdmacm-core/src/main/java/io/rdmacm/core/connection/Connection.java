@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmIdState;
 import io.rdmacm.core.ConnectionParameters;
@@ -19,24 +20,25 @@ import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairAttributes;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.RnrTimer;
 import io.rdmacm.verbs.WorkCompletion;
 import io.rdmacm.verbs.WorkCompletionException;
 import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.internal.CompletionWait;
+import io.rdmacm.verbs.internal.Deadline;
 
 /**
- * A reliable connection that carries messages: what one side sends is received by the other whole, once, and in order.
- * One message is one send of the C API, without any header: the peer may be a C program.
+ * A reliable connection that carries messages: each message arrives whole, once and in order. A message is one send of
+ * the C API, without any header, so the peer may be a C program.
  *
- * <p>All methods may be called from any number of threads. Those that wait take a time-out, and end by an interrupt, by
- * {@link #close()} from another thread, and by the end of the connection:
+ * <p>All methods may be called from any number of threads. Those that wait take a timeout and can be interrupted. They
+ * also end when the connection does:
  * <ul>
- * <li>{@link DisconnectedException} when the peer has ended it, or has died. {@link #receive} throws it only when all
+ * <li>{@link DisconnectedException} when the peer has disconnected or died. {@link #receive} throws it only after all
  * messages that arrived before have been received.
- * <li>{@link WorkCompletionException} when it broke: a message was longer than the receiver's buffers, or the peer
- * cannot be reached any more.
- * <li>{@link RdmaClosedException} after {@link #close()}.
+ * <li>{@link WorkCompletionException} when the connection broke, because a message was longer than the receiver's
+ * buffers or the peer can no longer be reached.
+ * <li>{@link RdmaClosedException} after {@link #close()}, also when another thread called it.
  * </ul>
  */
 public final class Connection implements AutoCloseable {
@@ -52,10 +54,13 @@ public final class Connection implements AutoCloseable {
     private final InetSocketAddress peerAddress;
     private final ProtectionDomain domain;
     private final ConnectionQueues queues;
-    // Guarded by the lock of the link: closing keeps everybody out, freeing one closer at a time; closed is when all
-    // is freed.
+    private final CompletionWait waiting;
+    // Guarded by the lock of the link.
+    // Set by the first close, for good: nothing can be sent or received any more.
     private boolean closing;
+    // Set while a thread frees the resources; the others wait for it.
     private boolean freeing;
+    // Set when everything is freed.
     private boolean closed;
 
     private Connection(ConnectionManager manager, Link link, ConnectionSettings settings, DeviceResources device)
@@ -67,16 +72,17 @@ public final class Connection implements AutoCloseable {
         this.peerAddress = link.id().peerAddress();
         this.domain = device.domain();
         this.queues = ConnectionQueues.create(device, link.id(), settings, this::wake);
+        this.waiting = new CompletionWait(this, link.lock, new DeviceEvents());
     }
 
-    /** For an id that is bound to a device; not connected yet. */
+    /** Creates a connection for an id that is bound to a device and not connected yet. */
     static Connection create(ConnectionManager manager, Link link, ConnectionSettings settings)
             throws RdmaException {
         try {
             return new Connection(manager, link, settings, manager.device(link.id()));
         } catch (RdmaException e) {
-            // C has no other word for an id whose peer has given up, and no event either. A reject tells.
-            if (e.errnoName().equals("EINVAL") && link.isRequest() && !canReject(link)) {
+            // EINVAL is all that C says when the peer has given up, and no event reports it. A reject then fails, too.
+            if (e.errno() == Rdma.EINVAL() && link.isRequest() && !canReject(link)) {
                 throw gone(link, e);
             }
             throw e;
@@ -84,69 +90,70 @@ public final class Connection implements AutoCloseable {
     }
 
     /** The client's part of the handshake. */
-    void connect(Limit limit) throws RdmaException, InterruptedException {
+    void connect(Deadline deadline) throws RdmaException, InterruptedException {
         link.id().connect(settings.parameters());
-        link.await(CmEventType.ESTABLISHED, limit);
+        link.await(CmEventType.ESTABLISHED, deadline);
         hurryRetries();
     }
 
     /** The server's part of the handshake. */
-    void accept(ConnectionParameters parameters, Limit limit) throws RdmaException, InterruptedException {
+    void accept(ConnectionParameters parameters, Deadline deadline) throws RdmaException, InterruptedException {
         try {
             link.id().accept(parameters);
         } catch (RdmaException | IllegalStateException e) {
             if (e instanceof IllegalStateException && !ENDED.contains(link.id().state())) {
                 throw e;
             }
-            // the peer has given up; depending on who knows first, C refuses or the id does
+            // the peer has given up: the id refuses if its event was handled already, otherwise C does
             throw gone(link, e);
         }
         hurryRetries();
-        link.await(CmEventType.ESTABLISHED, limit);
+        link.await(CmEventType.ESTABLISHED, deadline);
     }
 
-    /** The address of this side. */
+    /** Returns the local address. */
     public InetSocketAddress localAddress() {
         return localAddress;
     }
 
-    /** The address of the other side. */
+    /** Returns the address of the peer. */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
-    /** What this side was made with. */
+    /** Returns the settings of this side. */
     public ConnectionSettings settings() {
         return settings;
     }
 
     /**
-     * What the peer said when the connection was made: its private data, and what it can have outstanding. The private
-     * data may be longer than what the peer gave, filled with zeros.
+     * Returns the parameters that the peer sent when the connection was made. The private data may be longer than what
+     * the peer gave, padded with zeros.
      */
     public ConnectionParameters peerParameters() {
         return link.peerParameters();
     }
 
-    /** The private data of {@link #peerParameters()}. */
+    /** Returns the private data of {@link #peerParameters()}. */
     public byte[] privateData() {
         return link.peerParameters().privateData();
     }
 
-    /** The queue pair, for what is not offered here. Its completions are taken by this connection. */
+    /** Returns the queue pair, for what is not offered here. Its completions are consumed by this connection. */
     public QueuePair queuePair() {
         return queues.pair();
     }
 
     /**
-     * The protection domain of all connections of the manager over this device: for memory that the peer is to read or
-     * write, and for {@link #read} and {@link #write}. What is made of it is to be closed before the manager.
+     * Returns the protection domain that all connections of the manager over this device share. Memory that the peer
+     * reads or writes, and the local memory of {@link #read} and {@link #write}, is registered in it. Close what you
+     * create in it before the manager.
      */
     public ProtectionDomain protectionDomain() {
         return domain;
     }
 
-    /** Whether messages can be sent: it is neither closed nor ended, as far as this side knows. */
+    /** Returns whether messages can be sent: as far as this side knows, the connection is neither closed nor ended. */
     public boolean isConnected() {
         link.lock.lock();
         try {
@@ -157,14 +164,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Sends a message. The bytes are copied: the memory is free when this returns. It waits only when all send buffers
-     * are on their way.
+     * Sends a message. The bytes are copied, so the memory can be reused when this returns. Waits only when all send
+     * buffers are in flight.
      *
-     * @param data at most {@link ConnectionSettings#messageSize()} bytes, native or of the heap
-     * @param timeout how long at most
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes, in native or heap memory
+     * @param timeout the longest time to wait
      */
     public void send(MemorySegment data, Duration timeout) throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         if (data.byteSize() > settings.messageSize()) {
             throw new IllegalArgumentException("a message of " + data.byteSize()
                     + " bytes on a connection for messages of at most " + settings.messageSize());
@@ -173,7 +180,7 @@ public final class Connection implements AutoCloseable {
         try {
             while (!queues.canSend()) {
                 requireUsable(SEND);
-                progressOrWait(SEND, limit);
+                progressOrWait(SEND, deadline);
             }
             requireUsable(SEND);
             queues.send(data);
@@ -187,7 +194,10 @@ public final class Connection implements AutoCloseable {
         send(MemorySegment.ofArray(data), timeout);
     }
 
-    /** As {@link #send(MemorySegment, Duration)}, from the position of the buffer to its limit; it is then consumed. */
+    /**
+     * As {@link #send(MemorySegment, Duration)}, from the position of the buffer to its limit; sets the position to the
+     * limit.
+     */
     public void send(ByteBuffer data, Duration timeout) throws RdmaException, InterruptedException {
         send(MemorySegment.ofBuffer(data), timeout);
         data.position(data.limit());
@@ -196,18 +206,18 @@ public final class Connection implements AutoCloseable {
     /**
      * Waits for the next message.
      *
-     * @param timeout how long at most; zero only looks
-     * @return to be closed: its buffer is one of those that the peer can send to
-     * @throws DisconnectedException when the connection was ended, and all messages were received
+     * @param timeout the longest time to wait; zero to take a message only if one is there
+     * @return the message, to be closed: only then can the peer send into its buffer again
+     * @throws DisconnectedException when the connection has ended and all messages have been received
      */
     public Message receive(Duration timeout) throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         link.lock.lockInterruptibly();
         try {
             while (true) {
                 requireOpen(RECEIVE);
                 if (!queues.hasArrived()) {
-                    // What arrived before the end of the connection is in the queue when that is known.
+                    // Whatever arrived before the end of the connection is in the queue once that end is known.
                     progress();
                 }
                 ConnectionQueues.Arrived next = queues.nextArrived();
@@ -215,7 +225,7 @@ public final class Connection implements AutoCloseable {
                     return new Message(this, queues.memory(next), next.index());
                 }
                 requireUsable(RECEIVE);
-                progressOrWait(RECEIVE, limit);
+                progressOrWait(RECEIVE, deadline);
             }
         } finally {
             link.lock.unlock();
@@ -225,12 +235,13 @@ public final class Connection implements AutoCloseable {
     /**
      * Reads the peer's memory ({@code IBV_WR_RDMA_READ}), and waits until that is done.
      *
-     * @param local of {@link #protectionDomain()}, with {@link io.rdmacm.verbs.AccessFlag#LOCAL_WRITE}
-     * @param offset in bytes
+     * @param local the region to read into, of {@link #protectionDomain()}, with
+     *        {@link io.rdmacm.verbs.AccessFlag#LOCAL_WRITE}
+     * @param offset in the local region, in bytes
      * @param length in bytes
-     * @param remoteAddress where from
-     * @param remoteKey of the peer's region
-     * @param timeout how long at most; after that it may still happen
+     * @param remoteAddress the address to read from
+     * @param remoteKey the key of the peer's region
+     * @param timeout the longest time to wait; the memory may still be written after that
      */
     public void read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey, Duration timeout)
             throws RdmaException, InterruptedException {
@@ -240,12 +251,12 @@ public final class Connection implements AutoCloseable {
     /**
      * Writes to the peer's memory ({@code IBV_WR_RDMA_WRITE}), and waits until that is done.
      *
-     * @param local of {@link #protectionDomain()}
-     * @param offset in bytes
+     * @param local the region to write from, of {@link #protectionDomain()}
+     * @param offset in the local region, in bytes
      * @param length in bytes
-     * @param remoteAddress where to
-     * @param remoteKey of the peer's region
-     * @param timeout how long at most; after that it may still happen
+     * @param remoteAddress the address to write to
+     * @param remoteKey the key of the peer's region
+     * @param timeout the longest time to wait; the memory may still be written after that
      */
     public void write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
             Duration timeout) throws RdmaException, InterruptedException {
@@ -253,17 +264,18 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Waits until all that was sent has arrived, and ends the connection. What has arrived here can still be received.
+     * Waits until everything that was sent has arrived, and ends the connection. Messages that have arrived here can
+     * still be received.
      *
-     * @param timeout how long at most; then the connection is not ended
+     * @param timeout the longest time to wait; if it runs out, the connection is not ended
      */
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         link.lock.lockInterruptibly();
         try {
             requireOpen(SEND);
-            while (queues.hasSendsOnTheWay() && !hasEnded()) {
-                progressOrWait(SEND, limit);
+            while (queues.hasSendsInFlight() && !hasEnded()) {
+                progressOrWait(SEND, deadline);
                 requireOpen(SEND);
             }
             link.disconnect();
@@ -273,19 +285,20 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Ends the connection and frees all that belongs to it. Waits for messages that are on their way, and for the
-     * peer's farewell, no longer than {@link ConnectionSettings#linger()}, and not at all in an interrupted thread.
-     * Messages that were not received are lost. Does nothing the second time.
+     * Ends the connection and frees its resources. Waits for messages in flight and for the peer's answer to the
+     * disconnect, but no longer than {@link ConnectionSettings#linger()}, and not at all if the thread is interrupted.
+     * Messages that were not received are lost. Closing twice does nothing.
      *
-     * @throws IllegalStateException when something that a program made with what belongs to it, as with the completion
-     *         queue of its queue pair, is still open; nothing can be sent or received then, but this be called again
+     * @throws IllegalStateException when an object that the program created with a part of the connection, such as a
+     *         queue pair that uses its completion queue, is still open. Nothing can be sent or received any more;
+     *         call this again when that object is closed.
      */
     @Override
     public void close() throws RdmaException {
-        close(Limit.of(settings.linger()));
+        close(Deadline.after(settings.linger()));
     }
 
-    void close(Limit limit) throws RdmaException {
+    void close(Deadline deadline) throws RdmaException {
         if (!beginClose()) {
             return;
         }
@@ -293,7 +306,7 @@ public final class Connection implements AutoCloseable {
         try {
             link.lock.lock();
             try {
-                linger(limit);
+                linger(deadline);
             } finally {
                 link.lock.unlock();
             }
@@ -306,7 +319,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Whether there is something to close; when another thread is at it, that is known when it has ended. */
+    /** Returns whether there is something to close, after waiting for another thread that is closing now. */
     private boolean beginClose() {
         link.lock.lock();
         try {
@@ -333,7 +346,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** The buffer of a message is free again. */
+    /** Posts the buffer of a closed message again. */
     void giveBack(int index) throws RdmaException {
         link.lock.lock();
         try {
@@ -346,15 +359,15 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * The connection manager leaves the time after which a peer tries again to send to this side, when that had no free
-     * buffer, at its longest, which is 655 ms.
+     * Shortens the time after which the peer tries again to send when this side had no free buffer: the connection
+     * manager leaves it at the longest, which is 655 ms.
      */
     private void hurryRetries() {
         try {
             queues.pair().modify(QueuePairAttributes.builder().minRnrTimer(MIN_RNR_TIMER).build());
         } catch (RdmaException | IllegalStateException | IllegalArgumentException e) {
-            // also when the peer has broken the connection already: an error state takes no attributes
-            manager.remark("retries are slow", this, e);
+            // also if the peer has already broken the connection, because a queue pair in error takes no attributes
+            manager.logDebug("the RNR timer could not be set", this, e);
         }
     }
 
@@ -376,18 +389,18 @@ public final class Connection implements AutoCloseable {
     private void operate(boolean write, MemoryRegion local, long offset, int length, long remoteAddress,
             int remoteKey, Duration timeout) throws RdmaException, InterruptedException {
         Objects.requireNonNull(local, "local");
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         link.lock.lockInterruptibly();
         try {
             while (!queues.canOperate()) {
                 requireUsable(SEND);
-                progressOrWait(SEND, limit);
+                progressOrWait(SEND, deadline);
             }
             requireUsable(SEND);
             var operation = queues.operate(write, local, offset, length, remoteAddress, remoteKey);
             while (operation.completion() == null) {
                 requireOpen(SEND);
-                progressOrWait(SEND, limit);
+                progressOrWait(SEND, deadline);
             }
             if (operation.completion().status() != WorkCompletionStatus.SUCCESS) {
                 throw new WorkCompletionException(operation.completion());
@@ -397,23 +410,30 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Takes what has finished; when there is nothing, waits until something happens. The caller looks what. */
-    private void progressOrWait(String what, Limit limit) throws RdmaException, InterruptedException {
-        if (progress() > 0) {
-            return;
-        }
-        queues.arm();
-        if (progress() > 0) {
-            return;
-        }
-        long left = limit.leftNanos();
-        if (left == 0) {
-            throw new RdmaTimeoutException(what, what + ": nothing happened in time on " + this);
-        }
-        long ignored = link.changed.awaitNanos(left);
+    /** Takes completions, or waits until something happens when there are none. The caller looks what has changed. */
+    private void progressOrWait(String what, Deadline deadline) throws RdmaException, InterruptedException {
+        int ignored = waiting.takeOrSleep(what, (connection, none) -> connection.progress(), this, null, deadline);
     }
 
-    /** Takes what has finished. When that shows that the connection broke, the peer is told. */
+    /** The thread of the device takes the events of all completion queues and signals the condition of the link. */
+    private final class DeviceEvents implements CompletionWait.Source {
+        @Override
+        public void arm() throws RdmaException {
+            queues.arm();
+        }
+
+        @Override
+        public boolean sleep(Deadline deadline) throws InterruptedException {
+            long left = deadline.remainingNanos();
+            if (left == 0) {
+                return false;
+            }
+            long ignored = link.changed.awaitNanos(left);
+            return true;
+        }
+    }
+
+    /** Takes completions and returns how many. If they show that the connection broke, disconnects. */
     private int progress() throws RdmaException {
         int taken = queues.progress();
         if (taken > 0) {
@@ -452,26 +472,26 @@ public final class Connection implements AutoCloseable {
         return link.isDisconnected() || link.failure() != null || queues.failure() != null;
     }
 
-    /** Lets what is on its way arrive, and tells the peer, as far as that is possible. With the lock held. */
-    private void linger(Limit limit) {
+    /** Waits for messages in flight and disconnects, as far as that is possible. With the lock held. */
+    private void linger(Deadline deadline) {
         try {
-            while (queues.hasSendsOnTheWay() && !hasEnded()) {
-                progressOrWait(SEND, limit);
+            while (queues.hasSendsInFlight() && !hasEnded()) {
+                progressOrWait(SEND, deadline);
             }
             link.disconnect();
-            while (link.isDisconnected() && !link.isAnswered() && limit.leftNanos() > 0) {
-                long ignored = link.changed.awaitNanos(limit.leftNanos());
+            while (link.isDisconnected() && !link.isAnswered() && !deadline.hasPassed()) {
+                long ignored = link.changed.awaitNanos(deadline.remainingNanos());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RdmaException | IllegalStateException e) {
-            // the latter when the program has closed the queue that the ends of its sends are reported to
-            manager.remark("not a graceful end", this, e);
+            // IllegalStateException if the program has closed the completion queue
+            manager.logDebug("messages in flight may be lost", this, e);
         }
         try {
             link.disconnect();
         } catch (RdmaException e) {
-            manager.remark("not a graceful end", this, e);
+            manager.logDebug("could not be disconnected", this, e);
         }
     }
 

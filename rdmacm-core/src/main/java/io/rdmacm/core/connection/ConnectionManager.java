@@ -16,24 +16,22 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.internal.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes connections and listeners. One is enough for a program.
+ * Creates connections and listeners. A program needs only one.
  *
- * <p>It has daemon threads: one takes the connection-manager events of all its connections and listeners, answers
- * peers that disconnect, and closes ids; one for each device takes its completion events. They only wake the threads of
- * the program, and never run code of it. Everything else is done by the threads that call: they post, poll and copy.
+ * <p>A manager runs daemon threads: one handles the connection-manager events of all its connections and listeners, and
+ * one for each device handles completion events. They wake the threads of the program but never run its code. All other
+ * work, such as posting, polling and copying, is done by the calling threads.
  *
  * <p>All methods may be called from any thread.
  */
 public final class ConnectionManager implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
     private static final int BACKLOG = 64;
-    // The kernel's limits are whole milliseconds of an int.
-    private static final Duration LEAST = Duration.ofMillis(1);
-    private static final Duration MOST = Duration.ofMillis(Integer.MAX_VALUE);
 
     private final EventLoop loop;
     private final ReentrantLock lock = new ReentrantLock();
@@ -57,7 +55,7 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * A new manager.
+     * Creates a manager and starts its threads.
      *
      * @throws RdmaException ENODEV when this machine has no RDMA device
      */
@@ -66,9 +64,9 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * Listens with the default settings, and a backlog of 64.
+     * Listens with the default settings and a backlog of 64.
      *
-     * @param address with the port 0 for any port; the wildcard address for all devices
+     * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
      */
     public Listener listen(InetSocketAddress address) throws RdmaException {
         return listen(address, BACKLOG, ConnectionSettings.defaults());
@@ -77,9 +75,9 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param address with the port 0 for any port; the wildcard address for all devices
-     * @param backlog how many peers may wait to be accepted; more are rejected
-     * @param settings of the connections that are accepted
+     * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
+     * @param backlog how many peers may wait to be accepted; further ones are rejected
+     * @param settings of the accepted connections
      */
     public Listener listen(InetSocketAddress address, int backlog, ConnectionSettings settings) throws RdmaException {
         enter();
@@ -97,7 +95,11 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Connects with the default settings, see {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}. */
+    /**
+     * Connects with the default settings.
+     *
+     * @see #connect(InetSocketAddress, ConnectionSettings, Duration)
+     */
     public Connection connect(InetSocketAddress peer, Duration timeout) throws RdmaException, InterruptedException {
         return connect(peer, ConnectionSettings.defaults(), timeout);
     }
@@ -105,40 +107,40 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Connects.
      *
-     * @param peer the peer
-     * @param settings with at most 56 bytes of private data
-     * @param timeout how long at most
-     * @return to be closed
+     * @param peer the address to connect to
+     * @param settings of the connection, with at most 56 bytes of private data
+     * @param timeout the longest time to wait
+     * @return the connection, to be closed
      * @throws io.rdmacm.core.RejectedException when the peer rejects, with its private data, or nobody listens
      * @throws io.rdmacm.core.UnreachableException when the peer cannot be reached
-     * @throws io.rdmacm.verbs.RdmaTimeoutException when it was not connected in time
+     * @throws io.rdmacm.verbs.RdmaTimeoutException when there was no connection in time
      * @throws RdmaClosedException when the manager was closed by another thread
      */
     public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)
             throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         enter();
         try {
             Link link = Link.open(loop, peer.toString());
             boolean resolved = false;
             try {
-                link.id().resolveAddress(peer, kernelLimit(limit));
-                link.await(CmEventType.ADDR_RESOLVED, limit);
-                link.id().resolveRoute(kernelLimit(limit));
-                link.await(CmEventType.ROUTE_RESOLVED, limit);
+                link.id().resolveAddress(peer, deadline.remainingForKernel());
+                link.await(CmEventType.ADDR_RESOLVED, deadline);
+                link.id().resolveRoute(deadline.remainingForKernel());
+                link.await(CmEventType.ROUTE_RESOLVED, deadline);
                 resolved = true;
             } finally {
                 if (!resolved) {
                     link.close();
                 }
             }
-            return establish(link, settings, connection -> connection.connect(limit));
+            return establish(link, settings, connection -> connection.connect(deadline));
         } finally {
             leave();
         }
     }
 
-    /** Makes a connection of an id that is bound to a device; closes it when that fails. */
+    /** Makes a connection from an id that is bound to a device. Closes the id if that fails. */
     Connection establish(Link link, ConnectionSettings settings, Handshake handshake)
             throws RdmaException, InterruptedException {
         boolean made = false;
@@ -160,7 +162,7 @@ public final class ConnectionManager implements AutoCloseable {
                 return connection;
             } finally {
                 if (made && !established) {
-                    connection.close(Limit.of(Duration.ZERO));
+                    connection.close(Deadline.after(Duration.ZERO));
                 }
                 leave();
             }
@@ -172,11 +174,11 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * Closes all listeners and connections, and ends the threads. Whoever waits in one of them gets a
-     * {@link RdmaClosedException}. Does nothing the second time.
+     * Closes all listeners and connections, and ends the threads of the manager. Threads that wait in one of them get a
+     * {@link RdmaClosedException}. Closing twice does nothing.
      *
-     * @throws IllegalStateException when something that a program made of {@link Connection#protectionDomain()} is
-     *         still open; the connections are closed then, and this can be called again
+     * @throws IllegalStateException when an object that the program created in {@link Connection#protectionDomain()} is
+     *         still open. The connections are closed then; call this again when that object is closed.
      */
     @Override
     public void close() throws RdmaException {
@@ -192,7 +194,7 @@ public final class ConnectionManager implements AutoCloseable {
             listener.close();
         }
         closeConnections();
-        // Those that are being made, or are asked for: nobody will come to a connection any more.
+        // Ends the handshakes that are under way, and the requests that nobody has accepted.
         loop.failAll(new RdmaClosedException("rdma_connect", "the connection manager"));
         lock.lock();
         try {
@@ -206,7 +208,7 @@ public final class ConnectionManager implements AutoCloseable {
         free();
     }
 
-    /** The resources that connections over the device of an id share. */
+    /** Returns the resources that connections over the device of an id share. */
     DeviceResources device(CmId id) throws RdmaException {
         lock.lock();
         try {
@@ -239,7 +241,7 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    void remark(String what, Connection connection, Exception reason) {
+    void logDebug(String what, Connection connection, Exception reason) {
         LOG.debug("{}: {}", connection, what, reason);
     }
 
@@ -251,11 +253,11 @@ public final class ConnectionManager implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        // All together linger no longer than the most patient one.
+        // All of them share the longest of their linger times.
         Duration linger = open.stream().map(c -> c.settings().linger()).max(Duration::compareTo).orElse(Duration.ZERO);
-        Limit limit = Limit.of(linger);
+        Deadline deadline = Deadline.after(linger);
         for (Connection connection : open) {
-            connection.close(limit);
+            connection.close(deadline);
         }
     }
 
@@ -299,13 +301,5 @@ public final class ConnectionManager implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-    }
-
-    private static Duration kernelLimit(Limit limit) {
-        Duration left = limit.left();
-        if (left.compareTo(LEAST) < 0) {
-            return LEAST;
-        }
-        return left.compareTo(MOST) > 0 ? MOST : left;
     }
 }

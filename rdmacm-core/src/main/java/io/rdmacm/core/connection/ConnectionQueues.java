@@ -20,11 +20,11 @@ import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.WorkCompletion;
 
 /**
- * The queue pair of a connection, its buffers, and what is known of them. Everything here is guarded by the lock of the
+ * The queue pair of a connection, its buffers and their state. Everything here is guarded by the lock of the
  * connection.
  */
 final class ConnectionQueues {
-    // the kinds of work, in the upper half of the work request ids; the lower half is an index
+    // A work request id has the kind of work in its upper half, and the index of the request in the lower one.
     private static final int RECEIVE = 0;
     private static final int SEND = 1;
     private static final int OPERATION = 2;
@@ -42,21 +42,21 @@ final class ConnectionQueues {
     private final Completions completions = Completions.allocate(16);
     private final ArrayDeque<Integer> freeSends = new ArrayDeque<>();
     private final ArrayDeque<Integer> freeOperations = new ArrayDeque<>();
-    // Who waits for the operation of a slot; null when nobody does.
-    private final Operation[] waiting;
+    // By the index of the request; null when it is free.
+    private final Operation[] inFlight;
     private final Queue<Arrived> arrived = new ArrayDeque<>();
-    // The first work that failed.
+    // The first work request that failed.
     private WorkCompletion failure;
 
-    /** A message that has arrived: its buffer and its length. */
+    /** A message that has arrived: the index of its buffer and its length in bytes. */
     record Arrived(int index, int length) {
     }
 
-    /** A read or write that is on its way. */
+    /** A read or write that was posted. */
     static final class Operation {
         private WorkCompletion completion;
 
-        /** How it ended; null as long as it has not. */
+        /** Returns its completion, null as long as there is none. */
         WorkCompletion completion() {
             return completion;
         }
@@ -73,7 +73,7 @@ final class ConnectionQueues {
         this.receives = ReceiveRequests.allocate(settings.receiveBuffers(), 1);
         this.sends = SendRequests.allocate(settings.sendBuffers(), 1);
         this.operations = SendRequests.allocate(settings.operations(), 1);
-        this.waiting = new Operation[settings.operations()];
+        this.inFlight = new Operation[settings.operations()];
         for (int i = 0; i < settings.sendBuffers(); i++) {
             sends.get(i).id(id(SEND, i));
             freeSends.add(i);
@@ -84,7 +84,7 @@ final class ConnectionQueues {
         }
     }
 
-    /** With all receives posted. */
+    /** Creates the queues and posts all receives. */
     static ConnectionQueues create(DeviceResources device, CmId id, ConnectionSettings settings, Runnable waker)
             throws RdmaException {
         int sends = settings.sendBuffers() + settings.operations();
@@ -95,7 +95,7 @@ final class ConnectionQueues {
         boolean made = false;
         try {
             queue = device.createQueue(settings.receiveBuffers() + sends, waker);
-            // Memory that lives as long as somebody refers to it: messages outlive their connection.
+            // Messages outlive their connection, so the memory lives as long as anything refers to it.
             region = device.domain().register(Arena.ofAuto().allocate(bytes, LINE), AccessFlag.LOCAL_WRITE);
             pair = id.createQueuePair(device.domain(), QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxReceiveRequests(settings.receiveBuffers()).maxSendRequests(sends).build());
@@ -117,7 +117,7 @@ final class ConnectionQueues {
         return pair;
     }
 
-    /** Takes all that has finished; how much that was. */
+    /** Takes all completions that are there, and returns how many. */
     int progress() throws RdmaException {
         int total = 0;
         while (queue.poll(completions) > 0) {
@@ -129,12 +129,12 @@ final class ConnectionQueues {
         return total;
     }
 
-    /** Asks for an event; completions that are there already raise none. */
+    /** Asks for an event when the next completion arrives. */
     void arm() throws RdmaException {
         queue.requestNotification(false);
     }
 
-    /** The next message; null when there is none. */
+    /** Returns the next message, null when there is none. */
     Arrived nextArrived() {
         return arrived.poll();
     }
@@ -156,7 +156,7 @@ final class ConnectionQueues {
         return !freeSends.isEmpty();
     }
 
-    boolean hasSendsOnTheWay() {
+    boolean hasSendsInFlight() {
         return freeSends.size() < settings.sendBuffers() || freeOperations.size() < settings.operations();
     }
 
@@ -200,8 +200,8 @@ final class ConnectionQueues {
             }
             pair.postSend(request);
             posted = true;
-            waiting[index] = new Operation();
-            return waiting[index];
+            inFlight[index] = new Operation();
+            return inFlight[index];
         } finally {
             if (!posted) {
                 freeOperations.add(index);
@@ -209,7 +209,7 @@ final class ConnectionQueues {
         }
     }
 
-    /** The first work that failed; null when none has. */
+    /** Returns the first failure, null when there was none. */
     WorkCompletion failure() {
         return failure;
     }
@@ -228,8 +228,8 @@ final class ConnectionQueues {
             }
             case SEND -> freeSends.add(index);
             default -> {
-                waiting[index].completion = completions.copy();
-                waiting[index] = null;
+                inFlight[index].completion = completions.copy();
+                inFlight[index] = null;
                 freeOperations.add(index);
             }
         }

@@ -7,10 +7,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.Deadline;
 
 /**
- * A peer that wants to connect. It is to be accepted or rejected, once; {@link #close()} rejects when neither was done.
- * Peers wait for some seconds, then they give up.
+ * A peer's request to connect, to be accepted or rejected once; {@link #close()} rejects it if neither was done. A peer
+ * gives up after some seconds.
  */
 public final class ConnectionRequest implements AutoCloseable {
     private final ConnectionManager manager;
@@ -26,52 +27,53 @@ public final class ConnectionRequest implements AutoCloseable {
         this.peerAddress = link.id().peerAddress();
     }
 
-    /** The address of the peer. */
+    /** Returns the address of the peer. */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
-    /** What the peer offers, and its private data. */
+    /** Returns the parameters and private data that the peer sent. */
     public ConnectionParameters parameters() {
         return link.peerParameters();
     }
 
-    /** What the peer sent along; it may be longer than what the peer gave, filled with zeros. */
+    /** Returns the peer's private data, which may be longer than what the peer gave, padded with zeros. */
     public byte[] privateData() {
         return link.peerParameters().privateData();
     }
 
     /**
-     * Accepts, with the parameters of the listener's settings.
+     * Accepts the connection with the parameters of the listener's settings.
      *
-     * @param timeout how long the handshake may take
-     * @return to be closed
+     * @param timeout the longest time that the handshake may take
+     * @return the connection, to be closed
+     * @throws IllegalStateException when the request was already accepted or rejected
      */
     public Connection accept(Duration timeout) throws RdmaException, InterruptedException {
         return accept(settings.parameters(), timeout);
     }
 
     /**
-     * Accepts.
+     * Accepts the connection.
      *
      * @param parameters with at most 196 bytes of private data
-     * @param timeout how long the handshake may take
-     * @return to be closed
-     * @throws IllegalStateException when it was accepted or rejected before
+     * @param timeout the longest time that the handshake may take
+     * @return the connection, to be closed
+     * @throws IllegalStateException when the request was already accepted or rejected
      */
     public Connection accept(ConnectionParameters parameters, Duration timeout)
             throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         requireUnanswered();
-        return manager.establish(link, settings, connection -> connection.accept(parameters, limit));
+        return manager.establish(link, settings, connection -> connection.accept(parameters, deadline));
     }
 
     /**
-     * Rejects.
+     * Rejects the connection.
      *
-     * @param privateData what the peer is told, at most 148 bytes
-     * @throws IllegalArgumentException when it is longer; then it is not answered yet
-     * @throws IllegalStateException when it was accepted or rejected before
+     * @param privateData sent to the peer, at most 148 bytes
+     * @throws IllegalArgumentException when it is longer; the request can still be answered then
+     * @throws IllegalStateException when the request was already accepted or rejected
      */
     public void reject(byte[] privateData) throws RdmaException {
         if (privateData.length > 148) {
@@ -88,16 +90,16 @@ public final class ConnectionRequest implements AutoCloseable {
         }
     }
 
-    /** Rejects, when it was not answered. */
+    /** Rejects the connection if it was neither accepted nor rejected. */
     @Override
     public void close() throws RdmaException {
         if (answered.compareAndSet(false, true)) {
-            // destroying an unanswered id rejects
+            // destroying the id of an unanswered request rejects it
             link.close();
         }
     }
 
-    /** Whether the peer has given up, or the manager was closed. */
+    /** Returns whether the peer has given up or the manager was closed. */
     boolean isDead() {
         link.lock.lock();
         try {
@@ -109,7 +111,7 @@ public final class ConnectionRequest implements AutoCloseable {
 
     private void requireUnanswered() {
         if (!answered.compareAndSet(false, true)) {
-            throw new IllegalStateException(this + " was answered already");
+            throw new IllegalStateException(this + " was already answered");
         }
     }
 

@@ -7,23 +7,23 @@ import java.util.Objects;
 import io.rdmacm.core.ConnectionParameters;
 
 /**
- * What a {@link Connection} is made with. Immutable.
+ * The settings of a {@link Connection}. Immutable.
  *
- * @param messageSize how many bytes a message may have; the peer's must be at least as large as what is sent to it
- * @param receiveBuffers how many messages can arrive before they are received and closed; the peer waits then
- * @param sendBuffers how many messages can be on their way
- * @param operations how many reads and writes of the peer's memory can be on their way
- * @param parameters what is agreed when connecting, and the private data
+ * @param messageSize the largest message in bytes; a message must also fit into the message size of its receiver
+ * @param receiveBuffers how many messages can arrive before they are received and closed; then the peer has to wait
+ * @param sendBuffers how many messages can be in flight
+ * @param operations how many reads and writes of the peer's memory can be in flight
+ * @param parameters sent to the peer with the connect or the accept, with private data
  * @param handshakeTimeout how long {@link Listener#accept} waits for one peer to complete the handshake
- * @param linger how long a close waits for messages that are on their way, and for the peer's farewell
+ * @param linger how long a close waits for messages in flight, and for the peer's answer to the disconnect
  */
 public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
         ConnectionParameters parameters, Duration handshakeTimeout, Duration linger) {
     /**
-     * Checks the numbers.
+     * Checks the settings.
      *
-     * @throws IllegalArgumentException when one is less than 1, there are more buffers and operations together than a
-     *         completion queue could hold, or a duration is negative
+     * @throws IllegalArgumentException when a number is less than 1, when there are more buffers and operations in all
+     *         than a completion queue could hold, or when a duration is negative
      */
     public ConnectionSettings {
         requirePositive("messageSize", messageSize);
@@ -42,12 +42,15 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         }
     }
 
-    /** Messages of 4096 bytes, 16 buffers each way, 16 operations, a handshake in 10 seconds, a linger of 5. */
+    /**
+     * Returns the default settings: messages of 4096 bytes, 16 send and 16 receive buffers, 16 operations, a handshake
+     * timeout of 10 seconds and a linger time of 5.
+     */
     public static ConnectionSettings defaults() {
         return builder().build();
     }
 
-    /** Begins with the values of {@link #defaults()}. */
+    /** Returns a builder that starts with the values of {@link #defaults()}. */
     public static Builder builder() {
         return new Builder();
     }
@@ -58,7 +61,7 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         }
     }
 
-    /** Makes {@link ConnectionSettings}. */
+    /** Builds {@link ConnectionSettings}. */
     public static final class Builder {
         private int messageSize = 4096;
         private int receiveBuffers = 16;
@@ -71,54 +74,54 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         private Builder() {
         }
 
-        /** How many bytes a message may have. */
+        /** Sets the largest message in bytes. */
         public Builder messageSize(int bytes) {
             messageSize = bytes;
             return this;
         }
 
-        /** How many messages can arrive before they are received and closed. */
+        /** Sets how many messages can arrive before they are received and closed. */
         public Builder receiveBuffers(int count) {
             receiveBuffers = count;
             return this;
         }
 
-        /** How many messages can be on their way. */
+        /** Sets how many messages can be in flight. */
         public Builder sendBuffers(int count) {
             sendBuffers = count;
             return this;
         }
 
-        /** How many reads and writes of the peer's memory can be on their way. */
+        /** Sets how many reads and writes of the peer's memory can be in flight. */
         public Builder operations(int count) {
             operations = count;
             return this;
         }
 
-        /** What is agreed when connecting, and the private data. */
+        /** Sets the parameters, with the private data, that are sent with the connect or the accept. */
         public Builder parameters(ConnectionParameters value) {
             parameters = value;
             return this;
         }
 
-        /** The private data that goes along with the connect or the accept; the other parameters as by default. */
+        /** Sets the private data that is sent with the connect or the accept, and the other parameters to defaults. */
         public Builder privateData(byte[] data) {
             return parameters(ConnectionParameters.builder().privateData(data).build());
         }
 
-        /** How long {@link Listener#accept} waits for one peer to complete the handshake. */
+        /** Sets how long {@link Listener#accept} waits for one peer to complete the handshake. */
         public Builder handshakeTimeout(Duration timeout) {
             handshakeTimeout = timeout;
             return this;
         }
 
-        /** How long a close waits for messages that are on their way, and for the peer's farewell. */
+        /** Sets how long a close waits for messages in flight, and for the peer's answer to the disconnect. */
         public Builder linger(Duration timeout) {
             linger = timeout;
             return this;
         }
 
-        /** The settings. */
+        /** Returns the settings. */
         public ConnectionSettings build() {
             return new ConnectionSettings(messageSize, receiveBuffers, sendBuffers, operations, parameters,
                     handshakeTimeout, linger);

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the connections over one device share: a protection domain, a completion channel, and the thread that takes the
- * events of that channel. It only wakes whoever waits on a connection; the completions are polled by those.
+ * What the connections over one device share: a protection domain, a completion channel, and a thread that takes the
+ * events of that channel. The thread only wakes the threads that wait on a connection; these poll the completions.
  */
 final class DeviceResources {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceResources.class);
@@ -28,7 +28,7 @@ final class DeviceResources {
     private final EventLoop loop;
     private final ProtectionDomain domain;
     private final CompletionChannel channel;
-    // librdmacm keeps a device only as long as an id is bound to it
+    // librdmacm keeps a device open only as long as an id is bound to it
     private final CmId anchor;
     private final Thread thread;
     private final Map<CompletionQueue, Runnable> wakers = new ConcurrentHashMap<>();
@@ -42,7 +42,7 @@ final class DeviceResources {
                 .name("rdmacm-completions-" + domain.context().deviceName()).unstarted(this::run);
     }
 
-    /** For the device that an id is bound to. */
+    /** Creates the resources for the device that an id is bound to. */
     static DeviceResources create(EventLoop loop, CmId id) throws RdmaException {
         CmId anchor = loop.open(new Ignored());
         ProtectionDomain domain = null;
@@ -69,7 +69,11 @@ final class DeviceResources {
         return domain;
     }
 
-    /** A completion queue whose events run something short. */
+    /**
+     * Creates a completion queue.
+     *
+     * @param waker run by the thread for each event of the queue; must be short
+     */
     CompletionQueue createQueue(int capacity, Runnable waker) throws RdmaException {
         CompletionQueue queue = domain.context().createCompletionQueue(capacity, channel);
         wakers.put(queue, waker);
@@ -81,23 +85,13 @@ final class DeviceResources {
         wakers.remove(queue);
     }
 
-    /** When all connections are closed; refused while a program has regions of the domain open. */
+    /** Closes everything, after all connections; refused while the program has regions of the domain open. */
     void close() throws RdmaException {
         domain.close();
         channel.close();
         loop.close(anchor);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                // it has seen the close of the channel, and waits for nothing else
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        // it ends because it waits for nothing but the channel
+        EventLoop.join(thread);
     }
 
     private void run() {
@@ -110,15 +104,15 @@ final class DeviceResources {
             } catch (RdmaClosedException | IllegalStateException e) {
                 return;
             } catch (InterruptedException e) {
-                LOG.debug("nobody has a reason to interrupt this thread", e);
+                LOG.debug("interrupted, which ends nothing here", e);
             } catch (RdmaException e) {
-                LOG.error("no more completion events", e);
+                LOG.error("completion events can no longer be read", e);
                 return;
             }
         }
     }
 
-    /** Nothing that happens to the anchor matters. */
+    /** Events of the anchor do not matter. */
     private static final class Ignored implements EventLoop.Handler {
         @Override
         public void handle(CmEvent event) {

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that takes the connection-manager events of a manager. It never waits for anything else. Ids are
- * closed by it alone, because an id cannot be closed while an event of it is in somebody's hands.
+ * The thread that takes the connection-manager events of a manager. It never waits for anything else. Only this thread
+ * closes ids, because an id cannot be closed while one of its events is open.
  */
 final class EventLoop {
     private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
@@ -32,7 +32,7 @@ final class EventLoop {
     private final EventChannel channel;
     private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
     private final Thread thread;
-    // guarded by itself, with ended
+    // guarded by itself, and so is the field ended
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private boolean ended;
 
@@ -41,16 +41,16 @@ final class EventLoop {
         this.thread = Thread.ofPlatform().daemon().name("rdmacm-events-" + channel.fd()).unstarted(this::run);
     }
 
-    /** What is told of the events of an id, by the thread of the loop. */
+    /** Handles the events of an id, in the thread of the loop. */
     interface Handler {
-        /** Something happened; the event is closed afterwards. */
+        /** Handles an event, which is closed afterwards. */
         void handle(CmEvent event) throws RdmaException;
 
-        /** There will be no more events. */
+        /** Called when there will be no more events. */
         void fail(RdmaException reason);
     }
 
-    /** Something that only the thread of the loop may do. */
+    /** A task for the thread of the loop. */
     @FunctionalInterface
     interface Task {
         void run() throws RdmaException;
@@ -62,19 +62,19 @@ final class EventLoop {
         return loop;
     }
 
-    /** A new id, to be closed by {@link #close(CmId)}. */
+    /** Opens an id, to be closed with {@link #close(CmId)}. */
     CmId open(Handler handler) throws RdmaException {
         CmId id = CmId.open(channel, PortSpace.TCP);
         handlers.put(id, handler);
         return id;
     }
 
-    /** Has the events of an id told to a handler; for ids of connect requests, by the thread of the loop. */
+    /** Sets the handler of the id of a connect request; called by the thread of the loop. */
     void register(CmId id, Handler handler) {
         handlers.put(id, handler);
     }
 
-    /** Closes an id; returns when that is done. */
+    /** Closes an id, and returns when that is done. */
     void close(CmId id) throws RdmaException {
         run(() -> {
             id.close();
@@ -82,23 +82,28 @@ final class EventLoop {
         });
     }
 
-    /** Tells all ids that there will be no more events. */
+    /** Tells the handlers of all ids that there will be no more events. */
     void failAll(RdmaException reason) {
         List.copyOf(handlers.values()).forEach(handler -> handler.fail(reason));
     }
 
-    /** Closes the ids that nobody has closed, those of unanswered requests, and ends the loop. */
+    /** Closes the ids that are still open, those of unanswered requests, and ends the loop. */
     void closeAll() throws RdmaException {
         for (CmId id : List.copyOf(handlers.keySet())) {
             close(id);
         }
         channel.close();
+        // it ends because it waits for nothing but the channel
+        join(thread);
+    }
+
+    /** Waits for the end of a thread that is about to end; an interrupt is kept for later. */
+    static void join(Thread ending) {
         boolean interrupted = false;
-        while (thread.isAlive()) {
+        while (ending.isAlive()) {
             try {
-                thread.join();
+                ending.join();
             } catch (InterruptedException e) {
-                // it was told to end, and waits for nothing
                 interrupted = true;
             }
         }
@@ -107,7 +112,7 @@ final class EventLoop {
         }
     }
 
-    /** Has the thread of the loop do something and waits for that, which is short. */
+    /** Runs a short task in the thread of the loop, and returns when it is done. */
     private void run(Task task) throws RdmaException {
         CompletableFuture<Void> done = new CompletableFuture<>();
         Runnable work = () -> {
@@ -131,7 +136,7 @@ final class EventLoop {
         }
     }
 
-    /** False when the caller may do it: it is the thread of the loop, or that has ended. */
+    /** Returns false when the caller must run it: it is the thread of the loop, or that thread has ended. */
     private boolean handOver(Runnable work) {
         if (Thread.currentThread() == thread) {
             return false;
@@ -153,7 +158,7 @@ final class EventLoop {
                 reason = step();
             }
         } finally {
-            // also when an error of the JVM has ended it: whoever waits for a task would wait for ever
+            // Also after an error of the JVM, or those who wait for a task would wait forever.
             synchronized (tasks) {
                 ended = true;
             }
@@ -162,7 +167,7 @@ final class EventLoop {
         }
     }
 
-    /** One event, or the tasks that came instead; the result is why there will be no more events. */
+    /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
     private RdmaException step() {
         runTasks();
         try (CmEvent event = channel.pollEvent(FOR_EVER).orElse(null)) {
@@ -178,7 +183,7 @@ final class EventLoop {
         } catch (IllegalStateException e) {
             return new RdmaClosedException("rdma_get_cm_event", channel.toString());
         } catch (RdmaException e) {
-            LOG.error("no more connection-manager events", e);
+            LOG.error("connection-manager events can no longer be read", e);
             return e;
         }
     }

@@ -13,16 +13,17 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.Deadline;
 
-/** The id of one connection, and what its events have told. */
+/** The id of one connection, and what is known from its events. */
 final class Link implements EventLoop.Handler {
     private static final Set<CmEventType> STEPS = EnumSet.of(CmEventType.ADDR_RESOLVED, CmEventType.ROUTE_RESOLVED,
             CmEventType.ESTABLISHED);
     private static final Set<CmEventType> IGNORED = EnumSet.of(CmEventType.TIMEWAIT_EXIT, CmEventType.ADDR_CHANGE);
 
-    /** Guards all of a connection. */
+    /** Guards the state of the whole connection. */
     final ReentrantLock lock = new ReentrantLock();
-    /** Signalled whenever something has changed that somebody may wait for. */
+    /** Signalled whenever something changes that a thread may wait for. */
     final Condition changed = lock.newCondition();
 
     private final EventLoop loop;
@@ -31,7 +32,7 @@ final class Link implements EventLoop.Handler {
     private final boolean request;
     private final Set<CmEventType> done = EnumSet.noneOf(CmEventType.class);
     private volatile ConnectionParameters peerParameters;
-    // Why the connection is not, or no longer, possible.
+    // why the connection failed or broke; null while it has not
     private RdmaException failure;
     private boolean disconnecting;
     private boolean disconnected;
@@ -43,12 +44,12 @@ final class Link implements EventLoop.Handler {
         this.name = name;
     }
 
-    /** A client's. */
+    /** Opens the link of a client. */
     static Link open(EventLoop loop, String name) throws RdmaException {
         return new Link(loop, null, name);
     }
 
-    /** A server's, by the thread of the loop. */
+    /** Opens the link of a server, for a connect request; called by the thread of the loop. */
     static Link requested(EventLoop loop, CmEvent request) throws RdmaException {
         CmId id = request.id();
         Link link = new Link(loop, id, id.peerAddress().toString());
@@ -61,13 +62,13 @@ final class Link implements EventLoop.Handler {
         return id;
     }
 
-    /** The peer, for messages. */
+    /** Returns the name of the peer, for messages. */
     String name() {
         return name;
     }
 
-    /** Waits for the answer to what was asked of the id. */
-    void await(CmEventType step, Limit limit) throws RdmaException, InterruptedException {
+    /** Waits for the event that completes a step. */
+    void await(CmEventType step, Deadline deadline) throws RdmaException, InterruptedException {
         lock.lockInterruptibly();
         try {
             while (!done.contains(step)) {
@@ -77,7 +78,7 @@ final class Link implements EventLoop.Handler {
                 if (disconnected) {
                     throw new DisconnectedException("waiting for " + step + " of " + name);
                 }
-                if (changed.awaitNanos(limit.leftNanos()) <= 0 && !done.contains(step) && failure == null) {
+                if (changed.awaitNanos(deadline.remainingNanos()) <= 0 && !done.contains(step) && failure == null) {
                     throw new RdmaTimeoutException("rdma_get_cm_event", "waiting for " + step + " of " + name
                             + ": nothing happened in time");
                 }
@@ -99,7 +100,7 @@ final class Link implements EventLoop.Handler {
             } else if (event.type() == CmEventType.DISCONNECTED) {
                 disconnected = true;
                 if (!disconnecting) {
-                    // Answers the peer, and flushes what is posted here.
+                    // answers the peer, and flushes posted work
                     disconnecting = true;
                     id.disconnect();
                 }
@@ -125,32 +126,32 @@ final class Link implements EventLoop.Handler {
         }
     }
 
-    /** Whether the peer asked for the connection. */
+    /** Returns whether the peer requested the connection. */
     boolean isRequest() {
         return request;
     }
 
-    /** What the peer said when connecting; null before that. */
+    /** Returns the parameters that the peer sent, null before they arrive. */
     ConnectionParameters peerParameters() {
         return peerParameters;
     }
 
-    /** With the lock held: whether the peer, or this side, has ended the connection. */
+    /** Returns whether either side has disconnected. With the lock held. */
     boolean isDisconnected() {
         return disconnected || disconnecting;
     }
 
-    /** With the lock held: whether the peer knows. */
+    /** Returns whether no answer to the disconnect is to be expected any more. With the lock held. */
     boolean isAnswered() {
         return disconnected || failure != null;
     }
 
-    /** With the lock held: why the connection cannot go on; null when it can. */
+    /** Returns why the connection failed or broke, null if it has not. With the lock held. */
     RdmaException failure() {
         return failure;
     }
 
-    /** With the lock held: ends the connection, and flushes what is posted; once. */
+    /** Ends the connection and flushes posted work, once. With the lock held. */
     void disconnect() throws RdmaException {
         if (!disconnecting && done.contains(CmEventType.ESTABLISHED)) {
             disconnecting = true;
@@ -159,7 +160,7 @@ final class Link implements EventLoop.Handler {
         }
     }
 
-    /** Without the lock. */
+    /** Closes the id. Without the lock, because the thread of the loop does it. */
     void close() throws RdmaException {
         loop.close(id);
     }

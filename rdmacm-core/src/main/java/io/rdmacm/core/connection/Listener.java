@@ -18,13 +18,13 @@ import io.rdmacm.core.UnreachableException;
 import io.rdmacm.verbs.RdmaClosedException;
 import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where peers connect to. Those that nobody has accepted yet wait; when as many wait as the backlog allows, further
- * ones are rejected. All methods may be called from any number of threads; those that wait are woken by
- * {@link #close()}.
+ * Accepts connections at an address. Connect requests wait until they are accepted; when the backlog is full, further
+ * ones are rejected. All methods may be called from any number of threads; {@link #close()} wakes those that wait.
  */
 public final class Listener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
@@ -65,27 +65,27 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** Where it listens, with the port that it got. */
+    /** Returns the address that it listens on, with the actual port. */
     public InetSocketAddress address() {
         return address;
     }
 
     /**
-     * Waits for the next peer and accepts it. A peer that goes away during the handshake, or does not complete it in
-     * {@link ConnectionSettings#handshakeTimeout()}, is dropped, and the next one waited for.
+     * Waits for the next connect request and accepts it. A peer that goes away during the handshake, or does not
+     * complete it within {@link ConnectionSettings#handshakeTimeout()}, is dropped, and the wait goes on.
      *
-     * @param timeout how long at most
-     * @return to be closed
+     * @param timeout the longest time to wait
+     * @return the connection, to be closed
      */
     public Connection accept(Duration timeout) throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         while (true) {
-            ConnectionRequest request = nextRequest(limit.left());
+            ConnectionRequest request = nextRequest(deadline.remaining());
             try {
-                return request.accept(limit.atMost(settings.handshakeTimeout()).left());
+                return request.accept(deadline.remaining(settings.handshakeTimeout()));
             } catch (RejectedException | UnreachableException | DisconnectedException | RdmaTimeoutException e) {
-                LOG.debug("{} did not come to a connection", request, e);
-                if (limit.leftNanos() == 0) {
+                LOG.debug("{} did not become a connection", request, e);
+                if (deadline.hasPassed()) {
                     throw e;
                 }
             }
@@ -93,13 +93,13 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Waits for the next peer, to be asked who it is before it is accepted or rejected.
+     * Waits for the next connect request, to inspect it before it is accepted or rejected.
      *
-     * @param timeout how long at most; zero only looks
-     * @return to be accepted, rejected or closed
+     * @param timeout the longest time to wait; zero to take a request only if one is there
+     * @return the request, to be accepted, rejected or closed
      */
     public ConnectionRequest nextRequest(Duration timeout) throws RdmaException, InterruptedException {
-        Limit limit = Limit.of(timeout);
+        Deadline deadline = Deadline.after(timeout);
         lock.lockInterruptibly();
         try {
             while (true) {
@@ -113,17 +113,17 @@ public final class Listener implements AutoCloseable {
                 if (request != null) {
                     return request;
                 }
-                if (limit.leftNanos() == 0) {
+                if (deadline.hasPassed()) {
                     throw new RdmaTimeoutException("rdma_get_request", "nobody connected to " + this + " in time");
                 }
-                long ignored = changed.awaitNanos(limit.leftNanos());
+                long ignored = changed.awaitNanos(deadline.remainingNanos());
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** Ends listening; peers that wait to be accepted are rejected. Connections are not touched. */
+    /** Stops listening and rejects the requests that wait. Accepted connections stay open. */
     @Override
     public void close() throws RdmaException {
         List<ConnectionRequest> waiting;
@@ -148,7 +148,7 @@ public final class Listener implements AutoCloseable {
         return "Listener[" + address + "]";
     }
 
-    /** By the thread of the loop. */
+    /** Queues the requests; called by the thread of the loop. */
     private final class Requests implements EventLoop.Handler {
         @Override
         public void handle(CmEvent event) throws RdmaException {
@@ -159,7 +159,7 @@ public final class Listener implements AutoCloseable {
             }
         }
 
-        /** An event whose id nobody asks for is rejected when it is closed. */
+        /** A request whose id is not taken out of its event is rejected when the event is closed. */
         private void add(CmEvent event) throws RdmaException {
             List<ConnectionRequest> dead = new ArrayList<>();
             lock.lock();

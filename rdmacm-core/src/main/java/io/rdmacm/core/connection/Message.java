@@ -7,10 +7,10 @@ import java.lang.foreign.ValueLayout;
 import io.rdmacm.verbs.RdmaException;
 
 /**
- * A message that was received, in the buffer that it arrived in. {@link #close()} gives the buffer back for the next
- * one; what was got from {@link #memory()} must not be used any more then. For one thread at a time.
+ * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available to the next
+ * message; {@link #memory()} must not be used after that. For one thread at a time.
  *
- * <p>A message outlives its connection: it can still be read when that is closed.
+ * <p>A message can still be read when its connection is closed.
  */
 public final class Message implements AutoCloseable {
     private final Connection connection;
@@ -25,9 +25,9 @@ public final class Message implements AutoCloseable {
     }
 
     /**
-     * The bytes, where they arrived.
+     * Returns the bytes, where they arrived.
      *
-     * @throws IllegalStateException when closed
+     * @throws IllegalStateException when the message is closed
      */
     public MemorySegment memory() {
         if (closed) {
@@ -36,17 +36,17 @@ public final class Message implements AutoCloseable {
         return memory;
     }
 
-    /** How many bytes there are. */
+    /** Returns the length in bytes. */
     public int length() {
         return (int) memory().byteSize();
     }
 
-    /** A copy of the bytes. */
+    /** Returns a copy of the bytes. */
     public byte[] toArray() {
         return memory().toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Gives the buffer back. Does nothing the second time. */
+    /** Gives the buffer back. Closing twice does nothing. */
     @Override
     public void close() throws RdmaException {
         if (!closed) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Connections that carry messages, for programs that want RDMA without its ceremony: built on the objects of
- * {@link io.rdmacm.core} and {@link io.rdmacm.verbs}, and on nothing that is not public there. A server:
+ * Connections that carry messages, for programs that want RDMA without handling events, queue pairs and buffers
+ * themselves. Start with {@link io.rdmacm.core.connection.ConnectionManager}, which creates
+ * {@link io.rdmacm.core.connection.Listener}s and {@link io.rdmacm.core.connection.Connection}s. The package is built
+ * on the objects of {@link io.rdmacm.core} and {@link io.rdmacm.verbs}. A server:
  *
  * <pre>{@code
  * try (ConnectionManager manager = ConnectionManager.open();
@@ -21,7 +23,7 @@
  *             }
  *         }
  *     } catch (DisconnectedException e) {
- *         // the client has had enough
+ *         // the client has disconnected
  *     } catch (IOException | InterruptedException e) {
  *         log.warn("a connection ended", e);
  *     }

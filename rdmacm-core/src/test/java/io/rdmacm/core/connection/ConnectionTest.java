@@ -121,7 +121,7 @@ class ConnectionTest {
             assertThatExceptionOfType(RejectedException.class).isThrownBy(connecting::result)
                     .satisfies(e -> assertThat(e.privateData()).startsWith(bytes("go away")));
             assertThatThrownBy(() -> request.accept(Peers.TIMEOUT)).isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("answered already");
+                    .hasMessageContaining("already answered");
         }
     }
 

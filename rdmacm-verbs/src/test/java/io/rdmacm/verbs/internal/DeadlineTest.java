@@ -34,4 +34,21 @@ class DeadlineTest {
         assertThatIllegalArgumentException().isThrownBy(() -> Deadline.after(Duration.ofNanos(-1)));
         assertThatNullPointerException().isThrownBy(() -> Deadline.after(null));
     }
+
+    @Test
+    void aStepTakesNoLongerThanItsOwnTimeoutAndTheTimeLeft() {
+        Deadline deadline = Deadline.after(Duration.ofDays(1));
+        assertThat(deadline.remaining(Duration.ofSeconds(1))).isEqualTo(Duration.ofSeconds(1));
+        assertThat(deadline.remaining(Duration.ofDays(2))).isLessThanOrEqualTo(Duration.ofDays(1));
+        assertThat(Deadline.after(Duration.ZERO).remaining(Duration.ofDays(2))).isZero();
+    }
+
+    @Test
+    void theKernelTakesMillisecondsOfAnInt() {
+        assertThat(Deadline.after(Duration.ZERO).remainingForKernel()).isEqualTo(Duration.ofMillis(1));
+        assertThat(Deadline.after(Duration.ofSeconds(Long.MAX_VALUE)).remainingForKernel())
+                .isEqualTo(Duration.ofMillis(Integer.MAX_VALUE));
+        assertThat(Deadline.after(Duration.ofDays(1)).remainingForKernel()).isBetween(Duration.ofHours(1),
+                Duration.ofDays(1));
+    }
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import java.util.stream.Stream;
+
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.internal.BiasedLock;
+
+/**
+ * One direction of an endpoint: its completions, and how many parts of memory one of its requests can name. It guards
+ * the one request that it posts with, which is filled in and posted by one thread at a time.
+ */
+abstract sealed class EndpointDirection extends BiasedLock permits EndpointSender, EndpointReceiver {
+    final QueuePair queuePair;
+    final int maxEntries;
+    private final String name;
+    // null where the completion queue is the caller's
+    private final EndpointCompletions completions;
+
+    EndpointDirection(String name, QueuePair queuePair, EndpointCompletions completions, int maxEntries) {
+        super("Endpoint");
+        this.name = name;
+        this.queuePair = queuePair;
+        this.completions = completions;
+        this.maxEntries = maxEntries;
+    }
+
+    /** The completions; refused when their queue is the caller's. */
+    final EndpointCompletions completions() {
+        if (completions == null) {
+            throw new IllegalStateException("the " + name + " completion queue is the caller's, not the"
+                    + " endpoint's: wait for its completions with CompletionQueue.await");
+        }
+        return completions;
+    }
+
+    /** Counts a request that was posted and will give a completion. */
+    final void posted() {
+        if (completions != null) {
+            completions.posted();
+        }
+    }
+
+    final void requireFits(ScatterGatherList list) {
+        if (list.size() > maxEntries) {
+            throw new IllegalArgumentException("a list of " + list.size()
+                    + " parts on a queue pair that takes " + maxEntries);
+        }
+    }
+
+    /** Makes threads that wait for completions look again. */
+    final void wake() {
+        if (completions != null) {
+            completions.wake();
+        }
+    }
+
+    /** The native objects that are closed with it. */
+    final Stream<NativeObject> parts() {
+        return completions == null ? Stream.of() : completions.parts();
+    }
+
+    /** Frees what belongs to this direction; after the queue pair is closed, and when nobody waits. */
+    final void closeCompletions() throws RdmaException {
+        if (completions != null) {
+            completions.close();
+        }
+    }
+}
