@@ -97,7 +97,7 @@ class AllocationTest {
     }
 
     @Test
-    void readingThroughTheInterface() throws RdmaException {
+    void readingThroughTheInterface() throws Exception {
         MemorySegment completed = ibv_wc.allocate(Arena.ofAuto());
         FakeVerbs.call("oracle_completion", completed.address(), 7, 0, Rdma.IBV_WC_RECV(), 0, 5, 6, 1, 2,
                 Rdma.IBV_WC_WITH_IMM());
