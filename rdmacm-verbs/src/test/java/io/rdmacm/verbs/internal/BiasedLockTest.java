@@ -286,4 +286,18 @@ class BiasedLockTest {
         assertThat(result.status()).describedAs(result.errors()).isZero();
         return result.output().strip();
     }
+
+    @Test
+    void isOpenAgainWhenTheQueueCouldNotBeDestroyed() throws Exception {
+        assertThatIllegalStateException().isThrownBy(() -> lock.closeAndDestroy(() -> {
+            throw new IllegalStateException("no");
+        })).withMessage("no");
+        count();
+
+        lock.closeAndDestroy(() -> freed = true);
+
+        assertThat(counter).isEqualTo(1);
+        assertThat(freed).isTrue();
+        assertThatIllegalStateException().isThrownBy(lock::enter).withMessage("CompletionQueue is closed");
+    }
 }

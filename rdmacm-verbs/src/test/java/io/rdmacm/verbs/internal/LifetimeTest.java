@@ -263,4 +263,19 @@ class LifetimeTest {
             assertThat(destroyed).hasValue(round + 1);
         }
     }
+
+    @Test
+    void aConstructorThatFailsLeavesNeitherANativeObjectNorALife() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = begin(Child.class, "c", parent);
+        boolean[] destroyed = new boolean[1];
+
+        assertThatIllegalStateException().isThrownBy(() -> life.construct(() -> {
+            throw new IllegalStateException("no");
+        }, () -> destroyed[0] = true)).withMessage("no");
+
+        assertThat(destroyed[0]).isTrue();
+        assertThat(parent.children()).isEmpty();
+        close(parent);
+    }
 }
