@@ -154,10 +154,10 @@ public final class EventChannel extends NativeObject {
     /**
      * Makes {@link #pollEvent(Duration)} return at once, like {@link java.nio.channels.Selector#wakeup()}: ends all
      * such waits that are in progress, or the next one when there is none. Several calls before that next one count as
-     * one. {@link #getEvent} and {@link #await} are not affected. Does nothing on a closed channel, whose waits have
-     * ended anyway.
+     * one. {@link #getEvent} and {@link #await} are not affected.
      */
     public void wakeup() {
+        life().ensureOpen();
         events.wakeup();
     }
 

@@ -46,7 +46,7 @@ public class RejectedException extends RdmaException {
 
     private static String describe(int status) {
         RejectReason reason = RejectReason.of(status);
-        String hint = reason == RejectReason.INVALID_SERVICE_ID ? ", nothing listens on this port" : "";
+        String hint = reason == RejectReason.INVALID_SERVICE_ID ? ", nobody listens on this port" : "";
         return status + " (" + reason + hint + ")";
     }
 }

@@ -220,7 +220,7 @@ class ConnectionTest {
             id.resolveRoute(Loopback.TIMEOUT);
             channel.await(id, CmEventType.ROUTE_RESOLVED, Loopback.TIMEOUT).close();
             assertMissing("createQueuePair", () -> id.connect(ConnectionParameters.defaults()));
-            assertMissing("waiting for CONNECT_REQUEST", () -> loopback.listener.listen(1));
+            assertMissing("wait for CONNECT_REQUEST", () -> loopback.listener.listen(1));
         }
     }
 

@@ -60,7 +60,7 @@ class WakeupTest {
             assertThatThrownBy(waiting::result).isInstanceOf(RdmaClosedException.class);
         }
         assertThatThrownBy(() -> channel.pollEvent(LONG)).isInstanceOf(IllegalStateException.class);
-        channel.wakeup();
+        assertThatThrownBy(channel::wakeup).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -147,7 +147,11 @@ final class EventLoop {
             }
             tasks.add(work);
         }
-        channel.wakeup();
+        try {
+            channel.wakeup();
+        } catch (IllegalStateException e) {
+            // the channel was closed meanwhile: the thread ends, and runs all tasks before
+        }
         return true;
     }
 
