@@ -10,7 +10,22 @@ module io.rdmacm.verbs {
     requires org.slf4j;
 
     exports io.rdmacm.verbs;
+    exports io.rdmacm.verbs.address;
+    exports io.rdmacm.verbs.device;
+    exports io.rdmacm.verbs.error;
     exports io.rdmacm.verbs.flow;
-    exports io.rdmacm.verbs.internal to
+    exports io.rdmacm.verbs.queue;
+    exports io.rdmacm.verbs.work;
+
+    // The objects of librdmacm are made of the same parts. These packages take and return addresses.
+    exports io.rdmacm.verbs.internal.access to
+            io.rdmacm.core;
+    exports io.rdmacm.verbs.internal.codec to
+            io.rdmacm.core;
+    exports io.rdmacm.verbs.internal.ffi to
+            io.rdmacm.core;
+    exports io.rdmacm.verbs.internal.life to
+            io.rdmacm.core;
+    exports io.rdmacm.verbs.internal.wait to
             io.rdmacm.core;
 }

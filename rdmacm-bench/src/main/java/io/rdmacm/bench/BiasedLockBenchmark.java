@@ -4,8 +4,8 @@ package io.rdmacm.bench;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

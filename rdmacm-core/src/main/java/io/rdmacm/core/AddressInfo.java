@@ -10,15 +10,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_addrinfo;
-import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * One way to reach a service, or to offer it ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)). This is a copy, and
@@ -199,7 +200,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         }
         String what = "node " + node + ", service " + service;
         if (result == -1 || result == Rdma.EAI_SYSTEM()) {
-            throw RdmaException.of(GETADDRINFO.name(), Errno.last(), what);
+            throw Failures.of(GETADDRINFO.name(), Errno.last(), what);
         }
         throw new RdmaException(GETADDRINFO.name(), GETADDRINFO.name() + " (" + what + "): " + symbol(result));
     }

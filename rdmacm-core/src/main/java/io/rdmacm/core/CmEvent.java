@@ -4,14 +4,14 @@ package io.rdmacm.core;
 import java.util.Optional;
 import java.util.Set;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.rdma_cm_event;
-import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * An event of an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges it. Close all

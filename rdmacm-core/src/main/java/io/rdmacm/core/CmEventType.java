@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /** The type of a {@link CmEvent} ({@code enum rdma_cm_event_type}, rdma_get_cm_event(3)). */
 public enum CmEventType {
@@ -65,7 +65,7 @@ public enum CmEventType {
     /**
      * Returns the name that librdmacm prints ({@code rdma_event_str}), such as {@code RDMA_CM_EVENT_ESTABLISHED}.
      *
-     * @throws io.rdmacm.verbs.NativeLibraryException when librdmacm is not installed
+     * @throws io.rdmacm.verbs.error.NativeLibraryException when librdmacm is not installed
      */
     @CFunction("rdma_event_str")
     public String nativeName() throws RdmaException {

@@ -4,10 +4,11 @@ package io.rdmacm.core;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /** Turns failures of the connection manager into exceptions. */
 final class CmFailures {
@@ -23,7 +24,7 @@ final class CmFailures {
             int errno = Check.cause();
             throw UNREACHABLE.contains(errno)
                     ? new UnreachableException(function.name(), errno, detail)
-                    : RdmaException.of(function.name(), errno, detail);
+                    : Failures.of(function.name(), errno, detail);
         }
     }
 

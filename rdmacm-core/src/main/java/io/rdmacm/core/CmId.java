@@ -10,27 +10,27 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_addr;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.bindings.rdma_route;
 import io.rdmacm.core.CmIdTransitions.Call;
-import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairState;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairState;
 
 /**
  * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)): one end of a connection, or a listener. It is
@@ -133,7 +133,7 @@ public final class CmId extends NativeObject {
         AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
         this.label = text;
         life.describe(text::get);
-        DeviceHold.made(address);
+        CmContextPin.made(address);
     }
 
     /**
@@ -222,7 +222,7 @@ public final class CmId extends NativeObject {
     public VerbsContext context() {
         life().enter();
         try {
-            return DeviceHold.context(requireDevice(Memory.getLong(address() + rdma_cm_id.verbs$offset())));
+            return CmContextPin.context(requireDevice(Memory.getLong(address() + rdma_cm_id.verbs$offset())));
         } finally {
             life().leave();
         }
@@ -364,7 +364,7 @@ public final class CmId extends NativeObject {
      * @param domain a protection domain of the same {@link #context()}
      * @param attributes its attributes; the type {@code XRC} needs no XRC domain and no completion queue here, because
      *        librdmacm provides them
-     * @throws io.rdmacm.verbs.RdmaUnsupportedException when the device does not support the type
+     * @throws io.rdmacm.verbs.error.RdmaUnsupportedException when the device does not support the type
      */
     @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
     public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain,
@@ -563,7 +563,7 @@ public final class CmId extends NativeObject {
     protected void destroy() throws RdmaException {
         EventChannel current = lockChannel();
         try {
-            DeviceHold.beforeDestroy(this);
+            CmContextPin.beforeDestroy(this);
             boolean destroyed = false;
             try {
                 // C waits for the events that were read for this id, and nobody will take them any more.
@@ -572,7 +572,7 @@ public final class CmId extends NativeObject {
                 destroyed = true;
             } finally {
                 if (!destroyed) {
-                    DeviceHold.made(address());
+                    CmContextPin.made(address());
                 }
             }
         } finally {

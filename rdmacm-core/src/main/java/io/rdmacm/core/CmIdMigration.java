@@ -4,9 +4,9 @@ package io.rdmacm.core;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

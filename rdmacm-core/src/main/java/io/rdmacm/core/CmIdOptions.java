@@ -6,14 +6,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.core.CmIdTransitions.Call;
-import io.rdmacm.verbs.AckTimeout;
-import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.Ece;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.queue.Ece;
 
 /**
  * Sets the options of an id ({@code rdma_set_option}); see {@link CmId#options()}. Each method returns this object, so

@@ -5,21 +5,21 @@ import java.lang.foreign.Arena;
 
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
-import io.rdmacm.verbs.Ece;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairState;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
-import io.rdmacm.verbs.SharedReceiveQueueType;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.EceStructs;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.codec.EceStructs;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.SharedReceiveQueueType;
 
 /**
  * The queue pair and the shared receive queue of an id, which librdmacm creates and destroys, and what the id knows

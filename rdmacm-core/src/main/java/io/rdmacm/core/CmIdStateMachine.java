@@ -2,8 +2,8 @@
 package io.rdmacm.core;
 
 import io.rdmacm.core.CmIdTransitions.Call;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * The current state and channel of an id. Both change only with the channel's lock held, and nothing else writes the

@@ -6,7 +6,7 @@ import java.util.Objects;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_conn_param;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The parameters of a connection ({@code struct rdma_conn_param}, rdma_connect(3), rdma_accept(3)): each side passes

@@ -4,9 +4,9 @@ package io.rdmacm.core;
 import java.util.Optional;
 
 import io.rdmacm.bindings.rdma_ud_param;
-import io.rdmacm.verbs.AddressAttributes;
-import io.rdmacm.verbs.internal.AddressStructs;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * How to send datagrams to a peer or a multicast group ({@code struct rdma_ud_param}, rdma_get_cm_event(3)). Immutable.

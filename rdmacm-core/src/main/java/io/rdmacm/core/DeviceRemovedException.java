@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** The device of the id was removed. Close everything that was created from it. */
 public class DeviceRemovedException extends RdmaException {

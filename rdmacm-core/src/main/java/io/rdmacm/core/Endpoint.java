@@ -12,28 +12,28 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.rdma_cm_id;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.AddressHandle;
-import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.SendOpcode;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.internal.Deadline;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.SendOpcode;
+import io.rdmacm.verbs.work.WorkCompletion;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -591,7 +591,7 @@ public final class Endpoint extends NativeObject {
      * @return how many were taken, at least 1
      */
     @CFunction("rdma_get_send_comp")
-    public int getSendCompletions(Completions completions, Duration timeout)
+    public int getSendCompletions(WorkCompletions completions, Duration timeout)
             throws RdmaException, InterruptedException {
         life().enter();
         try {
@@ -614,7 +614,7 @@ public final class Endpoint extends NativeObject {
 
     /** As {@link #getSendCompletions}, for receives. */
     @CFunction("rdma_get_recv_comp")
-    public int getReceiveCompletions(Completions completions, Duration timeout)
+    public int getReceiveCompletions(WorkCompletions completions, Duration timeout)
             throws RdmaException, InterruptedException {
         life().enter();
         try {

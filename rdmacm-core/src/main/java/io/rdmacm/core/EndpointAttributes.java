@@ -6,7 +6,7 @@ import java.util.Optional;
 
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
 
 /**
  * The attributes of the queue pair of an {@link Endpoint}: the {@code pd} and {@code qp_init_attr} of rdma_create_ep(3)

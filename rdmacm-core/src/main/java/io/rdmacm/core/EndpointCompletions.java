@@ -8,16 +8,16 @@ import java.util.stream.Stream;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.NativeObject;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.internal.CompletionWait;
-import io.rdmacm.verbs.internal.Deadline;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Poller;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.CompletionWait;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.Poller;
+import io.rdmacm.verbs.work.WorkCompletion;
 
 /**
  * The completions of one direction of an endpoint, with a completion queue and a channel of their own. A thread that
@@ -35,7 +35,7 @@ final class EndpointCompletions implements CompletionWait.Source {
     // How many requests were posted that will give a completion, less the completions taken.
     private final AtomicLong outstanding = new AtomicLong();
     // Both guarded by the lock of the wait.
-    private final Completions single = Completions.allocate(1);
+    private final WorkCompletions single = WorkCompletions.allocate(1);
     private boolean polledAfterEnd;
 
     private EndpointCompletions(String function, Lifetime owner, CmId id, CompletionChannel channel,
@@ -99,7 +99,7 @@ final class EndpointCompletions implements CompletionWait.Source {
     }
 
     /** Takes as many completions as there are and fit, at least one. */
-    int take(Completions completions, Duration timeout) throws RdmaException, InterruptedException {
+    int take(WorkCompletions completions, Duration timeout) throws RdmaException, InterruptedException {
         return waiting.take(function, EndpointCompletions::poll, this, completions, timeout);
     }
 
@@ -145,7 +145,7 @@ final class EndpointCompletions implements CompletionWait.Source {
         return inTime;
     }
 
-    private int poll(Completions completions) throws RdmaException {
+    private int poll(WorkCompletions completions) throws RdmaException {
         int taken = queue.poll(completions);
         if (taken > 0) {
             outstanding.addAndGet(-taken);

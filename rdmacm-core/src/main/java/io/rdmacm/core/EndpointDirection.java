@@ -5,8 +5,8 @@ import java.util.stream.Stream;
 
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.BiasedLock;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.BiasedLock;
 
 /**
  * One direction of an endpoint: its completions, and how many parts of memory one of its requests can name. It guards

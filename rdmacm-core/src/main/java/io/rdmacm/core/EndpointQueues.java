@@ -9,10 +9,10 @@ import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairCapabilities;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
 
 /**
  * The queue pair of an endpoint and its two directions, with the completion queues that were made for it.

@@ -3,12 +3,12 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairCapabilities;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
-import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
 
 /** Posts the receives of an endpoint: to the shared receive queue, if it has one. */
 final class EndpointReceiver extends EndpointDirection {

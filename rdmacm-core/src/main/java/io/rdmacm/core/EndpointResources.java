@@ -9,15 +9,15 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** What is created for an endpoint on demand and closed with it. */
 final class EndpointResources {

@@ -7,12 +7,12 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.SendOpcode;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
-import io.rdmacm.verbs.internal.Bias;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.SendOpcode;
 
 /** Posts the sends, reads and writes of an endpoint. */
 final class EndpointSender extends EndpointDirection {

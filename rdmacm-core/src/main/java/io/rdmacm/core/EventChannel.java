@@ -13,21 +13,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_cm_event;
 import io.rdmacm.bindings.rdma_event_channel;
-import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Deadline;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.EventSource;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.EventSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,7 +71,7 @@ public final class EventChannel extends NativeObject {
     /**
      * Creates a channel ({@code rdma_create_event_channel}).
      *
-     * @throws io.rdmacm.verbs.NativeLibraryException when librdmacm or libibverbs is not installed
+     * @throws io.rdmacm.verbs.error.NativeLibraryException when librdmacm or libibverbs is not installed
      * @throws RdmaException ENODEV when this machine has no RDMA device, EMFILE when the limit of open files is reached
      */
     @CFunction("rdma_create_event_channel")
@@ -325,7 +326,7 @@ public final class EventChannel extends NativeObject {
             if (errno == Rdma.EAGAIN()) {
                 return null;
             }
-            throw RdmaException.of(GET_CM_EVENT.name(), errno);
+            throw Failures.of(GET_CM_EVENT.name(), errno);
         }
         long address = Memory.getLong(result.address());
         int value = Memory.getInt(address + rdma_cm_event.event$offset());

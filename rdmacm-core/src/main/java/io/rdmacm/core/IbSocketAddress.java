@@ -9,7 +9,7 @@ import java.util.HexFormat;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.sockaddr_ib;
-import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.address.Gid;
 
 /**
  * An address of the InfiniBand family: the raw bytes of {@code struct sockaddr_ib} (rdma/ib.h; family AF_IB). Used in

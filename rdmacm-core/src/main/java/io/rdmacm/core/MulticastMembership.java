@@ -5,18 +5,19 @@ import java.lang.foreign.Arena;
 import java.net.SocketAddress;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_cm_id;
 import io.rdmacm.bindings.rdma_cm_join_mc_attr_ex;
-import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -130,7 +131,7 @@ public final class MulticastMembership extends NativeObject {
                     && event.multicastContext() == context);
             if (LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)) != 0) {
                 // C has forgotten the membership all the same, so it must not keep the id from being closed.
-                LOG.warn("{}", RdmaException.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
+                LOG.warn("{}", Failures.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
             }
             id.memberships().remove(this);
         } finally {

@@ -5,7 +5,7 @@ import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.Map;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** The multicast groups that an id is a member of. Used with the lock of the id's channel held. */
 final class MulticastMemberships {

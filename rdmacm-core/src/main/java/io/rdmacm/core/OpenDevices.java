@@ -3,10 +3,10 @@ package io.rdmacm.core;
 
 import java.util.stream.LongStream;
 
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
  * The list of open devices that rdma_get_devices returns. Until it is freed, librdmacm does not close any of the

@@ -2,7 +2,7 @@
 package io.rdmacm.core;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * The port space of an id, which decides between connections and datagrams ({@code enum rdma_port_space},

@@ -3,7 +3,7 @@ package io.rdmacm.core;
 
 import java.util.Locale;
 
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * How much private data fits into each message of the connection manager: the size of the field in the InfiniBand

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.bindings.rdma_cm_event;
 import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.bindings.rdma_ud_param;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * An event that was read from the kernel and not delivered to the program yet.

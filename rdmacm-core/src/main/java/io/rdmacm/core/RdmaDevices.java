@@ -3,9 +3,9 @@ package io.rdmacm.core;
 
 import java.util.List;
 
-import io.rdmacm.verbs.CFunction;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** The devices that librdmacm has opened (rdma_get_devices(3)). */
 public final class RdmaDevices {
@@ -21,7 +21,7 @@ public final class RdmaDevices {
     @CFunction({"rdma_get_devices", "rdma_free_devices"})
     public static List<VerbsContext> list() throws RdmaException {
         try (OpenDevices devices = OpenDevices.get()) {
-            return devices.contexts().mapToObj(DeviceHold::context).toList();
+            return devices.contexts().mapToObj(CmContextPin::context).toList();
         }
     }
 }

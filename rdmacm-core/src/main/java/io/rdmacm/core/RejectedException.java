@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** The peer rejected the connection, or nothing listens on the port. */
 public class RejectedException extends RdmaException {

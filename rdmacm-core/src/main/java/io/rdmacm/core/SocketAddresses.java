@@ -16,7 +16,7 @@ import io.rdmacm.bindings.sockaddr_ib;
 import io.rdmacm.bindings.sockaddr_in;
 import io.rdmacm.bindings.sockaddr_in6;
 import io.rdmacm.bindings.sockaddr_storage;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** Converts socket addresses to and from {@code struct sockaddr}, whose ports are in network byte order. */
 final class SocketAddresses {

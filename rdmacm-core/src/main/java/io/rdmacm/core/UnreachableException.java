@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
 
 /** The address or the route could not be resolved, or the peer did not answer. */
 public class UnreachableException extends RdmaException {
@@ -16,7 +18,7 @@ public class UnreachableException extends RdmaException {
     }
 
     UnreachableException(String function, int errno, String detail) {
-        super(function, errno, detail);
+        super(function, errno, Errno.name(errno), Failures.message(function, errno, detail));
         this.status = -errno;
     }
 

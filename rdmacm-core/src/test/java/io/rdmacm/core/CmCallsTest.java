@@ -21,21 +21,22 @@ import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionRequest;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
-import io.rdmacm.verbs.AccessFlag;
-import io.rdmacm.verbs.Completions;
+import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.fuzz.Fuzzer;
 import io.rdmacm.verbs.fuzz.Interrupter;
 import io.rdmacm.verbs.fuzz.Surface;
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
@@ -132,7 +133,7 @@ class CmCallsTest {
             keep(keep(channel.getEvent(TIMEOUT)).id());
             endpoints();
             connections();
-            objects.addAll(List.of(Completions.allocate(2), ScatterGatherList.allocate(2)));
+            objects.addAll(List.of(WorkCompletions.allocate(2), ScatterGatherList.allocate(2)));
             FakeRdmaCm.call("fake_recording", 0);
         }
 

@@ -12,16 +12,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
+import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.races.Misuse;
 import io.rdmacm.verbs.races.Race;
 import io.rdmacm.verbs.races.Races;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.work.SendFlag;
 
 /** The objects of librdmacm, over both stand-ins. */
 public final class CmRaces implements Races {

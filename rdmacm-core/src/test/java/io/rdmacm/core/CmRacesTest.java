@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 
+import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.races.RunRaces;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import org.junit.jupiter.api.io.TempDir;

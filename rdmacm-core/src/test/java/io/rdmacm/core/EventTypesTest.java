@@ -8,7 +8,9 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.core.testing.FakeRdmaCm;
+import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.verbs.error.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

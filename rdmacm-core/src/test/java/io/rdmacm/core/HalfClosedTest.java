@@ -9,11 +9,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;

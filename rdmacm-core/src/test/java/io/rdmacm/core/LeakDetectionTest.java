@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.rdmacm.core.forked.LoseConnections;
+import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import org.junit.jupiter.api.Test;
 
@@ -14,8 +16,8 @@ import org.junit.jupiter.api.Test;
 class LeakDetectionTest {
     private static final String[] REPORTS = {"CmId[UDP", "CmEvent[ADDR_CHANGE of CmId[TCP",
         "CmEvent[CONNECT_REQUEST of CmId[TCP", "EventChannel[fd"};
-    private static final String[] PLACES = {"at io.rdmacm.core.LoseConnections.neverClosed(",
-        "at io.rdmacm.core.LoseConnections.neverAcknowledged(", "at io.rdmacm.core.LoseConnections.neverClaimed("};
+    private static final String[] PLACES = {"at io.rdmacm.core.forked.LoseConnections.neverClosed(",
+        "at io.rdmacm.core.forked.LoseConnections.neverAcknowledged(", "at io.rdmacm.core.forked.LoseConnections.neverClaimed("};
 
     @Test
     void lostIdsEventsAndRequestsAreReported() throws Exception {

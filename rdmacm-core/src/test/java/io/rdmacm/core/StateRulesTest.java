@@ -22,9 +22,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.CmIdTransitions.Call;
-import io.rdmacm.verbs.Ece;
-import io.rdmacm.verbs.QueuePairState;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.core.testing.FakeRdmaCm;
+import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairState;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;

@@ -11,9 +11,10 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.internal.EventSource;
-import io.rdmacm.verbs.internal.Poller;
+import io.rdmacm.core.testing.FakeRdmaCm;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.internal.wait.EventSource;
+import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
 import org.junit.jupiter.api.Test;
 

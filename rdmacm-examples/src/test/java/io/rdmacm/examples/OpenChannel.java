@@ -4,7 +4,7 @@ package io.rdmacm.examples;
 import java.io.IOException;
 
 import io.rdmacm.core.EventChannel;
-import io.rdmacm.verbs.NativeLibraryException;
+import io.rdmacm.verbs.error.NativeLibraryException;
 
 /** The first call of a program on this library; prints the exception that it ends with. */
 final class OpenChannel {

@@ -6,14 +6,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_ah;
 import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_grh;
-import io.rdmacm.verbs.internal.AddressStructs;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * The way to a port to which datagrams are sent ({@code struct ibv_ah}, ibv_create_ah(3)). A post reads it, so it may
@@ -41,7 +44,7 @@ public final class AddressHandle extends NativeObject {
         }
     }
 
-    static AddressHandle create(ProtectionDomain domain, Completions received, MemorySegment header, int port)
+    static AddressHandle create(ProtectionDomain domain, WorkCompletions received, MemorySegment header, int port)
             throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long completion = received.datagram();
@@ -54,7 +57,7 @@ public final class AddressHandle extends NativeObject {
         }
     }
 
-    static AddressAttributes attributes(VerbsContext context, Completions received, MemorySegment header, int port)
+    static AddressAttributes attributes(VerbsContext context, WorkCompletions received, MemorySegment header, int port)
             throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long completion = received.datagram();

@@ -4,9 +4,12 @@ package io.rdmacm.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_async_event;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * Something that happened to a device or to one of its objects ({@code struct ibv_async_event},

@@ -13,12 +13,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_async_event;
 import io.rdmacm.bindings.ibv_context;
-import io.rdmacm.verbs.internal.Deadline;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.EventSource;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.EventSource;
 
 /**
  * The asynchronous events of one context, and the objects that they can name. Nothing is read of a context whose events
@@ -157,7 +162,7 @@ final class AsyncEvents {
             if (errno == Rdma.EAGAIN()) {
                 return null;
             }
-            throw RdmaException.of(GET_ASYNC_EVENT.name(), errno);
+            throw Failures.of(GET_ASYNC_EVENT.name(), errno);
         }
         AsyncEventType type = AsyncEventType.of(ibv_async_event.event_type(struct));
         return switch (type.source()) {

@@ -9,15 +9,20 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_comp_channel;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Deadline;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.EventSource;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.EventSource;
 
 /**
  * A completion event channel ({@code struct ibv_comp_channel}, ibv_create_comp_channel(3)): tells which of its
@@ -180,7 +185,7 @@ public final class CompletionChannel extends NativeObject {
             if (errno == Rdma.EAGAIN()) {
                 return null;
             }
-            throw RdmaException.of(GET_CQ_EVENT.name(), errno);
+            throw Failures.of(GET_CQ_EVENT.name(), errno);
         }
         long address = Memory.getLong(queue);
         ACK_CQ_EVENTS.callInt(address, 1);

@@ -4,13 +4,24 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_wc_tm_info;
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.CompletionQueueExOps;
-import io.rdmacm.verbs.internal.DriverQuirks;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.CompletionQueueExOps;
+import io.rdmacm.verbs.internal.driver.DriverQuirks;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.work.Completion;
+import io.rdmacm.verbs.work.CompletionField;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionFlag;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * The completions of an {@link ExtendedCompletionQueue}, read in place: each method asks the driver for one field, and
@@ -90,7 +101,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         } finally {
             guard.leave(claim);
         }
-        throw RdmaException.of("ibv_start_poll", Math.abs(error));
+        throw Failures.of("ibv_start_poll", Math.abs(error));
     }
 
     private int startNative() {
@@ -154,7 +165,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         } finally {
             guard.leave(claim);
         }
-        throw RdmaException.of("ibv_next_poll", Math.abs(error));
+        throw Failures.of("ibv_next_poll", Math.abs(error));
     }
 
     private int advance() {

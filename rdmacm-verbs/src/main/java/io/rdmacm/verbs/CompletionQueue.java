@@ -8,22 +8,28 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq;
 import io.rdmacm.bindings.ibv_moderate_cq;
 import io.rdmacm.bindings.ibv_modify_cq_attr;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.CompletionWait;
-import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.Deadline;
-import io.rdmacm.verbs.internal.DriverCall;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.driver.ContextOps;
+import io.rdmacm.verbs.internal.driver.DriverCall;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.CompletionWait;
+import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**
  * A completion queue ({@code struct ibv_cq}, ibv_create_cq(3)): here finished work requests are reported.
@@ -140,7 +146,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * @throws RdmaException when the queue has overrun or the device failed
      */
     @CFunction("ibv_poll_cq")
-    public int poll(Completions completions) throws RdmaException {
+    public int poll(WorkCompletions completions) throws RdmaException {
         Bias bias = lock.enter();
         int taken;
         try {
@@ -174,7 +180,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             requireChannel();
             int result = requestNotification.call(address(), solicitedOnly ? 1 : 0, 0);
             if (result != 0) {
-                throw RdmaException.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));
+                throw Failures.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));
             }
         } finally {
             life().leave();
@@ -193,7 +199,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * @throws RdmaClosedException when the queue was closed by another thread
      * @throws InterruptedException when this thread was interrupted; no completion is lost
      */
-    public int await(Completions completions, Duration timeout) throws RdmaException, InterruptedException {
+    public int await(WorkCompletions completions, Duration timeout) throws RdmaException, InterruptedException {
         return await(CompletionQueue::poll, this, completions, timeout);
     }
 

@@ -5,6 +5,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
+import io.rdmacm.verbs.queue.CompletionQueueFlag;
+import io.rdmacm.verbs.work.CompletionField;
+
 /**
  * What an extended completion queue is made with ({@code struct ibv_cq_init_attr_ex}, ibv_create_cq_ex(3)). Immutable.
  *

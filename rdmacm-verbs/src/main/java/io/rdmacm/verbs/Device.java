@@ -5,11 +5,19 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_device;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.CommandFile;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.Guid;
+import io.rdmacm.verbs.device.NodeType;
+import io.rdmacm.verbs.device.TransportType;
+import io.rdmacm.verbs.error.NativeLibraryException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.CommandFile;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
 /**
  * An RDMA device of this machine ({@code struct ibv_device}, ibv_get_device_list(3)). A description only: it holds

@@ -4,6 +4,13 @@ package io.rdmacm.verbs;
 import java.util.StringJoiner;
 import java.util.function.BiConsumer;
 
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
+
 /** Says of a refused request which of its numbers are beyond what the device has: C only says EINVAL or ENOMEM. */
 final class DeviceLimits {
     private final StringJoiner beyond = new StringJoiner(", ", "the device has at most ", "");
@@ -50,7 +57,7 @@ final class DeviceLimits {
         if (!limits.found) {
             return refusal;
         }
-        RdmaException explained = RdmaException.of(refusal.function(), refusal.errno(), wanted + "; " + limits.beyond);
+        RdmaException explained = Failures.of(refusal.function(), refusal.errno(), wanted + "; " + limits.beyond);
         explained.initCause(refusal);
         return explained;
     }

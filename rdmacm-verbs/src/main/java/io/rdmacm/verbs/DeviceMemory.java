@@ -5,14 +5,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_alloc_dm_attr;
 import io.rdmacm.bindings.ibv_dm;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * Memory on a device ({@code struct ibv_dm}, ibv_alloc_dm(3)): the processor copies to and from it, and work requests
@@ -82,7 +87,7 @@ public final class DeviceMemory extends NativeObject {
      */
     public int kernelHandle() throws RdmaException {
         if ((intMember(ibv_dm.comp_mask$offset()) & Rdma.IBV_DM_MASK_HANDLE()) == 0) {
-            throw RdmaException.of("ibv_dm.handle", Rdma.EOPNOTSUPP());
+            throw Failures.of("ibv_dm.handle", Rdma.EOPNOTSUPP());
         }
         return intMember(ibv_dm.handle$offset());
     }
@@ -148,7 +153,7 @@ public final class DeviceMemory extends NativeObject {
     private NativeFunction function(String name, long offset) throws RdmaException {
         long pointer = Memory.getLong(address() + offset);
         if (pointer == 0) {
-            throw RdmaException.of(name, Rdma.EOPNOTSUPP());
+            throw Failures.of(name, Rdma.EOPNOTSUPP());
         }
         return NativeFunction.at(name, pointer);
     }

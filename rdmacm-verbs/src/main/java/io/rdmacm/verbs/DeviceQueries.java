@@ -8,10 +8,17 @@ import io.rdmacm.bindings.ibv_device_attr;
 import io.rdmacm.bindings.ibv_device_attr_ex;
 import io.rdmacm.bindings.ibv_values_ex;
 import io.rdmacm.bindings.timespec;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.DeviceAttributesEx;
+import io.rdmacm.verbs.device.RealTimeValues;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.codec.DeviceStructs;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /** The queries of a whole device, for {@link VerbsContext}. */
 final class DeviceQueries {
@@ -24,7 +31,7 @@ final class DeviceQueries {
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(ibv_device_attr.layout()).address();
             Check.returned(QUERY_DEVICE, QUERY_DEVICE.callInt(context, attributes));
-            return DeviceAttributes.read(attributes);
+            return DeviceStructs.readDevice(attributes);
         }
     }
 
@@ -41,7 +48,7 @@ final class DeviceQueries {
                         QUERY_DEVICE.callInt(context, fresh + ibv_device_attr_ex.orig_attr$offset()));
                 attributes = fresh;
             }
-            return DeviceAttributesEx.read(attributes);
+            return DeviceStructs.readDeviceEx(attributes);
         }
     }
 
@@ -53,7 +60,7 @@ final class DeviceQueries {
             Memory.putInt(mask, Rdma.IBV_VALUES_MASK_RAW_CLOCK());
             Check.returned(query, query.callInt(context, values));
             if ((Memory.getInt(mask) & Rdma.IBV_VALUES_MASK_RAW_CLOCK()) == 0) {
-                throw RdmaException.of(query.name(), Rdma.EOPNOTSUPP(), "raw clock");
+                throw Failures.of(query.name(), Rdma.EOPNOTSUPP(), "raw clock");
             }
             long clock = values + ibv_values_ex.raw_clock$offset();
             return new RealTimeValues(Memory.getLong(clock + timespec.tv_sec$offset()),

@@ -7,15 +7,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq_ex;
 import io.rdmacm.bindings.ibv_cq_init_attr_ex;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.CompletionQueueFlag;
+import io.rdmacm.verbs.work.CompletionField;
 
 /**
  * A completion queue whose completions are read in place, field by field ({@code struct ibv_cq_ex},

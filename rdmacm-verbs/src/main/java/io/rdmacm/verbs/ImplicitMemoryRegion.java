@@ -4,10 +4,13 @@ package io.rdmacm.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_mr;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * All memory of this process, present and future, as one region: a device with implicit on-demand paging takes each
@@ -67,7 +70,7 @@ public final class ImplicitMemoryRegion extends NativeObject {
      */
     public MemoryRegion part(MemorySegment memory) {
         life().ensureOpen();
-        return MemoryRegions.part(this, domain, MemoryRegions.checkMemory(memory, access), access);
+        return MemoryRegionFactory.part(this, domain, MemoryRegionFactory.checkMemory(memory, access), access);
     }
 
     @Override

@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.work.MemoryAdvice;
 
 /**
  * A part of a memory region.

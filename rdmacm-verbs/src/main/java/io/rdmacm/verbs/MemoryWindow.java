@@ -3,16 +3,21 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_mw;
 import io.rdmacm.bindings.ibv_mw_bind;
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.driver.ContextOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.work.MemoryWindowType;
 
 /**
  * A window through which a peer sees a part of a memory region ({@code struct ibv_mw}, ibv_alloc_mw(3)): it is bound
@@ -230,7 +235,7 @@ public final class MemoryWindow extends NativeObject {
     private static NativeFunction function(ContextOps op, ProtectionDomain domain) throws RdmaException {
         long pointer = op.of(domain.context().address());
         if (pointer == 0) {
-            throw RdmaException.of(op.name(), Rdma.EOPNOTSUPP());
+            throw Failures.of(op.name(), Rdma.EOPNOTSUPP());
         }
         return NativeFunction.at(op.name(), pointer);
     }

@@ -7,8 +7,9 @@ import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.ibv_mw_bind_info;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * What a memory window gives to a peer: a part of a memory region ({@code struct ibv_mw_bind_info}, ibv_bind_mw(3)).

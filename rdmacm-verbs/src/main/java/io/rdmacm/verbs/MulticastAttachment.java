@@ -5,11 +5,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-import io.rdmacm.verbs.internal.AddressStructs;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.bindings.CFunction;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * That a queue pair receives what is sent to a multicast group (ibv_attach_mcast(3)), until {@link #close()}. The

@@ -3,9 +3,10 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
 
-import io.rdmacm.verbs.internal.LeakDetector;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.life.LeakDetector;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * An object of a C library. The same rules hold for all of them:

@@ -5,14 +5,16 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_parent_domain_init_attr;
-import io.rdmacm.verbs.internal.AllocatorCalls;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.AllocatorCalls;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * A protection domain over another one (ibv_alloc_parent_domain(3)): objects that are made in it can use the memory

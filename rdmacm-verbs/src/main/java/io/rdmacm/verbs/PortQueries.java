@@ -5,17 +5,29 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_gid_entry;
 import io.rdmacm.bindings.ibv_port_attr;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.EthernetAddress;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GidEntry;
+import io.rdmacm.verbs.device.PortAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.codec.DeviceStructs;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
-/** The queries of a port, of its GIDs and of its partition keys, for {@link VerbsContext}. */
+/** The queries of a port, its GIDs, its partition keys and the addresses behind it, for {@link VerbsContext}. */
 final class PortQueries {
     // Older drivers: they fill what their struct had.
     private static final NativeFunction QUERY_PORT = NativeFunction.of("ibv_query_port");
@@ -24,6 +36,9 @@ final class PortQueries {
     private static final NativeFunction QUERY_GID_TABLE = NativeFunction.of("_ibv_query_gid_table");
     private static final NativeFunction QUERY_PKEY = NativeFunction.of("ibv_query_pkey");
     private static final NativeFunction GET_PKEY_INDEX = NativeFunction.of("ibv_get_pkey_index");
+    private static final NativeFunction RESOLVE_ETH = NativeFunction.of("ibv_resolve_eth_l2_from_gid");
+    private static final int MAC_BYTES = 6;
+    private static final int NO_VLAN = 0xffff;
     private static final int MAX_PKEY = 0xffff;
     // more than any device has: who asks for more gets room for these
     private static final int MOST_GIDS = 1 << 16;
@@ -42,7 +57,7 @@ final class PortQueries {
                 NativeFunction query = NativeFunction.at(ExtendedOps.QUERY_PORT.function(), function.address());
                 check(query.name(), query.callInt(context, port, attributes, ibv_port_attr.sizeof()), "port " + port);
             }
-            return PortAttributes.read(attributes);
+            return DeviceStructs.readPort(attributes);
         }
     }
 
@@ -62,7 +77,7 @@ final class PortQueries {
     private static RdmaException gidError(long context, int port, int index, Arena arena) throws RdmaException {
         long entry = arena.allocate(ibv_gid_entry.layout()).address();
         int error = QUERY_GID_EX.callInt(context, port, index, entry, 0, ibv_gid_entry.sizeof());
-        return RdmaException.of(QUERY_GID.name(), error == 0 ? Rdma.EIO() : Math.abs(error), describe(port, index));
+        return Failures.of(QUERY_GID.name(), error == 0 ? Rdma.EIO() : Math.abs(error), describe(port, index));
     }
 
     static GidEntry queryGidEx(long context, int port, int index) throws RdmaException {
@@ -72,7 +87,7 @@ final class PortQueries {
             long entry = arena.allocate(ibv_gid_entry.layout()).address();
             check("ibv_query_gid_ex", QUERY_GID_EX.callInt(context, port, index, entry, 0, ibv_gid_entry.sizeof()),
                     describe(port, index));
-            return GidEntry.read(entry);
+            return DeviceStructs.readGidEntry(entry);
         }
     }
 
@@ -86,11 +101,11 @@ final class PortQueries {
             long entries = arena.allocate(Math.max(1, room) * size, Long.BYTES).address();
             long count = QUERY_GID_TABLE.callLong(context, entries, room, 0, size);
             if (count < 0) {
-                throw RdmaException.of("ibv_query_gid_table", (int) -count, "at most " + maxEntries + " entries");
+                throw Failures.of("ibv_query_gid_table", (int) -count, "at most " + maxEntries + " entries");
             }
             List<GidEntry> table = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                table.add(GidEntry.read(entries + i * size));
+                table.add(DeviceStructs.readGidEntry(entries + i * size));
             }
             return List.copyOf(table);
         }
@@ -116,9 +131,25 @@ final class PortQueries {
         return Check.minusOne(GET_PKEY_INDEX, index);
     }
 
+    static EthernetAddress resolveEthernetAddress(long context, AddressAttributes attributes) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_ah_attr.layout()).address();
+            AddressStructs.write(attributes, struct);
+            long mac = arena.allocate(Long.BYTES, Long.BYTES).address();
+            long vlan = arena.allocate(Short.BYTES, Short.BYTES).address();
+            Check.returned(RESOLVE_ETH, RESOLVE_ETH.callInt(context, struct, mac, vlan));
+            int number = Short.toUnsignedInt(Memory.getShort(vlan));
+            long bytes = 0;
+            for (byte b : Memory.bytes(mac, MAC_BYTES)) {
+                bytes = bytes << Byte.SIZE | Byte.toUnsignedLong(b);
+            }
+            return new EthernetAddress(bytes, number == NO_VLAN ? OptionalInt.empty() : OptionalInt.of(number));
+        }
+    }
+
     private static void check(String function, int result, String detail) throws RdmaException {
         if (result != 0) {
-            throw RdmaException.of(function, Math.abs(result), detail);
+            throw Failures.of(function, Math.abs(result), detail);
         }
     }
 

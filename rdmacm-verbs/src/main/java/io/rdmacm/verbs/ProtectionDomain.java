@@ -5,11 +5,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_pd;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.WorkQueueFlag;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryAdvice;
+import io.rdmacm.verbs.work.MemoryWindowType;
 
 /**
  * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): queue pairs can use the memory regions of their own
@@ -75,7 +83,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      */
     @CFunction("ibv_reg_mr")
     public final MemoryRegion allocate(long bytes, AccessFlag... access) throws RdmaException {
-        return MemoryRegions.of(this, access).allocate(bytes);
+        return MemoryRegionFactory.of(this, access).allocate(bytes);
     }
 
     /**
@@ -93,7 +101,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      */
     @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
     public final MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
-        return MemoryRegions.of(this, access).register(memory);
+        return MemoryRegionFactory.of(this, access).register(memory);
     }
 
     /**
@@ -109,7 +117,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     @CFunction({"ibv_reg_mr_iova", "ibv_reg_mr_iova2"})
     public final MemoryRegion registerAt(MemorySegment memory, long deviceAddress, AccessFlag... access)
             throws RdmaException {
-        return MemoryRegions.of(this, access).registerAt(memory, deviceAddress);
+        return MemoryRegionFactory.of(this, access).registerAt(memory, deviceAddress);
     }
 
     /**
@@ -124,7 +132,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      */
     @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
     public final ImplicitMemoryRegion registerAllMemory(AccessFlag... access) throws RdmaException {
-        return MemoryRegions.onDemand(this, access).registerAllMemory();
+        return MemoryRegionFactory.onDemand(this, access).registerAllMemory();
     }
 
     /**
@@ -141,7 +149,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     @CFunction("ibv_reg_dmabuf_mr")
     public final MemoryRegion registerDmaBuf(int fd, long offset, long length, long deviceAddress,
             AccessFlag... access) throws RdmaException {
-        return MemoryRegions.of(this, access).registerDmaBuf(fd, offset, length, deviceAddress);
+        return MemoryRegionFactory.of(this, access).registerDmaBuf(fd, offset, length, deviceAddress);
     }
 
     /**
@@ -156,7 +164,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     @CFunction("ibv_reg_dm_mr")
     public final MemoryRegion register(DeviceMemory memory, long offset, long length, AccessFlag... access)
             throws RdmaException {
-        return MemoryRegions.of(this, access).registerDeviceMemory(memory, offset, length);
+        return MemoryRegionFactory.of(this, access).registerDeviceMemory(memory, offset, length);
     }
 
     /**
@@ -167,7 +175,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      */
     @CFunction("ibv_alloc_null_mr")
     public final MemoryRegion allocateNullRegion() throws RdmaException {
-        return MemoryRegions.of(this, AccessFlag.LOCAL_WRITE).allocateNull();
+        return MemoryRegionFactory.of(this, AccessFlag.LOCAL_WRITE).allocateNull();
     }
 
     /**
@@ -179,7 +187,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      */
     @CFunction("ibv_import_mr")
     public final MemoryRegion importRegion(int kernelHandle) throws RdmaException {
-        return MemoryRegions.importRegion(this, kernelHandle);
+        return MemoryRegionFactory.importRegion(this, kernelHandle);
     }
 
     /**
@@ -294,7 +302,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      * @throws RdmaException when the header tells no way back
      */
     @CFunction("ibv_create_ah_from_wc")
-    public AddressHandle createAddressHandle(Completions received, MemorySegment header, int port)
+    public AddressHandle createAddressHandle(WorkCompletions received, MemorySegment header, int port)
             throws RdmaException {
         life().ensureOpen();
         return AddressHandle.create(this, received, header, port);

@@ -7,19 +7,33 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
-import io.rdmacm.verbs.flow.FlowAttributes;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.EceStructs;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.codec.EceStructs;
+import io.rdmacm.verbs.internal.codec.TransitionTable;
+import io.rdmacm.verbs.internal.driver.ContextOps;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairAttribute;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.queue.RateLimit;
+import io.rdmacm.verbs.work.SendOpcode;
 
 /**
  * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue, to which work requests are
@@ -393,7 +407,7 @@ public final class QueuePair extends NativeObject {
             }
             long extended = QP_TO_QP_EX.callLong(address());
             if (extended == 0) {
-                throw RdmaException.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
+                throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
             return sends.setBatch(new SendBatch(sends, extended, attributes, domain, capabilities,
                     context.deviceName()));
@@ -420,25 +434,6 @@ public final class QueuePair extends NativeObject {
                     + " not one of type " + attributes.type());
         }
         return MulticastAttachment.attach(this, new MulticastAttachment.Group(group, lid), groups);
-    }
-
-    /**
-     * Steers packets to it, until the result is closed ({@code ibv_create_flow}).
-     *
-     * @param rule which packets, and what else is done with them
-     * @throws IllegalArgumentException when it is neither of type UD nor of type RAW_PACKET, or the rule names what is
-     *         of another context
-     * @throws RdmaUnsupportedException when the device steers no flows, or not such ones
-     * @throws RdmaException EINVAL when the rule is not possible; EPERM without the right to have it; ENOMEM, ENXIO
-     */
-    @CFunction("ibv_create_flow")
-    public Flow createFlow(FlowAttributes rule) throws RdmaException {
-        life().ensureOpen();
-        if (attributes.type() != QueuePairType.UD && attributes.type() != QueuePairType.RAW_PACKET) {
-            throw new IllegalArgumentException("flows are steered to queue pairs of type UD or RAW_PACKET, not "
-                    + attributes.type());
-        }
-        return Flow.create(context, this, rule);
     }
 
     @Override

@@ -9,13 +9,16 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /** The ways in which a queue pair comes to be. */
 final class QueuePairFactory {

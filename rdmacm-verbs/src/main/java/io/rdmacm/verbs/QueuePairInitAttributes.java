@@ -10,7 +10,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
-import io.rdmacm.verbs.internal.Arguments;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairCreateFlag;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.SendOperation;
 
 /**
  * What a queue pair is made with ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)). Immutable.

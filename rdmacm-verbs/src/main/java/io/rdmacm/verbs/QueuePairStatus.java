@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+
 /**
  * What a query tells of a queue pair ({@code ibv_query_qp}). Immutable. Values that its state or transport has no use
  * for are as the driver left them.

@@ -15,9 +15,23 @@ import io.rdmacm.bindings.ibv_qp_cap;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_rate_limit_attr;
 import io.rdmacm.bindings.ibv_rx_hash_conf;
-import io.rdmacm.verbs.internal.AddressStructs;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.AlternatePath;
+import io.rdmacm.verbs.device.RxHashField;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.queue.PathMigrationState;
+import io.rdmacm.verbs.queue.QueuePairAttribute;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairCreateFlag;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.RateLimit;
+import io.rdmacm.verbs.queue.RnrTimer;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendOperation;
 
 /** The attributes of queue pairs between Java and the C structs. */
 final class QueuePairStructs {

@@ -5,11 +5,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.DriverCall;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.DriverCall;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /** Where receive work requests are posted: of a queue pair, or shared by several. */
 final class ReceiveQueue extends BiasedLock {

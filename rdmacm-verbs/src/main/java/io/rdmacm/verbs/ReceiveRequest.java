@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * One receive work request of a {@link ReceiveRequests} block ({@code struct ibv_recv_wr}, ibv_post_recv(3)): the

@@ -7,6 +7,9 @@ import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 
+import io.rdmacm.verbs.device.RxHashField;
+import io.rdmacm.verbs.device.RxHashFunction;
+
 /**
  * How a queue pair spreads what it receives over work queues ({@code rwq_ind_tbl} and {@code rx_hash_conf} of
  * {@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)): the hash of a packet's headers says which entry of the

@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 import io.rdmacm.bindings.ibv_mr;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * What a memory region is registered for right now; {@link MemoryRegion#reregister} replaces it.

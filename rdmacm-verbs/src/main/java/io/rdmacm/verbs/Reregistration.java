@@ -6,10 +6,14 @@ import java.util.Arrays;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Errno;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.ReregistrationException;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * What {@link MemoryRegion#reregister} changes ({@code enum ibv_rereg_mr_flags}, ibv_rereg_mr(3)); what is not named
@@ -35,7 +39,7 @@ public final class Reregistration {
 
     /** Other memory of the caller's ({@code IBV_REREG_MR_CHANGE_TRANSLATION}), under its own address. */
     public Reregistration memory(MemorySegment other) {
-        return new Reregistration(MemoryRegions.checkMemory(other, Set.of()), domain, access);
+        return new Reregistration(MemoryRegionFactory.checkMemory(other, Set.of()), domain, access);
     }
 
     /** Another protection domain of the same context ({@code IBV_REREG_MR_CHANGE_PD}). */
@@ -46,7 +50,7 @@ public final class Reregistration {
 
     /** Other uses ({@code IBV_REREG_MR_CHANGE_ACCESS}). */
     public Reregistration access(AccessFlag... other) {
-        return new Reregistration(memory, domain, MemoryRegions.checkAccess(Set.copyOf(Arrays.asList(other))));
+        return new Reregistration(memory, domain, MemoryRegionFactory.checkAccess(Set.copyOf(Arrays.asList(other))));
     }
 
     /** Inside the region: nobody else changes it, and it does not close. */
@@ -55,7 +59,7 @@ public final class Reregistration {
         check(region, old);
         ProtectionDomain newDomain = domain == null ? old.domain() : domain;
         Set<AccessFlag> newAccess = access == null ? old.access() : access;
-        MemorySegment newMemory = memory == null ? old.memory() : MemoryRegions.checkMemory(memory, newAccess);
+        MemorySegment newMemory = memory == null ? old.memory() : MemoryRegionFactory.checkMemory(memory, newAccess);
         // Until the outcome is known, neither domain may close.
         boolean moves = newDomain != old.domain();
         if (moves) {
@@ -67,7 +71,7 @@ public final class Reregistration {
                     memory == null ? 0 : memory.address(), memory == null ? 0 : memory.byteSize(),
                     access == null ? 0 : Flags.mask(access, AccessFlag::bit));
             int error = result == 0 ? 0 : Errno.last();
-            outcome = ReregistrationException.Outcome.of(result, error);
+            outcome = outcome(result, error);
             if (outcome == ReregistrationException.Outcome.CHANGED) {
                 region.become(Registration.of(region.address(), newDomain, newMemory, newAccess,
                         memory == null ? old.start() : memory.address(), newMemory.byteSize()));
@@ -75,7 +79,7 @@ public final class Reregistration {
                 region.becomeUnusable();
             }
             if (result != 0) {
-                throw ReregistrationException.of(result, error, outcome);
+                throw failure(result, error, outcome);
             }
         } finally {
             if (moves && outcome != ReregistrationException.Outcome.UNUSABLE) {
@@ -106,5 +110,32 @@ public final class Reregistration {
         return (memory == null ? 0 : Rdma.IBV_REREG_MR_CHANGE_TRANSLATION())
                 | (domain == null ? 0 : Rdma.IBV_REREG_MR_CHANGE_PD())
                 | (access == null ? 0 : Rdma.IBV_REREG_MR_CHANGE_ACCESS());
+    }
+
+    /** What the region is after a call ({@code enum ibv_rereg_mr_err_code}). */
+    private static ReregistrationException.Outcome outcome(int result, int errno) {
+        if (result == 0 || result == Rdma.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
+            return ReregistrationException.Outcome.CHANGED;
+        }
+        // A device without the command has changed nothing.
+        if (result == Rdma.IBV_REREG_MR_ERR_INPUT() || result == Rdma.IBV_REREG_MR_ERR_DONT_FORK_NEW()
+                || Failures.isUnsupported(errno)) {
+            return ReregistrationException.Outcome.UNCHANGED;
+        }
+        return ReregistrationException.Outcome.UNUSABLE;
+    }
+
+    private static RdmaException failure(int result, int errno, ReregistrationException.Outcome outcome) {
+        String function = REREG_MR.name();
+        return Failures.isUnsupported(errno) ? Failures.of(function, errno, outcome.text())
+                : new ReregistrationException(errno, Errno.name(errno),
+                        Failures.message(function, errno, code(result) + ", " + outcome.text()), outcome);
+    }
+
+    private static String code(int result) {
+        String[] codes = {"IBV_REREG_MR_ERR_INPUT", "IBV_REREG_MR_ERR_DONT_FORK_NEW", "IBV_REREG_MR_ERR_DO_FORK_OLD",
+                "IBV_REREG_MR_ERR_CMD", "IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW"};
+        int index = -result - 1;
+        return index >= 0 && index < codes.length ? codes[index] : Integer.toString(result);
     }
 }

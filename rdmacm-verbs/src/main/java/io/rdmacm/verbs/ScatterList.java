@@ -4,7 +4,7 @@ package io.rdmacm.verbs;
 import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_sge;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** The scatter/gather list of one work request: {@code struct ibv_sge} entries in memory of the block. */
 final class ScatterList {

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.ibv_send_wr;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** The part of a send work request that the device cuts into packets (TSO): their headers, and how long they are. */
 final class SegmentedSend {

@@ -7,13 +7,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.DriverQuirks;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.QueuePairExOps;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.DriverQuirks;
+import io.rdmacm.verbs.internal.driver.QueuePairExOps;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.SendOperation;
 
 /**
  * Send work requests that are posted together, with one doorbell (ibv_wr_post(3)): either all of them, by
@@ -390,7 +398,7 @@ public final class SendBatch implements AutoCloseable {
             lock.leave(bias);
         }
         if (error != 0) {
-            throw RdmaException.of("ibv_wr_complete", Math.abs(error), queue.toString());
+            throw Failures.of("ibv_wr_complete", Math.abs(error), queue.toString());
         }
     }
 

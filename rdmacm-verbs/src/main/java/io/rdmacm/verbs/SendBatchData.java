@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bindings.ibv_data_buf;
 import io.rdmacm.bindings.ibv_sge;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.QueuePairExOps;
+import io.rdmacm.verbs.internal.driver.QueuePairExOps;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** The data of the request that a batch is about: parts of regions, or copies of what is sent inline. */
 final class SendBatchData {

@@ -6,12 +6,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Objects;
 
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
-import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.DriverCall;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.driver.ContextOps;
+import io.rdmacm.verbs.internal.driver.DriverCall;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /** Where the send work requests of a queue pair are posted. */
 final class SendQueue extends BiasedLock {
@@ -218,6 +224,8 @@ final class SendQueue extends BiasedLock {
     }
 
     static WorkRequestException refused(String function, int error, int index, Lifetime life) {
-        return new WorkRequestException(function, Math.abs(error), index, "request " + index + " on " + life);
+        int errno = Math.abs(error);
+        return new WorkRequestException(function, errno, Errno.name(errno),
+                Failures.message(function, errno, "request " + index + " on " + life), index);
     }
 }

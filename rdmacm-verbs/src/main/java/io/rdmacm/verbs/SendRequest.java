@@ -6,8 +6,13 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_send_wr;
-import io.rdmacm.verbs.internal.Arguments;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.device.DeviceAttributesEx;
+import io.rdmacm.verbs.device.PortAttributes;
+import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.SendOpcode;
 
 /**
  * One send work request of a {@link SendRequests} block ({@code struct ibv_send_wr}, ibv_post_send(3)): the setters

@@ -6,7 +6,7 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_send_wr;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * A block of send work requests, allocated once and posted as often as wanted: an array of {@code struct ibv_send_wr}

@@ -7,17 +7,24 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_srq;
 import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ContextOps;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.driver.ContextOps;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
+import io.rdmacm.verbs.queue.SharedReceiveQueueType;
 
 /**
  * A queue of receives that several queue pairs share ({@code struct ibv_srq}, ibv_create_srq(3)).
@@ -264,7 +271,7 @@ public final class SharedReceiveQueue extends NativeObject {
             Memory.putLong(refused, block.get(first).address());
             int error = post.callInt(address(), block.get(first).address(), refused);
             if (error == Rdma.EOPNOTSUPP() || error == Rdma.ENOSYS()) {
-                throw RdmaException.of(post.name(), error);
+                throw Failures.of(post.name(), error);
             }
             if (error != 0) {
                 throw SendQueue.refused(post.name(), error, block.indexOf(Memory.getLong(refused)), life());

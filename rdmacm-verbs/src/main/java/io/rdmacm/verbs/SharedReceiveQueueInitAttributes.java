@@ -4,6 +4,9 @@ package io.rdmacm.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
+import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
+import io.rdmacm.verbs.queue.SharedReceiveQueueType;
+
 /**
  * What a shared receive queue is made with ({@code struct ibv_srq_init_attr_ex}, ibv_create_srq_ex(3)). Immutable.
  *

@@ -7,7 +7,9 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.ibv_tm_cap;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
+import io.rdmacm.verbs.queue.SharedReceiveQueueType;
 
 /** The attributes of shared receive queues between Java and the C structs. */
 final class SharedReceiveQueueStructs {

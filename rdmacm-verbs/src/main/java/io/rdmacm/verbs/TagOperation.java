@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_ops_wr;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * One operation on the list of tagged buffers of a shared receive queue ({@code struct ibv_ops_wr},

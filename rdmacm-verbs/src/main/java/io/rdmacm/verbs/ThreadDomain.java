@@ -3,12 +3,14 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_td;
 import io.rdmacm.bindings.ibv_td_init_attr;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * A promise that objects are used by one thread at a time, so that the driver takes no locks ({@code struct ibv_td},

@@ -3,9 +3,10 @@ package io.rdmacm.verbs;
 
 import java.util.function.Supplier;
 
-import io.rdmacm.verbs.internal.ContextPin;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.life.ContextPin;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /** The implementation of {@link VerbsAccess}, which loads it by its name. */
 final class VerbsAccessor extends VerbsAccess {

@@ -12,15 +12,28 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_context;
 import io.rdmacm.bindings.ibv_device;
-import io.rdmacm.verbs.flow.EspAttributes;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.ContextPin;
-import io.rdmacm.verbs.internal.DriverQuirks;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.EthernetAddress;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GidEntry;
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.DeviceAttributesEx;
+import io.rdmacm.verbs.device.PortAttributes;
+import io.rdmacm.verbs.device.RealTimeValues;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.driver.DriverQuirks;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.ContextPin;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.XrcDomainFlag;
 
 /**
  * An open device ({@code struct ibv_context}, ibv_open_device(3)): protection domains, completion channels and
@@ -257,30 +270,6 @@ public final class VerbsContext extends NativeObject {
         return IndirectionTable.create(this, queues);
     }
 
-    /**
-     * New counters ({@code ibv_create_counters}).
-     *
-     * @throws RdmaUnsupportedException when the device has none
-     */
-    @CFunction("ibv_create_counters")
-    public Counters createCounters() throws RdmaException {
-        life().ensureOpen();
-        return Counters.create(this);
-    }
-
-    /**
-     * A new flow action that encrypts or decrypts packets ({@code ibv_create_flow_action_esp}).
-     *
-     * @param attributes with parameters and key material at least
-     * @throws IllegalArgumentException when one of these is missing
-     * @throws RdmaUnsupportedException when the device has none, or not such ones
-     */
-    @CFunction("ibv_create_flow_action_esp")
-    public FlowAction createFlowActionEsp(EspAttributes attributes) throws RdmaException {
-        life().ensureOpen();
-        return FlowAction.createEsp(this, attributes);
-    }
-
     /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
     public int completionVectors() {
         return intMember(ibv_context.num_comp_vectors$offset());
@@ -396,7 +385,7 @@ public final class VerbsContext extends NativeObject {
      * @throws RdmaException when the header tells no way back
      */
     @CFunction("ibv_init_ah_from_wc")
-    public AddressAttributes initAddressAttributes(Completions received, MemorySegment header, int port)
+    public AddressAttributes initAddressAttributes(WorkCompletions received, MemorySegment header, int port)
             throws RdmaException {
         return inside(() -> AddressHandle.attributes(this, received, header, port));
     }
@@ -410,7 +399,7 @@ public final class VerbsContext extends NativeObject {
      */
     @CFunction("ibv_resolve_eth_l2_from_gid")
     public EthernetAddress resolveEthernetAddress(AddressAttributes attributes) throws RdmaException {
-        return inside(() -> EthernetAddress.resolve(this, attributes));
+        return inside(() -> PortQueries.resolveEthernetAddress(address(), attributes));
     }
 
     /**

@@ -6,8 +6,9 @@ import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.ibv_mw_bind_info;
 import io.rdmacm.bindings.ibv_send_wr;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.QueuePairExOps;
+import io.rdmacm.verbs.internal.driver.QueuePairExOps;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.work.MemoryWindowType;
 
 /**
  * The bind of a memory window of type 2 by a work request, which may be posted more than once: each time it is checked,

@@ -8,17 +8,22 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_wq;
 import io.rdmacm.bindings.ibv_wq_attr;
 import io.rdmacm.bindings.ibv_wq_init_attr;
-import io.rdmacm.verbs.internal.Check;
-import io.rdmacm.verbs.internal.DriverCall;
-import io.rdmacm.verbs.internal.ExtendedOps;
-import io.rdmacm.verbs.internal.Flags;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Memory;
-import io.rdmacm.verbs.internal.NativeFunction;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.driver.DriverCall;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.WorkQueueFlag;
+import io.rdmacm.verbs.queue.WorkQueueState;
 
 /**
  * A receive queue of its own ({@code struct ibv_wq}, ibv_create_wq(3)): several, in an

@@ -2,7 +2,7 @@
 package io.rdmacm.verbs;
 
 import io.rdmacm.bindings.ibv_recv_wr;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * What a send and a receive work request have in common: {@code struct ibv_send_wr} begins as

@@ -1,9 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The objects of libibverbs. Names are those of C in full words: {@code ibv_reg_mr} is
- * {@link io.rdmacm.verbs.ProtectionDomain#register}, {@code ibv_poll_cq} is
- * {@link io.rdmacm.verbs.CompletionQueue#poll}. What all objects have in common is told in
- * {@link io.rdmacm.verbs.NativeObject}.
+ * The objects of libibverbs: everything that is opened or created, posted to, polled, and closed.
+ *
+ * <h2>What lives here</h2>
+ * One class for each kind of C object, and the work requests and completions that pass between them. A {@code create}
+ * or {@code open} method stands at the object that C passes to the function: {@code ibv_alloc_pd(context)} is
+ * {@link io.rdmacm.verbs.VerbsContext#allocateProtectionDomain}, {@code ibv_reg_mr(pd, ...)} is
+ * {@link io.rdmacm.verbs.ProtectionDomain#register(java.lang.foreign.MemorySegment, io.rdmacm.verbs.work.AccessFlag...)
+ * ProtectionDomain.register}. Names are those of C in full words.
+ * <table>
+ * <caption>The families</caption>
+ * <tr><th>devices</th><td>{@link io.rdmacm.verbs.Device}, {@link io.rdmacm.verbs.VerbsContext},
+ * {@link io.rdmacm.verbs.AsyncEvent}</td></tr>
+ * <tr><th>domains</th><td>{@link io.rdmacm.verbs.ProtectionDomain}, {@link io.rdmacm.verbs.ParentDomain},
+ * {@link io.rdmacm.verbs.ThreadDomain}, {@link io.rdmacm.verbs.XrcDomain}</td></tr>
+ * <tr><th>memory</th><td>{@link io.rdmacm.verbs.MemoryRegion}, {@link io.rdmacm.verbs.ImplicitMemoryRegion},
+ * {@link io.rdmacm.verbs.MemoryWindow}, {@link io.rdmacm.verbs.DeviceMemory}</td></tr>
+ * <tr><th>queue pairs</th><td>{@link io.rdmacm.verbs.QueuePair}, {@link io.rdmacm.verbs.AddressHandle},
+ * {@link io.rdmacm.verbs.MulticastAttachment}, {@link io.rdmacm.verbs.SendRequest},
+ * {@link io.rdmacm.verbs.SendBatch}</td></tr>
+ * <tr><th>receives</th><td>{@link io.rdmacm.verbs.ReceiveRequest}, {@link io.rdmacm.verbs.SharedReceiveQueue},
+ * {@link io.rdmacm.verbs.WorkQueue}, {@link io.rdmacm.verbs.IndirectionTable}</td></tr>
+ * <tr><th>completions</th><td>{@link io.rdmacm.verbs.CompletionQueue},
+ * {@link io.rdmacm.verbs.ExtendedCompletionQueue}, {@link io.rdmacm.verbs.CompletionChannel},
+ * {@link io.rdmacm.verbs.WorkCompletions}, {@link io.rdmacm.verbs.CompletionCursor}</td></tr>
+ * </table>
+ *
+ * <h2>Read first</h2>
+ * {@link io.rdmacm.verbs.NativeObject} for the rules that all objects share: who closes what, and when;
+ * {@link io.rdmacm.verbs.QueuePair} for posting; {@link io.rdmacm.verbs.CompletionQueue} for polling and waiting.
+ *
+ * <h2>What it stands on</h2>
+ * The values that these objects are made with and report: {@link io.rdmacm.verbs.device},
+ * {@link io.rdmacm.verbs.address}, {@link io.rdmacm.verbs.queue}, {@link io.rdmacm.verbs.work}, and the exceptions of
+ * {@link io.rdmacm.verbs.error}. {@link io.rdmacm.verbs.flow} stands on top of it.
  */
 package io.rdmacm.verbs;

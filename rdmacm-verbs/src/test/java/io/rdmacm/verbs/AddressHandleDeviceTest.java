@@ -8,9 +8,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.MulticastSocket;
 
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GlobalRoute;
+import io.rdmacm.verbs.device.LinkLayer;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.TrafficEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,7 +83,7 @@ class AddressHandleDeviceTest {
         other.pair.postReceive(other.receive.id(1).data(other.region, 0, TrafficEnd.HEADER + 4));
         one.pair.postSend(one.addressed().id(2).send().data(one.region, 0, 4));
         one.success();
-        Completions received = Completions.allocate(1);
+        WorkCompletions received = WorkCompletions.allocate(1);
         other.queue.await(received, TrafficEnd.TIMEOUT);
         received.next();
         received.check();

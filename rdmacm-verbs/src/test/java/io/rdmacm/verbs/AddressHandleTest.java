@@ -20,12 +20,19 @@ import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_grh;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.EthernetAddress;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GlobalRoute;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.WorkCompletionFlag;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,13 +64,13 @@ class AddressHandleTest {
         stack.close();
     }
 
-    private Completions received(int flags) throws RdmaException {
+    private WorkCompletions received(int flags) throws RdmaException {
         MemorySegment completion = ibv_wc.allocate(arena);
         ibv_wc.opcode(completion, Rdma.IBV_WC_RECV());
         ibv_wc.wc_flags(completion, flags);
         ibv_wc.sl(completion, (byte) 3);
         FakeVerbs.complete(stack.queue().handle(), completion);
-        Completions completions = Completions.allocate(1);
+        WorkCompletions completions = WorkCompletions.allocate(1);
         assertThat(stack.queue().poll(completions)).isEqualTo(1);
         completions.next();
         return completions;
@@ -108,7 +115,7 @@ class AddressHandleTest {
     @Test
     @Covers("ibv_create_ah_from_wc")
     void isMadeOfACompletion() throws RdmaException {
-        Completions received = received(WorkCompletionFlag.GRH.bit());
+        WorkCompletions received = received(WorkCompletionFlag.GRH.bit());
         try (AddressHandle handle = stack.domain().createAddressHandle(received, header(), 2)) {
             FakeVerbs.Call call = FakeVerbs.calls("ibv_create_ah_from_wc").getFirst();
             assertThat(call.arguments()).startsWith(stack.domain().handle().address(), 2L);
@@ -132,7 +139,7 @@ class AddressHandleTest {
         assertThat(back.serviceLevel()).isEqualTo(3);
         assertThat(back.port()).isEqualTo(2);
         FakeVerbs.fail("ibv_init_ah_from_wc", Rdma.ENOENT());
-        Completions again = received(WorkCompletionFlag.GRH.bit());
+        WorkCompletions again = received(WorkCompletionFlag.GRH.bit());
         assertThatThrownBy(() -> stack.context().initAddressAttributes(again, header(), 2))
                 .isInstanceOf(RdmaException.class).hasMessageContaining("ENOENT");
     }
@@ -141,12 +148,12 @@ class AddressHandleTest {
     void completionsThatNameNobodyAreRefused() throws RdmaException {
         MemorySegment completion = ibv_wc.allocate(arena);
         FakeVerbs.complete(stack.queue().handle(), completion);
-        Completions sent = Completions.allocate(1);
+        WorkCompletions sent = WorkCompletions.allocate(1);
         stack.queue().poll(sent);
         assertThatIllegalStateException().isThrownBy(() -> stack.domain().createAddressHandle(sent, header(), 1))
                 .withMessageContaining("no current completion");
         sent.next();
-        Completions received = received(0);
+        WorkCompletions received = received(0);
         FakeVerbs.reset();
         assertThatIllegalArgumentException().isThrownBy(() -> stack.domain().createAddressHandle(sent, header(), 1))
                 .withMessageContaining("not the completion of a received message");

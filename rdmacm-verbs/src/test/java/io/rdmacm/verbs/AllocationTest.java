@@ -12,11 +12,15 @@ import java.util.EnumSet;
 import com.sun.management.ThreadMXBean;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.verbs.internal.CompletionQueueExOps;
-import io.rdmacm.verbs.internal.QueuePairExOps;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.driver.CompletionQueueExOps;
+import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.Completion;
+import io.rdmacm.verbs.work.SendOperation;
+import io.rdmacm.verbs.work.WorkCompletionFlag;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -75,7 +79,7 @@ class AllocationTest {
     void oneRequestAtATime() throws RdmaException {
         SendRequest send = SendRequests.allocate(1, 3).get(0);
         ReceiveRequest receive = ReceiveRequests.allocate(1, 3).get(0);
-        Completions completions = Completions.allocate(4);
+        WorkCompletions completions = WorkCompletions.allocate(4);
         assertAllocatesNothing(() -> {
             stack.queuePair().postReceive(receive.id(used).data(stack.region(), 0, 64));
             stack.queuePair().postSend(send.id(used).sendWithImmediate(used).data(stack.region(), 8, 16)
@@ -102,7 +106,7 @@ class AllocationTest {
         FakeVerbs.call("oracle_completion", completed.address(), 7, 0, Rdma.IBV_WC_RECV(), 0, 5, 6, 1, 2,
                 Rdma.IBV_WC_WITH_IMM());
         FakeVerbs.complete(stack.queue().handle(), completed);
-        Completions completions = Completions.allocate(1);
+        WorkCompletions completions = WorkCompletions.allocate(1);
         assertThat(stack.queue().poll(completions)).isEqualTo(1);
         Completion[] both = {completions.at(0), completions.copy()};
         assertAllocatesNothing(() -> {
@@ -121,7 +125,7 @@ class AllocationTest {
     void batches() throws Exception {
         SendRequests sends = SendRequests.allocate(8, 1);
         ReceiveRequests receives = ReceiveRequests.allocate(8, 1);
-        Completions completions = Completions.allocate(8);
+        WorkCompletions completions = WorkCompletions.allocate(8);
         assertAllocatesNothing(() -> {
             for (int i = 0; i < 8; i++) {
                 sends.get(i).id(i).rdmaRead(i, i).data(stack.region(), i, 1);
@@ -193,7 +197,7 @@ class AllocationTest {
     @Test
     void waitingForCompletionsThatAreThere() throws RdmaException {
         SendRequest send = SendRequests.allocate(1, 1).get(0).data(stack.region(), 0, 8);
-        Completions completions = Completions.allocate(4);
+        WorkCompletions completions = WorkCompletions.allocate(4);
         try (CompletionQueue queue = stack.context().createCompletionQueue(16, stack.channel());
                 QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
                         .completionQueue(queue).build())) {

@@ -4,10 +4,16 @@ package io.rdmacm.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.TrafficEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;

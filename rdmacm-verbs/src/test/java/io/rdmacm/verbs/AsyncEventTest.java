@@ -15,8 +15,12 @@ import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_async_event;
-import io.rdmacm.verbs.AsyncEventType.Source;
-import io.rdmacm.verbs.internal.EventSource;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.device.AsyncEventType.Source;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.EventSource;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;

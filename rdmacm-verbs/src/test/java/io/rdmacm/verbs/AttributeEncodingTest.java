@@ -24,13 +24,26 @@ import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.ibv_wq_attr;
 import io.rdmacm.bindings.ibv_wq_init_attr;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.flow.CounterDescription;
+import io.rdmacm.verbs.flow.Counters;
+import io.rdmacm.verbs.flow.Flow;
 import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.flow.FlowFlag;
 import io.rdmacm.verbs.flow.FlowType;
-import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.queue.CompletionQueueFlag;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.queue.RateLimit;
+import io.rdmacm.verbs.queue.WorkQueueFlag;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendOperation;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -190,8 +203,8 @@ class AttributeEncodingTest {
         }
         try (QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
                 .type(QueuePairType.RAW_PACKET).completionQueue(stack.queue()).build());
-                Counters counters = stack.context().createCounters()) {
-            pair.createFlow(builder.build()).close();
+                Counters counters = Counters.create(stack.context())) {
+            Flow.create(pair, builder.build()).close();
             counters.attachPointFlow(description, index);
         }
         MemorySegment flow = arena.allocate(64, Long.BYTES);

@@ -13,10 +13,17 @@ import java.util.Map;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.SendOperation;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;

@@ -10,14 +10,28 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.flow.Counters;
+import io.rdmacm.verbs.flow.Flow;
+import io.rdmacm.verbs.flow.FlowAction;
+import io.rdmacm.verbs.flow.FlowActionTest;
 import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.fuzz.Fuzzer;
 import io.rdmacm.verbs.fuzz.Interrupter;
 import io.rdmacm.verbs.fuzz.Surface;
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.CompletionField;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendOperation;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
@@ -73,10 +87,10 @@ class CallsTest {
             TagOperations operations = TagOperations.allocate(4, 2);
             FakeVerbs.async(context.handle(), AsyncEventType.PORT_ACTIVE.value(), 1);
             objects.addAll(List.of(extended, batched, datagrams, workQueue, sends, sends.get(0), receives,
-                    receives.get(1), operations, operations.get(2), batching, Completions.allocate(4),
-                    context.createIndirectionTable(List.of(workQueue)), context.createCounters(),
-                    context.createFlowActionEsp(FlowActionTest.complete()), FlowActionTest.complete(),
-                    datagrams.createFlow(FlowAttributes.builder().build()), FlowAttributes.builder().build(),
+                    receives.get(1), operations, operations.get(2), batching, WorkCompletions.allocate(4),
+                    context.createIndirectionTable(List.of(workQueue)), Counters.create(context),
+                    FlowAction.createEsp(context, FlowActionTest.complete()), FlowActionTest.complete(),
+                    Flow.create(datagrams, FlowAttributes.builder().build()), FlowAttributes.builder().build(),
                     datagrams.attachMulticast(new Gid(-1, 1), 0), new Gid(-1, 1), AddressAttributes.builder().build(),
                     domain.createAddressHandle(AddressAttributes.builder().build())));
             MemoryRegion bindable = domain.allocate(64, AccessFlag.MW_BIND);

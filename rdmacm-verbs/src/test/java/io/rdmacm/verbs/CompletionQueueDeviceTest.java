@@ -9,8 +9,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.flow.Counters;
+import io.rdmacm.verbs.queue.CompletionQueueFlag;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.TrafficEnd;
+import io.rdmacm.verbs.work.CompletionField;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -205,7 +212,7 @@ class CompletionQueueDeviceTest {
                 assertThat(e).hasMessageStartingWith("ibv_create_wq");
             }
             try {
-                context.createCounters().close();
+                Counters.create(context).close();
             } catch (RdmaUnsupportedException e) {
                 assertThat(e).hasMessageStartingWith("ibv_create_counters");
             }

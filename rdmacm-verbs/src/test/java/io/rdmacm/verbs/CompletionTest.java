@@ -12,9 +12,17 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_wc;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.Completion;
+import io.rdmacm.verbs.work.CompletionField;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionFlag;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +62,7 @@ class CompletionTest {
                 0x80000003L, 0x01020304L, 0x00800005L, 0x00800006L, flags);
         FakeVerbs.complete(queue.handle(), completion);
         FakeVerbs.complete(queue.handle(), completion);
-        Completions completions = Completions.allocate(1);
+        WorkCompletions completions = WorkCompletions.allocate(1);
         queue.poll(completions);
         reader.read(completions.at(0));
         reader.read(completions.copy());

@@ -24,12 +24,28 @@ import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.verbs.internal.AddressStructs;
-import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.AlternatePath;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.queue.PathMigrationState;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
 import io.rdmacm.verbs.testing.Paths;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.SendOpcode;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -46,7 +62,7 @@ import net.jqwik.api.lifecycle.BeforeTry;
 /** What is written for C, and read from it, is what a C program makes of the same values: for any values. */
 @AddLifecycleHook(NeedsFakeVerbs.class)
 @SuppressWarnings("restricted")
-class EncodingTest {
+public class EncodingTest {
     // struct oracle_send, see oracle.c
     private static final MemoryLayout SEND = MemoryLayout.structLayout(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
@@ -211,7 +227,7 @@ class EncodingTest {
                 Integer.toUnsignedLong(vendorError), Integer.toUnsignedLong(bytes), Integer.toUnsignedLong(immediate),
                 number, source, flags);
         FakeVerbs.complete(stack.queue().handle(), completion);
-        Completions read = Completions.allocate(1);
+        WorkCompletions read = WorkCompletions.allocate(1);
 
         assertThat(stack.queue().poll(read)).isEqualTo(1);
         WorkCompletion copy = read.at(0).copy();

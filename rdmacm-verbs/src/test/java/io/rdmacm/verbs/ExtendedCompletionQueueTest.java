@@ -19,12 +19,22 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq_init_attr_ex;
 import io.rdmacm.bindings.ibv_modify_cq_attr;
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.verbs.internal.EventSource;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.wait.EventSource;
+import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.CompletionField;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionFlag;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -144,7 +154,7 @@ class ExtendedCompletionQueueTest {
         try (CompletionCursor completion = queue.startPoll()) {
             assertThat(completion.next()).isTrue();
         }
-        Completions completions = Completions.allocate(1);
+        WorkCompletions completions = WorkCompletions.allocate(1);
         assertThat(queue.poll(completions)).describedAs("as a plain queue").isEqualTo(1);
         assertThat(completions.at(0).workRequestId()).isEqualTo(2);
         try (CompletionCursor completion = queue.startPoll()) {
@@ -262,7 +272,7 @@ class ExtendedCompletionQueueTest {
             try (CompletionCursor completion = queue.startPoll()) {
                 assertThat(completion.next()).isTrue();
                 assertThatIllegalStateException().isThrownBy(queue::startPoll).withMessageContaining("is open");
-                assertThatIllegalStateException().isThrownBy(() -> queue.poll(Completions.allocate(1)))
+                assertThatIllegalStateException().isThrownBy(() -> queue.poll(WorkCompletions.allocate(1)))
                         .withMessageContaining("is open");
                 assertThatIllegalStateException().isThrownBy(() -> queue.resize(10)).withMessageContaining("is open");
                 assertThatIllegalStateException().isThrownBy(() -> queue.awaitPoll(TIMEOUT))

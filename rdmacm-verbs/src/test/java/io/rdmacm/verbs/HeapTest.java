@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.Test;

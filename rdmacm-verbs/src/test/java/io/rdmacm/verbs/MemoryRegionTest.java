@@ -14,10 +14,12 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

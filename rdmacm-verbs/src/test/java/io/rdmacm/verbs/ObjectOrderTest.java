@@ -16,14 +16,19 @@ import java.util.Map;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_attr;
-import io.rdmacm.verbs.internal.ContextPin;
-import io.rdmacm.verbs.internal.Lifetime;
-import io.rdmacm.verbs.internal.Poller;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.ContextPin;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Poller;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -144,7 +149,7 @@ class ObjectOrderTest {
             stack.queuePair().postReceive(ReceiveRequests.allocate(1, 1).get(0));
         }
         if (stack.queue().isOpen()) {
-            assertThat(stack.queue().poll(Completions.allocate(1))).isZero();
+            assertThat(stack.queue().poll(WorkCompletions.allocate(1))).isZero();
         }
         if (stack.channel().isOpen()) {
             assertThat(stack.channel().pollEvent()).isEmpty();

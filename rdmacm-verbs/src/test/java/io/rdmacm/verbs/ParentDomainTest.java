@@ -17,11 +17,17 @@ import java.util.Optional;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_parent_domain_init_attr;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

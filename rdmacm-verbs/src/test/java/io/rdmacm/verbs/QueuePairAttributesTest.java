@@ -17,11 +17,23 @@ import java.util.function.IntFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_qp_attr;
-import io.rdmacm.verbs.internal.AddressStructs;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.AlternatePath;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.queue.PathMigrationState;
+import io.rdmacm.verbs.queue.QueuePairAttribute;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.Test;
 
 /** The attributes of a queue pair, compared with what C makes of the same values. */

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.ibv_recv_wr;
 import io.rdmacm.bindings.ibv_sge;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;

@@ -9,8 +9,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Set;
 
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.TrafficEnd;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendOperation;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -26,11 +36,11 @@ class SendBatchDeviceTest {
     }
 
     private static TrafficEnd.Builder datagrams() {
-        return new TrafficEnd.Builder().type(QueuePairType.UD).operations(TrafficTest.MESSAGES);
+        return new TrafficEnd.Builder().type(QueuePairType.UD).operations(TrafficDeviceTest.MESSAGES);
     }
 
     private static void messages(TrafficEnd.Builder builder, int length, boolean withImmediate) throws Exception {
-        TrafficTest.connected(builder, (one, other) -> TrafficTest.pingPong(one, other, length, withImmediate));
+        TrafficDeviceTest.connected(builder, (one, other) -> TrafficDeviceTest.pingPong(one, other, length, withImmediate));
     }
 
     @Test
@@ -71,7 +81,7 @@ class SendBatchDeviceTest {
     /** Writes or reads one way, and looks at what has arrived. */
     private static void move(int length, boolean read) throws Exception {
         SendOperation operation = read ? SendOperation.RDMA_READ : SendOperation.RDMA_WRITE;
-        TrafficTest.connected(reliable(operation), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(operation), (one, other) -> {
             for (int i = 0; i < ITERATIONS; i++) {
                 TrafficEnd source = read ? other : one;
                 TrafficEnd target = read ? one : other;
@@ -128,7 +138,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_rdma_write_imm")
     @Covers("ibv_wr_rdma_write_imm")
     void rdmaWriteWithImmediate() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.RDMA_WRITE_WITH_IMM), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.RDMA_WRITE_WITH_IMM), (one, other) -> {
             for (int i = 0; i < ITERATIONS; i++) {
                 other.pair.postReceive(other.receive.id(i).noData());
                 one.fill(0, LENGTH, i);
@@ -150,7 +160,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_atomic_cmp_swp")
     @Covers("ibv_wr_atomic_cmp_swp")
     void compareAndSwap() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.ATOMIC_CMP_AND_SWP), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.ATOMIC_CMP_AND_SWP), (one, other) -> {
             for (int i = 0; i < ITERATIONS; i++) {
                 other.region.memory().set(ValueLayout.JAVA_LONG, 0, i);
                 try (SendBatch batch = one.pair.startBatch()) {
@@ -168,7 +178,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_atomic_fetch_add")
     @Covers("ibv_wr_atomic_fetch_add")
     void fetchAndAdd() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.ATOMIC_FETCH_AND_ADD), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.ATOMIC_FETCH_AND_ADD), (one, other) -> {
             other.region.memory().set(ValueLayout.JAVA_LONG, 0, 0);
             for (int i = 0; i < ITERATIONS; i++) {
                 try (SendBatch batch = one.pair.startBatch()) {
@@ -185,7 +195,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_atomic_write")
     @Covers("ibv_wr_atomic_write")
     void atomicWrite() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.ATOMIC_WRITE), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.ATOMIC_WRITE), (one, other) -> {
             try (SendBatch batch = one.pair.startBatch()) {
                 batch.atomicWrite(other.address(0), other.region.remoteKey(), 0x123456789abcdefL);
                 batch.complete();
@@ -203,7 +213,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_bind_mw")
     @Covers("ibv_wr_bind_mw")
     void aWindowThatIsNotWrittenRefusesAWrite() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.BIND_MW, SendOperation.RDMA_WRITE), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.BIND_MW, SendOperation.RDMA_WRITE), (one, other) -> {
             try (MemoryWindow window = other.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
                 int key = MemoryWindow.incrementKey(window.remoteKey());
                 try (SendBatch batch = other.pair.startBatch()) {
@@ -226,7 +236,7 @@ class SendBatchDeviceTest {
     @Test
     @Covers({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list", "ibv_wr_set_sge_list"})
     void dataIsGivenInAllWaysInOneBatch() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.SEND), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.SEND), (one, other) -> {
             MemorySegment text = MemorySegment.ofArray("0123456789".getBytes());
             for (int i = 0; i < 4; i++) {
                 other.pair.postReceive(other.receive.id(i).data(other.region, 100 * i, 100));
@@ -255,19 +265,19 @@ class SendBatchDeviceTest {
     @Test
     @Covers("ibv_wr_abort")
     void anAbortedBatchSendsNothing() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.SEND), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.SEND), (one, other) -> {
             try (SendBatch batch = one.pair.startBatch()) {
                 batch.send().id(1).data(one.region, 0, 8);
                 batch.send().id(2).data(one.region, 0, 8);
             }
-            TrafficTest.message(one, other, 3, 8, false);
+            TrafficDeviceTest.message(one, other, 3, 8, false);
         });
     }
 
     @Test
     @Covers("ibv_wr_complete")
     void aBatchThatDoesNotFitIsRefusedAsAWhole() throws Exception {
-        TrafficTest.connected(reliable(SendOperation.SEND), (one, other) -> {
+        TrafficDeviceTest.connected(reliable(SendOperation.SEND), (one, other) -> {
             SendBatch batch = one.pair.startBatch();
             // the device may have more room than it tells of
             for (int i = 0; i < 8 * one.pair.capabilities().maxSendRequests(); i++) {
@@ -275,7 +285,7 @@ class SendBatchDeviceTest {
             }
             assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::complete)
                     .satisfies(e -> assertThat(e.errnoName()).isIn("ENOMEM", "ENOSPC"));
-            TrafficTest.message(one, other, 3, 8, false);
+            TrafficDeviceTest.message(one, other, 3, 8, false);
         });
     }
 
@@ -283,7 +293,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_post_receive_qp_state_bad_flow")
     @Covers("ibv_post_recv")
     void receivesAreRefusedInReset() throws Exception {
-        TrafficTest.connected(datagrams(), (one, other) -> {
+        TrafficDeviceTest.connected(datagrams(), (one, other) -> {
             other.pair.modify(QueuePairAttributes.toReset());
             assertThatExceptionOfType(WorkRequestException.class).isThrownBy(() -> other.postReceive(1, 8))
                     .satisfies(e -> assertThat(e.errnoName()).isEqualTo("EINVAL"));
@@ -294,7 +304,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_post_send_qp_state_bad_flow")
     @Covers("ibv_wr_complete")
     void sendsAreRefusedInReset() throws Exception {
-        TrafficTest.connected(datagrams(), (one, other) -> {
+        TrafficDeviceTest.connected(datagrams(), (one, other) -> {
             one.pair.modify(QueuePairAttributes.toReset());
             assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> one.postSend(1, 8, false, 0))
                     .satisfies(e -> assertThat(e.errnoName()).isEqualTo("EINVAL"));
@@ -305,7 +315,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_full_rq_bad_flow")
     @Covers("ibv_post_recv")
     void aFullReceiveQueueRefuses() throws Exception {
-        TrafficTest.connected(datagrams(), (one, other) ->
+        TrafficDeviceTest.connected(datagrams(), (one, other) ->
                 assertThatExceptionOfType(WorkRequestException.class).isThrownBy(() -> {
                     for (int i = 0; i <= 8 * other.pair.capabilities().maxReceiveRequests(); i++) {
                         other.postReceive(i, 8);
@@ -317,7 +327,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_rq_with_larger_sgl_bad_flow")
     @Covers("ibv_post_recv")
     void aReceiveWithTooManyPartsIsRefused() throws Exception {
-        TrafficTest.connected(datagrams(), (one, other) -> {
+        TrafficDeviceTest.connected(datagrams(), (one, other) -> {
             int most = other.pair.capabilities().maxReceiveScatterGather();
             ReceiveRequest request = ReceiveRequests.allocate(1, most + 1).get(0);
             for (int i = 0; i <= most; i++) {

@@ -20,11 +20,18 @@ import java.util.function.UnaryOperator;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_ex;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -12,13 +12,26 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.flow.Counters;
 import io.rdmacm.verbs.flow.EspAttributes;
+import io.rdmacm.verbs.flow.Flow;
+import io.rdmacm.verbs.flow.FlowAction;
+import io.rdmacm.verbs.flow.FlowActionTest;
 import io.rdmacm.verbs.flow.FlowAttributes;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.queue.RateLimit;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.UseAfterClose;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.testing.careless.CarelessObject;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -70,16 +83,16 @@ class UseAfterCloseTest {
         IndirectionTable table = stack.context().createIndirectionTable(List.of(workQueue));
         table.close();
         workQueue.close();
-        Counters counters = stack.context().createCounters();
+        Counters counters = Counters.create(stack.context());
         counters.close();
         FakeVerbs.call("fake_equip_flows", stack.context().handle().address());
-        FlowAction action = stack.context().createFlowActionEsp(FlowActionTest.complete());
+        FlowAction action = FlowAction.createEsp(stack.context(), FlowActionTest.complete());
         action.close();
         FlowAttributes rule = FlowAttributes.builder().build();
         Flow flow;
         try (QueuePair datagrams = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
                 .type(QueuePairType.UD).completionQueue(stack.queue()).build())) {
-            flow = datagrams.createFlow(rule);
+            flow = Flow.create(datagrams, rule);
             flow.close();
         }
         stack.close();
@@ -111,7 +124,7 @@ class UseAfterCloseTest {
                 .argument(TagOperations.class, TagOperations.allocate(2, 1))
                 .argument(Path.class, Path.of("none"))
                 .argument(MemorySegment.class, Arena.ofAuto().allocate(8))
-                .argument(Completions.class, Completions.allocate(1))
+                .argument(WorkCompletions.class, WorkCompletions.allocate(1))
                 .argument(SendRequest.class, SendRequests.allocate(1, 1).get(0))
                 .argument(SendRequests.class, SendRequests.allocate(2, 1))
                 .argument(ReceiveRequest.class, ReceiveRequests.allocate(1, 1).get(0))

@@ -15,6 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -52,7 +55,7 @@ class WaitingTest {
 
     /** Waits for one completion; gives its id. */
     private static Background<Long> await(CompletionQueue queue) {
-        Completions completions = Completions.allocate(1);
+        WorkCompletions completions = WorkCompletions.allocate(1);
         return Background.call(() -> {
             assertThat(queue.await(completions, LONG)).isEqualTo(1);
             return completions.at(0).workRequestId();
@@ -61,12 +64,12 @@ class WaitingTest {
 
     /** The thread that waits for the file. */
     private static <T> Background<T> leading(Background<T> thread) throws ClassNotFoundException {
-        return thread.awaitInside(Class.forName("io.rdmacm.verbs.internal.Libc"), "poll");
+        return thread.awaitInside(Class.forName("io.rdmacm.verbs.internal.ffi.Libc"), "poll");
     }
 
     /** A thread that waits for the leader. */
     private static <T> Background<T> following(Background<T> thread) throws ClassNotFoundException {
-        return thread.awaitInside(Class.forName("io.rdmacm.verbs.internal.EventSource"), "next").awaitWaiting();
+        return thread.awaitInside(Class.forName("io.rdmacm.verbs.internal.wait.EventSource"), "next").awaitWaiting();
     }
 
     @Test
@@ -83,11 +86,11 @@ class WaitingTest {
             assertThatExceptionOfType(RdmaTimeoutException.class).isThrownBy(() -> channel.getEvent(timeout))
                     .withMessage("no completion event within " + timeout);
             assertThatExceptionOfType(RdmaTimeoutException.class)
-                    .isThrownBy(() -> first.await(Completions.allocate(1), timeout));
+                    .isThrownBy(() -> first.await(WorkCompletions.allocate(1), timeout));
         }
         assertThatIllegalArgumentException().isThrownBy(() -> channel.getEvent(Duration.ofMillis(-1)));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> first.await(Completions.allocate(1), Duration.ofMillis(-1)));
+                .isThrownBy(() -> first.await(WorkCompletions.allocate(1), Duration.ofMillis(-1)));
     }
 
     @Test
@@ -122,7 +125,7 @@ class WaitingTest {
     void completionsThatAreThereAreTakenWithoutArming() throws RdmaException, InterruptedException {
         FakeVerbs.complete(first.handle(), 5);
         FakeVerbs.complete(first.handle(), 6);
-        Completions completions = Completions.allocate(8);
+        WorkCompletions completions = WorkCompletions.allocate(8);
 
         assertThat(first.await(completions, Duration.ZERO)).isEqualTo(2);
 
@@ -317,10 +320,10 @@ class WaitingTest {
     @Test
     void aQueueWithoutAChannelCanOnlyBePolled() throws RdmaException {
         try (CompletionQueue polled = stack.context().createCompletionQueue(1)) {
-            assertThatIllegalStateException().isThrownBy(() -> polled.await(Completions.allocate(1), LONG))
+            assertThatIllegalStateException().isThrownBy(() -> polled.await(WorkCompletions.allocate(1), LONG))
                     .withMessageContaining("without a completion channel");
             FakeVerbs.complete(polled.handle(), 1);
-            assertThat(polled.poll(Completions.allocate(1))).isEqualTo(1);
+            assertThat(polled.poll(WorkCompletions.allocate(1))).isEqualTo(1);
         }
     }
 
@@ -343,7 +346,7 @@ class WaitingTest {
     }
 
     private Background<Long> sum(CompletionQueue queue, int count) {
-        Completions completions = Completions.allocate(3);
+        WorkCompletions completions = WorkCompletions.allocate(3);
         return Background.call(() -> {
             long sum = 0;
             for (int left = count; left > 0;) {

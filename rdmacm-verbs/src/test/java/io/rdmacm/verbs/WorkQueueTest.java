@@ -19,6 +19,13 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_wq;
 import io.rdmacm.bindings.ibv_wq_attr;
 import io.rdmacm.bindings.ibv_wq_init_attr;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.flow.Counters;
+import io.rdmacm.verbs.queue.WorkQueueFlag;
+import io.rdmacm.verbs.queue.WorkQueueState;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -91,7 +98,7 @@ class WorkQueueTest {
             }
             assertThatThrownBy(() -> other.domain().createWorkQueue(other.queue(), 1, 1))
                     .isInstanceOf(RdmaUnsupportedException.class).hasMessageStartingWith("ibv_create_wq");
-            assertThatThrownBy(() -> other.context().createCounters()).isInstanceOf(RdmaUnsupportedException.class);
+            assertThatThrownBy(() -> Counters.create(other.context())).isInstanceOf(RdmaUnsupportedException.class);
         }
         FakeVerbs.fail("create_wq", Rdma.ENOMEM());
         assertThatThrownBy(() -> stack.domain().createWorkQueue(stack.queue(), 1, 1))
@@ -174,7 +181,7 @@ class WorkQueueTest {
     @Test
     @Covers({"ibv_create_counters", "ibv_read_counters", "ibv_destroy_counters"})
     void countersAreRead() throws RdmaException {
-        try (Counters counters = stack.context().createCounters()) {
+        try (Counters counters = Counters.create(stack.context())) {
             assertThat(counters.read(3, true)).containsExactly(1L << 63, 1L << 63 | 1, 1L << 63 | 2);
             assertThat(counters.read(1, false)).containsExactly(1L << 63);
             assertThat(FakeVerbs.calls("read_counters")).extracting(call -> call.arguments().subList(0, 3))
@@ -200,7 +207,7 @@ class WorkQueueTest {
 
     @Test
     void noMoreCountersAreReadThanTheKernelGivesAtOnce() throws RdmaException {
-        try (Counters counters = stack.context().createCounters()) {
+        try (Counters counters = Counters.create(stack.context())) {
             assertThat(counters.read(8191, true)).hasSize(8191);
             for (int count : new int[] {0, -1, 8192, Integer.MAX_VALUE}) {
                 assertThatIllegalArgumentException().isThrownBy(() -> counters.read(count, true))

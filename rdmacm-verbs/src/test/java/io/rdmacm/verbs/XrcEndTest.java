@@ -11,9 +11,17 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_wc;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.testing.XrcEnd;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The ends of XrcTrafficTest, which few devices can run, over the stand-in: what they are made of, and that each
+ * The ends of XrcDeviceTest, which few devices can run, over the stand-in: what they are made of, and that each
  * request names the receive queue of the peer.
  */
 @WithFakeVerbs

@@ -3,7 +3,7 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
-import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.WorkCompletions;
 
 /** Many operations at a time, step by step as the bandwidth tests of perftest do it; each gives a completion. */
 final class BandwidthLoop {
@@ -12,7 +12,7 @@ final class BandwidthLoop {
 
     private final End end;
     private final Waiting waiting;
-    private final Completions completions = Completions.allocate(BATCH);
+    private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
 
     /**
      * A loop.

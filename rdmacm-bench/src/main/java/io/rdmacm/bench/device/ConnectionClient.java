@@ -17,7 +17,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Sets up many connections at once, stage by stage as cmtime does, and takes the time of each stage. */
 final class ConnectionClient {

@@ -7,8 +7,8 @@ import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaException;
 
 /**
  * What cmtime makes for its connections: for each a queue pair for one send and one receive; and for all of them two

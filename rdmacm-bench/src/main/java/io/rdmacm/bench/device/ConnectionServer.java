@@ -15,7 +15,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Accepts whoever comes, and lets go who leaves, as the server of cmtime does. */
 final class ConnectionServer {

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.bench.device.Measurement.Figure;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairType;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

@@ -4,8 +4,6 @@ package io.rdmacm.bench.device;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-import io.rdmacm.verbs.AccessFlag;
-import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -14,15 +12,17 @@ import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairTransitions;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
-import io.rdmacm.verbs.RnrTimer;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.queue.RnrTimer;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * One end of what is measured, with the same queues and attributes as those of perftest. Its region has two halves:

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.WorkCompletions;
 
 /** One operation at a time, step by step as the latency tests of perftest do it; each send is waited for. */
 final class LatencyLoop {
@@ -16,7 +16,7 @@ final class LatencyLoop {
     private final Measurement measurement;
     private final boolean client;
     private final Waiting waiting;
-    private final Completions completions = Completions.allocate(1);
+    private final WorkCompletions completions = WorkCompletions.allocate(1);
     private int toReceive;
     private int counter;
 

@@ -3,7 +3,7 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Two ends of one device in this process; a thread answers for the second one. */
 final class LocalPair implements AutoCloseable {

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * One thing to measure, on either side.

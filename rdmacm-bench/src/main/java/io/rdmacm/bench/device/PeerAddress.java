@@ -3,7 +3,7 @@ package io.rdmacm.bench.device;
 
 import java.util.HexFormat;
 
-import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.address.Gid;
 
 /**
  * What one end tells the other.

@@ -14,8 +14,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.bench.report.Side;
-import io.rdmacm.verbs.LinkLayer;
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.device.LinkLayer;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /** The C side: {@code ib_send_lat} and the others, a server and a client each. */
 final class Perftest implements Bench {

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.bench.device.Measurement.Figure;
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * What is measured.

@@ -6,16 +6,16 @@ import java.net.InetAddress;
 import java.util.Comparator;
 import java.util.List;
 
-import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.DeviceAttributes;
-import io.rdmacm.verbs.GidEntry;
-import io.rdmacm.verbs.GidType;
-import io.rdmacm.verbs.LinkLayer;
-import io.rdmacm.verbs.PortAttributes;
-import io.rdmacm.verbs.PortState;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.GidEntry;
+import io.rdmacm.verbs.address.GidType;
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.LinkLayer;
+import io.rdmacm.verbs.device.PortAttributes;
+import io.rdmacm.verbs.device.PortState;
+import io.rdmacm.verbs.error.RdmaException;
 
 /**
  * The port that everything runs over, the same for both sides: the first active port of the first device that has one.

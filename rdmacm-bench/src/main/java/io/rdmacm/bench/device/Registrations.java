@@ -13,10 +13,10 @@ import java.util.Map;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** What it costs to register memory and to deregister it, by size. */
 final class Registrations {

@@ -6,7 +6,7 @@ import java.time.Duration;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
+import io.rdmacm.verbs.WorkCompletions;
 
 /** Waits in one of the ways; gives up when the peer seems to be gone. */
 final class Waiting {
@@ -29,7 +29,7 @@ final class Waiting {
      * @param completions where to
      * @return how many
      */
-    int take(CompletionQueue queue, Completions completions) throws IOException, InterruptedException {
+    int take(CompletionQueue queue, WorkCompletions completions) throws IOException, InterruptedException {
         int taken = switch (polling) {
             case BUSY, YIELD -> poll(queue, completions);
             case EVENTS -> event(queue, completions);
@@ -41,7 +41,7 @@ final class Waiting {
         return taken;
     }
 
-    private int poll(CompletionQueue queue, Completions completions) throws IOException {
+    private int poll(CompletionQueue queue, WorkCompletions completions) throws IOException {
         int taken = queue.poll(completions);
         while (taken == 0) {
             pause();
@@ -52,7 +52,7 @@ final class Waiting {
     }
 
     /** The steps of perftest; the queue was armed before the first time. */
-    private static int event(CompletionQueue queue, Completions completions) throws IOException, InterruptedException {
+    private static int event(CompletionQueue queue, WorkCompletions completions) throws IOException, InterruptedException {
         CompletionChannel channel = queue.channel().orElseThrow();
         int taken = 0;
         while (taken == 0) {

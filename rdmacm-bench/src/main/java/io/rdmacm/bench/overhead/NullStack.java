@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.Device;
@@ -16,11 +15,12 @@ import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.SendOperation;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendOperation;
 
 /** The objects that a benchmark posts to, made over the null provider by the public API. */
 final class NullStack implements AutoCloseable {

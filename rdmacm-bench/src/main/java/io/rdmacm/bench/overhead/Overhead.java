@@ -13,7 +13,7 @@ import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.ResultsFile;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 import org.openjdk.jmh.runner.RunnerException;
 
 /**

@@ -3,7 +3,7 @@ package io.rdmacm.bench.overhead;
 
 import java.util.concurrent.TimeUnit;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

@@ -2,11 +2,11 @@
 package io.rdmacm.bench.overhead;
 
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Posts and polls through the objects of this library. */
 final class PublicLoop implements Placement.Loop {
@@ -14,7 +14,7 @@ final class PublicLoop implements Placement.Loop {
     private final CompletionQueue queue;
     private final int batch;
     private final SendRequests block;
-    private final Completions completions;
+    private final WorkCompletions completions;
     private long id;
 
     /**
@@ -30,7 +30,7 @@ final class PublicLoop implements Placement.Loop {
         this.queue = stack.queue();
         this.batch = batch;
         this.block = stack.writes(batch, payload);
-        this.completions = Completions.allocate(Math.min(batch, polled));
+        this.completions = WorkCompletions.allocate(Math.min(batch, polled));
     }
 
     @Override
@@ -44,7 +44,7 @@ final class PublicLoop implements Placement.Loop {
         QueuePair to = pair;
         CompletionQueue from = queue;
         SendRequest request = block.get(0);
-        Completions taken = completions;
+        WorkCompletions taken = completions;
         long next = id;
         long sum = 0;
         for (int done = 0; done < operations; done++) {
@@ -78,7 +78,7 @@ final class PublicLoop implements Placement.Loop {
 
     private long poll(int count) throws RdmaException {
         CompletionQueue from = queue;
-        Completions taken = completions;
+        WorkCompletions taken = completions;
         long sum = 0;
         for (int wanted = count; wanted > 0; wanted -= taken.size()) {
             from.poll(taken);
@@ -88,7 +88,7 @@ final class PublicLoop implements Placement.Loop {
     }
 
     // A sum of its own stays in a register; one that lives across native calls does not.
-    private static long read(Completions taken) throws RdmaException {
+    private static long read(WorkCompletions taken) throws RdmaException {
         int size = taken.size();
         long sum = 0;
         for (int i = 0; i < size; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** How much of the Java heap a queue pair takes, with all that is made for it. */
 final class QueuePairHeap {

@@ -2,9 +2,9 @@
 package io.rdmacm.bench.overhead;
 
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Posts and polls one at a time, each to another queue pair or of another region. */
 final class RotatingLoop implements Placement.Loop {
@@ -14,7 +14,7 @@ final class RotatingLoop implements Placement.Loop {
     private final boolean data;
     private final CompletionQueue queue;
     private final SendRequest request;
-    private final Completions completions = Completions.allocate(1);
+    private final WorkCompletions completions = WorkCompletions.allocate(1);
     private int pair;
     private int region;
     private long id;

@@ -8,7 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 
 import io.rdmacm.bench.device.Measurement.Figure;
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.queue.QueuePairType;
 import org.junit.jupiter.api.Test;
 
 class PlanTest {

@@ -17,15 +17,15 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairAttributes;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RnrTimer;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionException;
-import io.rdmacm.verbs.WorkCompletionStatus;
-import io.rdmacm.verbs.internal.CompletionWait;
-import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.CompletionWait;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.RnrTimer;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * A reliable connection that carries messages: each message arrives whole, once and in order. A message is one send of
@@ -236,7 +236,7 @@ public final class Connection implements AutoCloseable {
      * Reads the peer's memory ({@code IBV_WR_RDMA_READ}), and waits until that is done.
      *
      * @param local the region to read into, of {@link #protectionDomain()}, with
-     *        {@link io.rdmacm.verbs.AccessFlag#LOCAL_WRITE}
+     *        {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset in the local region, in bytes
      * @param length in bytes
      * @param remoteAddress the address to read from

@@ -13,10 +13,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -113,7 +113,7 @@ public final class ConnectionManager implements AutoCloseable {
      * @return the connection, to be closed
      * @throws io.rdmacm.core.RejectedException when the peer rejects, with its private data, or nobody listens
      * @throws io.rdmacm.core.UnreachableException when the peer cannot be reached
-     * @throws io.rdmacm.verbs.RdmaTimeoutException when there was no connection in time
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when there was no connection in time
      * @throws RdmaClosedException when the manager was closed by another thread
      */
     public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)

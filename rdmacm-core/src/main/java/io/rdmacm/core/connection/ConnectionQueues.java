@@ -7,17 +7,17 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 import io.rdmacm.core.CmId;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
-import io.rdmacm.verbs.WorkCompletion;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
 
 /**
  * The queue pair of a connection, its buffers and their state. Everything here is guarded by the lock of the
@@ -39,7 +39,7 @@ final class ConnectionQueues {
     private final ReceiveRequests receives;
     private final SendRequests sends;
     private final SendRequests operations;
-    private final Completions completions = Completions.allocate(16);
+    private final WorkCompletions completions = WorkCompletions.allocate(16);
     private final ArrayDeque<Integer> freeSends = new ArrayDeque<>();
     private final ArrayDeque<Integer> freeOperations = new ArrayDeque<>();
     // By the index of the request; null when it is free.

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.core.ConnectionParameters;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**
  * A peer's request to connect, to be accepted or rejected once; {@link #close()} rejects it if neither was done. A peer

@@ -11,9 +11,9 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -16,8 +16,8 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

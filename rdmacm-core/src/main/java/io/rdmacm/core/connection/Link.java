@@ -11,9 +11,9 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 
 /** The id of one connection, and what is known from its events. */
 final class Link implements EventLoop.Handler {

@@ -15,10 +15,10 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.UnreachableException;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.Deadline;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

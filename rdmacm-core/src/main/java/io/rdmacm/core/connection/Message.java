@@ -4,7 +4,7 @@ package io.rdmacm.core.connection;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /**
  * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available to the next

@@ -4,7 +4,7 @@ package io.rdmacm.core.connection;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 

@@ -21,8 +21,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.rdmacm.bindings.CFunction;
 import io.rdmacm.core.CmId;
-import io.rdmacm.verbs.CFunction;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -49,8 +49,8 @@ final class Coverage {
             "ibv_wr_atomic_write", "ibv_wr_set_xrc_srqn", "ibv_wr_send_tso", "ibv_wc_read_tm_info",
             "rdma_create_srq_ex");
     // Device tests of that, which are skipped on SoftRoCE also where they use what it has.
-    private static final Set<String> SKIPPED_ON_RXE = Set.of("DeviceMemoryTrafficTest", "DmaBufTest", "PagingTest",
-            "ParentDomainTrafficTest", "ReregistrationTrafficTest", "TagMatchingTest", "XrcTrafficTest");
+    private static final Set<String> SKIPPED_ON_RXE = Set.of("DeviceMemoryDeviceTest", "DmaBufDeviceTest", "PagingDeviceTest",
+            "ParentDomainDeviceTest", "ReregistrationDeviceTest", "TagMatchingDeviceTest", "XrcDeviceTest");
 
     private final Map<String, SortedSet<String>> methods = new TreeMap<>();
     private final Map<String, SortedSet<String>> tests = new TreeMap<>();

@@ -24,17 +24,17 @@ import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.Message;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.NativeLibraryException;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.NativeLibraryException;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.ResourceCounts;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * A program that has too little: of locked memory, of open files, of permissions. It prints what it was told and

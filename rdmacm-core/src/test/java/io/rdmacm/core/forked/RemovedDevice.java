@@ -22,14 +22,14 @@ import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.SendFlag;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionStatus;
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * A program whose device is removed under it, and comes back. The arguments: the device, its network interface and its

@@ -10,13 +10,13 @@ import java.util.Set;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.AccessFlag;
-import io.rdmacm.verbs.AckTimeout;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** This side of a transfer with a {@link Server} on the other host. */
 final class Client implements AutoCloseable {

@@ -12,12 +12,12 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * The other side of a transfer. The arguments: how many bytes, and how they go: {@code send}, {@code write} or

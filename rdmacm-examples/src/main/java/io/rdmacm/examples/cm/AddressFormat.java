@@ -7,7 +7,7 @@ import java.util.Set;
 
 import io.rdmacm.core.AddressInfo;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** What the addresses on the command line are: the option -f. */
 enum AddressFormat {

@@ -7,21 +7,21 @@ import java.time.Duration;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.DatagramParameters;
 import io.rdmacm.examples.support.Resources;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairCreateFlag;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
-import io.rdmacm.verbs.WorkCompletionOpcode;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.queue.QueuePairCreateFlag;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
 
 /**
  * The queue pair of one id of udaddy or mckey, for datagrams. Each datagram carries the number of the sender's queue
@@ -38,7 +38,7 @@ final class DatagramNode {
     private final CompletionQueue queue;
     private final MemoryRegion message;
     private final QueuePair pair;
-    private final Completions completions = Completions.allocate(BATCH);
+    private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
 
     /** Makes what it takes to send and receive some messages of a size. */
     DatagramNode(CmId id, int count, int size, Resources open, QueuePairCreateFlag... flags) throws IOException {
@@ -74,7 +74,7 @@ final class DatagramNode {
     }
 
     /** The sender of the datagram that was received last. */
-    Target sender(Completions received, Resources open) throws IOException {
+    Target sender(WorkCompletions received, Resources open) throws IOException {
         AddressHandle address = pair.protectionDomain().createAddressHandle(received,
                 message.memory().asSlice(0, HEADER), id.devicePort());
         return new Target(open.add(address), received.immediate(), pair.query().attributes().queueKey());
@@ -99,7 +99,7 @@ final class DatagramNode {
     /** What is done with the completion of a datagram, the current one. */
     @FunctionalInterface
     interface Receiver {
-        void received(Completions completion) throws IOException;
+        void received(WorkCompletions completion) throws IOException;
     }
 
     /**

@@ -3,7 +3,7 @@ package io.rdmacm.examples.cm;
 
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Usage;
-import io.rdmacm.verbs.QueuePairType;
+import io.rdmacm.verbs.queue.QueuePairType;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** The port spaces of programs that send datagrams: by their names, or by the numbers that C has for them. */

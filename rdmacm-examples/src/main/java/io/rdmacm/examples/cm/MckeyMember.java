@@ -17,8 +17,8 @@ import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.EventThread;
 import io.rdmacm.examples.support.Patience;
 import io.rdmacm.examples.support.Resources;
-import io.rdmacm.verbs.AddressAttributes;
-import io.rdmacm.verbs.GlobalRoute;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.GlobalRoute;
 
 /** A member of a multicast group: joins with all its queue pairs, then sends or receives, then leaves. */
 final class MckeyMember {

@@ -14,7 +14,7 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.Patience;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.SendFlag;
+import io.rdmacm.verbs.work.SendFlag;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

@@ -8,10 +8,10 @@ import java.util.Set;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionException;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** The messages of the programs on the synchronous calls: one each way, short enough to travel inline. */
 final class ShortMessages {

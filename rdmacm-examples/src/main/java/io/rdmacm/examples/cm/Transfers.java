@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.time.Duration;
 
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
-import io.rdmacm.verbs.RdmaTimeoutException;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 
 /** Waits for messages, with a message for people when they do not come. */
 final class Transfers {
@@ -19,7 +19,7 @@ final class Transfers {
      * @param done how many of all were taken before
      * @return how many were taken now
      */
-    static int await(CompletionQueue queue, Completions completions, int done, int all, Duration patience)
+    static int await(CompletionQueue queue, WorkCompletions completions, int done, int all, Duration patience)
             throws IOException, InterruptedException {
         try {
             return queue.await(completions, patience);

@@ -6,8 +6,8 @@ import java.util.Locale;
 
 import io.rdmacm.core.RdmaDevices;
 import io.rdmacm.examples.support.Usage;
-import io.rdmacm.verbs.DeviceCapability;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.device.DeviceCapability;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** The option -c of rdma_xclient and rdma_xserver. */

@@ -7,10 +7,8 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.examples.support.Resources;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -19,7 +17,9 @@ import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** One connection of ucmatose. */
 final class UcmatoseNode {
@@ -31,7 +31,7 @@ final class UcmatoseNode {
     private final CompletionQueue receives;
     private final MemoryRegion message;
     private final QueuePair pair;
-    private final Completions completions = Completions.allocate(BATCH);
+    private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
 
     /** Makes what a connection needs. */
     UcmatoseNode(CmId id, Ucmatose options, Resources open) throws IOException {

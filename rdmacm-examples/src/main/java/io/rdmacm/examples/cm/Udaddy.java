@@ -13,7 +13,7 @@ import io.rdmacm.examples.support.NumberConverter;
 import io.rdmacm.examples.support.Patience;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.examples.support.Usage;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

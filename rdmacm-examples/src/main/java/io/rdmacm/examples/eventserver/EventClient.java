@@ -16,7 +16,7 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
 import io.rdmacm.examples.support.Usage;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

@@ -9,22 +9,22 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.rdmacm.core.CmId;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * All that belongs to one connection, at either side, and the thread that takes its completions, the poller.
@@ -58,7 +58,7 @@ final class PeerConnection implements AutoCloseable {
     private final ReceiveRequest receive;
     // Of the poller.
     private final SendRequest send = SendRequests.allocate(1, 1).get(0);
-    private final Completions completions = Completions.allocate(2 * SENDS);
+    private final WorkCompletions completions = WorkCompletions.allocate(2 * SENDS);
     private final Thread poller;
     private boolean drained;
     // Of the poller; to be asked when that has ended.

@@ -15,11 +15,11 @@ import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Resources;
-import io.rdmacm.verbs.AccessFlag;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * The client over RDMA. A put is a message and its answer. A get is a read of the slot where the key must be, out of
@@ -31,7 +31,7 @@ final class RdmaClient implements KvClient {
     private static final int MOST_TRIES = 1_000_000;
 
     private final Resources resources = new Resources();
-    private final Completions completions = Completions.allocate(1);
+    private final WorkCompletions completions = WorkCompletions.allocate(1);
     private final Endpoint endpoint;
     private final long tableAddress;
     private final int tableKey;

@@ -17,10 +17,10 @@ import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * The store over RDMA: registers the table so that clients can read it, tells each where it is, and takes the messages

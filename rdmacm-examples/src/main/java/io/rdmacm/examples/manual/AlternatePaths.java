@@ -4,15 +4,15 @@ package io.rdmacm.examples.manual;
 import java.io.IOException;
 import java.time.Duration;
 
-import io.rdmacm.verbs.AddressAttributes;
-import io.rdmacm.verbs.AlternatePath;
 import io.rdmacm.verbs.AsyncEvent;
-import io.rdmacm.verbs.AsyncEventType;
-import io.rdmacm.verbs.LinkLayer;
-import io.rdmacm.verbs.PathMigrationState;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairAttributes;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.AlternatePath;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.device.LinkLayer;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.PathMigrationState;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
 
 /** The two steps of automatic path migration: to arm an alternate path, and to go over to it. */
 final class AlternatePaths {

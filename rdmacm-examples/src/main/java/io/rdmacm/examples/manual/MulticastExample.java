@@ -17,21 +17,21 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
 import io.rdmacm.examples.support.Usage;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.AccessFlag;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -86,7 +86,7 @@ public final class MulticastExample implements Callable<Integer> {
     private CommandSpec spec;
 
     private Console console;
-    private final Completions completions = Completions.allocate(16);
+    private final WorkCompletions completions = WorkCompletions.allocate(16);
 
     /** Made by picocli. */
     public MulticastExample() {

@@ -3,7 +3,7 @@ package io.rdmacm.examples.manual;
 
 import java.nio.ByteBuffer;
 
-import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.address.Gid;
 
 /**
  * What one side must know of the other before two queue pairs can be connected by hand, and before one of them can read

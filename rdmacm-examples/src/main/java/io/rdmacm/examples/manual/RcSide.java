@@ -4,18 +4,18 @@ package io.rdmacm.examples.manual;
 import java.io.IOException;
 import java.time.Duration;
 
-import io.rdmacm.verbs.AccessFlag;
-import io.rdmacm.verbs.AckTimeout;
-import io.rdmacm.verbs.AddressAttributes;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.QueuePairTransitions;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequests;
-import io.rdmacm.verbs.RnrTimer;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
+import io.rdmacm.verbs.queue.RnrTimer;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** One side of the connection: its queue pair, one buffer, and the steps that are the same for both sides. */
 final class RcSide {
@@ -33,7 +33,7 @@ final class RcSide {
     private final QueuePair pair;
     private final MemoryRegion buffer;
     private final TcpPeer peer;
-    private final Completions completions = Completions.allocate(1);
+    private final WorkCompletions completions = WorkCompletions.allocate(1);
     private final SendRequest request = SendRequests.allocate(1, 1).get(0);
 
     RcSide(QueuePair pair, MemoryRegion buffer, TcpPeer peer) {

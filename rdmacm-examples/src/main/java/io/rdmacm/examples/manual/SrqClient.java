@@ -16,15 +16,15 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.EventThread;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** Opens the connections, sends messages over all of them in turn, and waits for an answer over each. */
 final class SrqClient {
@@ -39,7 +39,7 @@ final class SrqClient {
     private final int count;
     private final Console console;
     private final List<SrqPeer> peers = new ArrayList<>();
-    private final Completions completions = Completions.allocate(16);
+    private final WorkCompletions completions = WorkCompletions.allocate(16);
     private int sent;
     private int answered;
 

@@ -5,9 +5,9 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** One of the connections of the example, at either side. */
 final class SrqPeer implements AutoCloseable {

@@ -15,20 +15,20 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.EventThread;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.QueuePairAttributes;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * Receives the messages of all connections from one shared receive queue. Two threads: one takes the events of
@@ -131,7 +131,7 @@ final class SrqServer {
 
     private void takeCompletions(CompletionQueue queue, SharedReceiveQueue shared, MemoryRegion inbox,
             MemoryRegion outbox) throws IOException, InterruptedException {
-        Completions completions = Completions.allocate(16);
+        WorkCompletions completions = WorkCompletions.allocate(16);
         int ended = 0;
         while (ended < connections) {
             queue.await(completions, FOR_EVER);

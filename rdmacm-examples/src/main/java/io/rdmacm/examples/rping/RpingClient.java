@@ -9,8 +9,8 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** The client of rping: connects, and sends pings. */
 final class RpingClient {

@@ -8,21 +8,21 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairState;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * One connection of rping, of either role. For each ping the messages are:
@@ -49,7 +49,7 @@ final class RpingConnection implements AutoCloseable {
     private final ReceiveRequest receive;
     private final SendRequest send;
     private final SendRequest transfer;
-    private final Completions completions = Completions.allocate(SENDS);
+    private final WorkCompletions completions = WorkCompletions.allocate(SENDS);
     private final int[] done = new int[Work.values().length];
     private boolean outboxInUse;
     // null until there is a connection

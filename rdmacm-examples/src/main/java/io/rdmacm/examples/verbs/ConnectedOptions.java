@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.verbs;
 
-import io.rdmacm.verbs.AckTimeout;
-import io.rdmacm.verbs.RnrTimer;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.queue.RnrTimer;
 import picocli.CommandLine.Option;
 
 /** The options of ping-pongs over connections: their messages can be longer than a packet. */

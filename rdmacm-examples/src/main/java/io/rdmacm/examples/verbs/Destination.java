@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.address.Gid;
 
 /**
  * Where messages for a queue pair are sent, and the text that tells a peer of it.

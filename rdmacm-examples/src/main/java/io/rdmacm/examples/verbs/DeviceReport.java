@@ -9,14 +9,14 @@ import java.nio.file.Path;
 import java.util.Map;
 
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.DeviceAttributes;
-import io.rdmacm.verbs.DeviceAttributesEx;
-import io.rdmacm.verbs.DeviceCapability;
-import io.rdmacm.verbs.FlagSet;
-import io.rdmacm.verbs.OdpCapability;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RawPacketCapability;
-import io.rdmacm.verbs.TransportType;
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.DeviceAttributesEx;
+import io.rdmacm.verbs.device.DeviceCapability;
+import io.rdmacm.verbs.device.OdpCapability;
+import io.rdmacm.verbs.device.RawPacketCapability;
+import io.rdmacm.verbs.device.TransportType;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.FlagSet;
 
 /** What ibv_devinfo prints of a device. Each line is an attribute, in the words and the order of the C program. */
 record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attributes) {

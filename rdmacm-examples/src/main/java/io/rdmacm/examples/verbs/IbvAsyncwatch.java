@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 
 import io.rdmacm.verbs.AsyncEvent;
-import io.rdmacm.verbs.AsyncEventType;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.device.AsyncEventType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

@@ -8,8 +8,8 @@ import java.util.concurrent.Callable;
 
 import io.rdmacm.examples.support.Usage;
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.DeviceAttributesEx;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.device.DeviceAttributesEx;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

@@ -5,19 +5,19 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairTransitions.Uc;
-import io.rdmacm.verbs.QueuePairType;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.queue.QueuePairTransitions.Uc;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.AccessFlag;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 

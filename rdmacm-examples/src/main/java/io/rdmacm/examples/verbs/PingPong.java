@@ -8,14 +8,14 @@ import java.util.Locale;
 
 import io.rdmacm.verbs.CompletionCursor;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.ReceiveRequests;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * The game, over one queue pair or several that share a receive queue: the client serves on each; whoever has received
@@ -33,7 +33,7 @@ final class PingPong {
     private final int[] pending;
     private final Receives receives;
     private final Send send;
-    private final Completions completions;
+    private final WorkCompletions completions;
     private final ReceiveClock clock;
     private int posted;
     private int received;
@@ -56,7 +56,7 @@ final class PingPong {
         this.pending = new int[numbers.length];
         this.receives = receives;
         this.send = send;
-        this.completions = Completions.allocate(2 * numbers.length);
+        this.completions = WorkCompletions.allocate(2 * numbers.length);
         this.clock = queue instanceof ExtendedCompletionQueue
                 ? new ReceiveClock(queue.context().queryDeviceEx().completionTimestampMask())
                 : null;

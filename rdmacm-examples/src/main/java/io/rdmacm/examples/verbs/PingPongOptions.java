@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.rdmacm.examples.support.Usage;
-import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.Gid;
-import io.rdmacm.verbs.LinkLayer;
-import io.rdmacm.verbs.PortAttributes;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.device.LinkLayer;
+import io.rdmacm.verbs.device.PortAttributes;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

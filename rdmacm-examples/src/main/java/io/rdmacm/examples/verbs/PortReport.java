@@ -7,19 +7,19 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.OptionalInt;
 
-import io.rdmacm.verbs.Gid;
-import io.rdmacm.verbs.GidEntry;
-import io.rdmacm.verbs.GidType;
-import io.rdmacm.verbs.LinkLayer;
-import io.rdmacm.verbs.LinkSpeed;
-import io.rdmacm.verbs.LinkWidth;
-import io.rdmacm.verbs.PhysicalState;
-import io.rdmacm.verbs.PortAttributes;
-import io.rdmacm.verbs.PortState;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.TransportType;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.VirtualLanes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GidEntry;
+import io.rdmacm.verbs.address.GidType;
+import io.rdmacm.verbs.device.LinkLayer;
+import io.rdmacm.verbs.device.LinkSpeed;
+import io.rdmacm.verbs.device.LinkWidth;
+import io.rdmacm.verbs.device.PhysicalState;
+import io.rdmacm.verbs.device.PortAttributes;
+import io.rdmacm.verbs.device.PortState;
+import io.rdmacm.verbs.device.TransportType;
+import io.rdmacm.verbs.device.VirtualLanes;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** What ibv_devinfo prints of a port, in the words and the order of the C program. */
 record PortReport(PrintWriter out, VerbsContext context, int port) {

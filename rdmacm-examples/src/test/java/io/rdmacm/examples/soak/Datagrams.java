@@ -12,7 +12,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.SendBatch;
-import io.rdmacm.verbs.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletion;
 
 /** Datagrams to a peer that has answered. */
 final class Datagrams implements Act {

@@ -15,12 +15,12 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** What goes wrong with an endpoint. */
 enum EndpointFault implements Act {

@@ -7,7 +7,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** An endpoint that listens. */
 record EndpointStand(Endpoint listener) implements Closeable {

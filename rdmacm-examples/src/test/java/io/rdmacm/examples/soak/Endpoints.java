@@ -10,10 +10,10 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.SendFlag;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionException;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** Synchronous endpoints: messages there and back, and reads and writes of the server's memory. */
 final class Endpoints implements Act {

@@ -14,8 +14,8 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.Message;
-import io.rdmacm.verbs.WorkCompletionException;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.work.WorkCompletionException;
 
 /** A client in a process of its own, which is killed while it sends. */
 final class KilledPeer implements Act {

@@ -21,12 +21,12 @@ import io.rdmacm.core.UnreachableException;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.RdmaTimeoutException;
-import io.rdmacm.verbs.WorkCompletionException;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** What goes wrong with a connection of the connection layer. */
 enum MessageFault implements Act {

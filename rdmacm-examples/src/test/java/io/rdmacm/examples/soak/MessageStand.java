@@ -7,7 +7,7 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** A server's and a client's side of the connection layer. */
 record MessageStand(ConnectionManager servers, Listener listener, ConnectionManager clients)

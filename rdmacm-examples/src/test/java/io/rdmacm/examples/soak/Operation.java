@@ -4,9 +4,9 @@ package io.rdmacm.examples.soak;
 import java.util.Locale;
 import java.util.function.BiFunction;
 
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** The operations of a connected queue pair, as single requests and in batches. */
 enum Operation {

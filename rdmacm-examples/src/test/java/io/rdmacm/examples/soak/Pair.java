@@ -10,7 +10,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Two sides that are connected, both played by one thread. */
 record Pair(Side server, Side client) implements AutoCloseable {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** Memory that is registered, written by the peer, and closed, in any order. */
 final class Regions implements Act {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 import io.rdmacm.core.ConnectionParameters;
-import io.rdmacm.verbs.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletion;
 
 /**
  * Several clients of one server with one shared receive queue, which has run dry when they send: they try again until

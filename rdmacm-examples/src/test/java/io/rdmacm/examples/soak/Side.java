@@ -8,29 +8,29 @@ import java.util.random.RandomGenerator;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionCursor;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
-import io.rdmacm.verbs.SendOperation;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionException;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendOperation;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** One side of a connection, of objects made one by one; which kinds of them is left to chance. */
 final class Side implements AutoCloseable {
@@ -58,7 +58,7 @@ final class Side implements AutoCloseable {
     // null when the queue pair has a queue of its own
     private final SharedReceiveQueue shared;
     private final boolean batches;
-    private final Completions completions = Completions.allocate(DEPTH);
+    private final WorkCompletions completions = WorkCompletions.allocate(DEPTH);
     private final Deque<WorkCompletion> done = new ArrayDeque<>();
     private final SendRequest send = SendRequests.allocate(1, 1).get(0);
     private final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.random.RandomGenerator;
 
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletion;
 
 /** Connections made by hand, and all operations over them in both directions, in any order. */
 final class Transfers implements Act {

@@ -9,9 +9,9 @@ import java.util.random.RandomGenerator;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.RdmaClosedException;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** What goes wrong with a connection made by hand. */
 enum VerbsFault implements Act {

@@ -3,13 +3,13 @@ package io.rdmacm.examples.soak;
 
 import java.util.random.RandomGenerator;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.MemoryWindow;
 import io.rdmacm.verbs.MemoryWindowBinding;
-import io.rdmacm.verbs.MemoryWindowType;
 import io.rdmacm.verbs.SendBatch;
-import io.rdmacm.verbs.WorkCompletion;
-import io.rdmacm.verbs.WorkCompletionStatus;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /** A memory window: bound, written through, taken away by either side, and then shut. */
 final class Windows implements Act {

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.ResourceCounts;
 
 /** Whether programs that run in this JVM free what they take. */

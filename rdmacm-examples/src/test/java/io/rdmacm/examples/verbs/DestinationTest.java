@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import java.io.IOException;
 import java.net.InetAddress;
 
-import io.rdmacm.verbs.Gid;
+import io.rdmacm.verbs.address.Gid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

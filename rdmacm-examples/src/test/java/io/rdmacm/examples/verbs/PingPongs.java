@@ -12,9 +12,9 @@ import java.util.List;
 import io.rdmacm.examples.support.Kind;
 import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.Gid;
-import io.rdmacm.verbs.GidEntry;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GidEntry;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** Starts ping-pongs of one name: ours, and those of rdma-core. */

@@ -12,7 +12,7 @@ import io.rdmacm.bindings.ib_uverbs_flow_action_esp_encap;
 import io.rdmacm.bindings.ib_uverbs_flow_action_esp_keymat_aes_gcm;
 import io.rdmacm.bindings.ib_uverbs_flow_action_esp_replay_bmp;
 import io.rdmacm.bindings.ibv_flow_action_esp_attr;
-import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.ffi.Flags;
 
 /** Flow actions of IPsec ESP as C has them: a struct with pointers to what is given. */
 final class EspStructs {

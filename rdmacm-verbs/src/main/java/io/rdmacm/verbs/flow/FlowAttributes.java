@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
-import io.rdmacm.verbs.Counters;
-import io.rdmacm.verbs.FlowAction;
-import io.rdmacm.verbs.internal.Arguments;
+import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
  * A flow rule: which packets a queue pair receives ({@code struct ibv_flow_attr}, ibv_create_flow(3)). Immutable.

@@ -4,9 +4,6 @@ package io.rdmacm.verbs.flow;
 import java.util.Objects;
 
 import io.rdmacm.verbs.CompletionCursor;
-import io.rdmacm.verbs.CounterDescription;
-import io.rdmacm.verbs.Counters;
-import io.rdmacm.verbs.FlowAction;
 
 /**
  * A part of a flow rule ({@code struct ibv_flow_spec}, ibv_create_flow(3)): what packets must look like

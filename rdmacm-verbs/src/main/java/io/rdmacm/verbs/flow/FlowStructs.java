@@ -29,7 +29,7 @@ import io.rdmacm.bindings.ibv_flow_spec_tcp_udp;
 import io.rdmacm.bindings.ibv_flow_spec_tunnel;
 import io.rdmacm.bindings.ibv_flow_tcp_udp_filter;
 import io.rdmacm.bindings.ibv_flow_tunnel_filter;
-import io.rdmacm.verbs.internal.Flags;
+import io.rdmacm.verbs.internal.ffi.Flags;
 
 /**
  * Flow rules as C has them: a {@code struct ibv_flow_attr} and right behind it the structs of the specifications, of

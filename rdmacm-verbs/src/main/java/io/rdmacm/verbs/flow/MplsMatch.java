@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.flow;
 
-import io.rdmacm.verbs.internal.Arguments;
+import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
  * One entry of the MPLS label stack that packets of a flow have ({@code struct ibv_flow_spec_mpls}). Made by {@link

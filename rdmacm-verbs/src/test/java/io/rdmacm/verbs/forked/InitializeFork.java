@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.forked;
 
-import io.rdmacm.verbs.ForkSupport;
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.device.ForkSupport;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Prepares for fork(2) before anything is registered, and prints what came of it. */
 public final class InitializeFork {

@@ -2,7 +2,7 @@
 package io.rdmacm.verbs.forked;
 
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.NativeLibraryException;
+import io.rdmacm.verbs.error.NativeLibraryException;
 
 /** Lists the devices, twice: what fails must fail the same way each time. */
 public final class ListDevices {

@@ -6,12 +6,12 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-import io.rdmacm.verbs.AsyncEventType;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.FakeVerbs;
 
 /** Loses native objects, some of them closed, and prints what is logged about it. */

@@ -4,8 +4,8 @@ package io.rdmacm.verbs.forked;
 import java.lang.foreign.Linker;
 import java.lang.reflect.Field;
 
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
 
 /** Counts under a lock with two threads, closes it, and prints which kind of barrier served. */
 public final class UseBiasedLock {
@@ -28,7 +28,7 @@ public final class UseBiasedLock {
         count();
         other.join();
         LOCK.close();
-        Field asymmetric = Class.forName("io.rdmacm.verbs.internal.Membarrier").getDeclaredField("ASYMMETRIC");
+        Field asymmetric = Class.forName("io.rdmacm.verbs.internal.life.Membarrier").getDeclaredField("ASYMMETRIC");
         asymmetric.setAccessible(true);
         System.out.println("asymmetric " + asymmetric.get(null) + ", counted " + counter + ", " + entered());
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.forked;
 
-import io.rdmacm.verbs.internal.VerbsAccess;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 
 /** Asks for the way into the objects of verbs as the first thing that it does with this library. */
 public final class UseVerbsAccess {

@@ -19,7 +19,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Calls whatever is public, with arguments from the edges, and looks at what comes out. */
 public final class Fuzzer {

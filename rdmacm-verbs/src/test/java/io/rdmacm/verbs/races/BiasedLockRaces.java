@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.rdmacm.verbs.internal.Bias;
-import io.rdmacm.verbs.internal.BiasedLock;
+import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.internal.life.BiasedLock;
 
 /** The lock of the data path alone: nobody is inside after a close, and never two. */
 public final class BiasedLockRaces implements Races {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.races;
 
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.testing.FakeVerbs;
 
 /** What the stand-in for libibverbs saw being done to its objects. */

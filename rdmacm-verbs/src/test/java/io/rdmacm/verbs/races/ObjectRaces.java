@@ -16,27 +16,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-import io.rdmacm.verbs.AccessFlag;
-import io.rdmacm.verbs.AddressAttributes;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.AsyncEvent;
-import io.rdmacm.verbs.AsyncEventType;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
-import io.rdmacm.verbs.Counters;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.DeviceMemory;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
-import io.rdmacm.verbs.Flow;
-import io.rdmacm.verbs.FlowAction;
-import io.rdmacm.verbs.Gid;
 import io.rdmacm.verbs.ImplicitMemoryRegion;
 import io.rdmacm.verbs.IndirectionTable;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.MemoryWindow;
 import io.rdmacm.verbs.MemoryWindowBinding;
-import io.rdmacm.verbs.MemoryWindowType;
 import io.rdmacm.verbs.MulticastAttachment;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ParentDomain;
@@ -44,10 +36,7 @@ import io.rdmacm.verbs.ParentDomainAttributes;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.QueuePairType;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.SendBatch;
-import io.rdmacm.verbs.SendOperation;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
@@ -56,14 +45,25 @@ import io.rdmacm.verbs.ThreadDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkQueue;
 import io.rdmacm.verbs.XrcDomain;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.flow.Counters;
 import io.rdmacm.verbs.flow.EspAttributes;
 import io.rdmacm.verbs.flow.EspFlag;
 import io.rdmacm.verbs.flow.EspKeyMaterial;
 import io.rdmacm.verbs.flow.EspParameters;
+import io.rdmacm.verbs.flow.Flow;
+import io.rdmacm.verbs.flow.FlowAction;
 import io.rdmacm.verbs.flow.FlowAttributes;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.SendOperation;
 
 /** The other objects of libibverbs; and every method without arguments of each class. */
 public final class ObjectRaces implements Races {
@@ -215,7 +215,7 @@ public final class ObjectRaces implements Races {
                 Race.of("DeviceMemory copy/copy/close", () -> stack.context().allocateDeviceMemory(64, 0))
                         .use(memory -> memory.copyFrom(0, bytes)).use(memory -> memory.copyTo(0, bytes))
                         .close(DeviceMemory::close),
-                Race.of("Counters read/close", () -> stack.context().createCounters())
+                Race.of("Counters read/close", () -> Counters.create(stack.context()))
                         .use(counters -> counters.read(2, false)).close(Counters::close)));
         races.addAll(List.of(
                 Race.of("ProtectionDomain register/close", () -> stack.context().allocateProtectionDomain())
@@ -276,9 +276,9 @@ public final class ObjectRaces implements Races {
         makers.put(WorkQueue.class, () -> domain.createWorkQueue(stack.queue(), 4, 1));
         makers.put(IndirectionTable.class, () -> context.createIndirectionTable(List.of(workQueue)));
         makers.put(XrcDomain.class, context::openXrcDomain);
-        makers.put(Counters.class, context::createCounters);
-        makers.put(Flow.class, () -> datagrams.createFlow(FlowAttributes.builder().build()));
-        makers.put(FlowAction.class, () -> context.createFlowActionEsp(EspAttributes.builder()
+        makers.put(Counters.class, () -> Counters.create(context));
+        makers.put(Flow.class, () -> Flow.create(datagrams, FlowAttributes.builder().build()));
+        makers.put(FlowAction.class, () -> FlowAction.createEsp(context, EspAttributes.builder()
                 .parameters(EspParameters.of(EspFlag.ENCRYPT))
                 .keyMaterial(new EspKeyMaterial(1, 2, 12, new byte[16])).build()));
         makers.put(MulticastAttachment.class, () -> datagrams.attachMulticast(new Gid(-1, 1), 0));

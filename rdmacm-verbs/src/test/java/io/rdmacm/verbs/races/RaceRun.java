@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-import io.rdmacm.verbs.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaClosedException;
 
 /**
  * One race, run again and again with fresh objects. All threads meet before each: the users begin, and when each has

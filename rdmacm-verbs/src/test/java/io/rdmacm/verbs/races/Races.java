@@ -3,7 +3,7 @@ package io.rdmacm.verbs.races;
 
 import java.util.List;
 
-import io.rdmacm.verbs.RdmaException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** Where races come from: named on the command line of {@link RunRaces}. */
 public interface Races extends AutoCloseable {

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.testing.FakeVerbs;
 
 /**

@@ -7,26 +7,26 @@ import java.util.List;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionCursor;
-import io.rdmacm.verbs.CompletionField;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
-import io.rdmacm.verbs.Completions;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.RdmaTimeoutException;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendBatch;
-import io.rdmacm.verbs.SendOperation;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.WorkQueue;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.work.CompletionField;
+import io.rdmacm.verbs.work.SendOperation;
 
 /** The queues of libibverbs, where the fast paths are. */
 public final class VerbsRaces implements Races {
@@ -96,12 +96,12 @@ public final class VerbsRaces implements Races {
     }
 
     private static Race.Act<CompletionQueue> poll() {
-        Completions completions = Completions.allocate(4);
+        WorkCompletions completions = WorkCompletions.allocate(4);
         return queue -> queue.poll(completions);
     }
 
     private static Race.Act<CompletionQueue> awaitCompletions() {
-        Completions completions = Completions.allocate(4);
+        WorkCompletions completions = WorkCompletions.allocate(4);
         return queue -> queue.await(completions, LONG);
     }
 

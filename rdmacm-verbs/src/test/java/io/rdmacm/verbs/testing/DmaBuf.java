@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.OpenFile;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.OpenFile;
 import org.junit.jupiter.api.Assumptions;
 
 /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.testing;
 
-import io.rdmacm.verbs.AccessFlag;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.Device;
@@ -9,8 +8,9 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.RdmaException;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * One object of each kind over the stand-in for libibverbs. The queue pair takes 3 scatter/gather entries on both sides

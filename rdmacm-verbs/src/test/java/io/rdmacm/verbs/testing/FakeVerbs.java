@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.verbs.internal.Memory;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The controls of the stand-in for libibverbs, {@code src/test/c}: what it recorded, what it shall answer. For tests

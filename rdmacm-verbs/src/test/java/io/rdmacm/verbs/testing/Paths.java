@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bindings.ibv_ah_attr;
-import io.rdmacm.verbs.AddressAttributes;
-import io.rdmacm.verbs.Gid;
-import io.rdmacm.verbs.GlobalRoute;
-import io.rdmacm.verbs.Rate;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GlobalRoute;
+import io.rdmacm.verbs.address.Rate;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;

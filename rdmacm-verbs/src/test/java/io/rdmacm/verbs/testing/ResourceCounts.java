@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * What is in use: compared before and after, it shows what was not freed.

@@ -4,8 +4,8 @@ package io.rdmacm.verbs.testing.careless;
 import java.lang.foreign.Arena;
 
 import io.rdmacm.verbs.NativeObject;
-import io.rdmacm.verbs.RdmaException;
-import io.rdmacm.verbs.internal.Lifetime;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /** An object with methods that {@link io.rdmacm.verbs.testing.UseAfterClose} must find fault with. */
 public final class CarelessObject extends NativeObject {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.groups.Tuple.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+import io.rdmacm.bench.device.Measurement.Figure;
+import io.rdmacm.bench.report.Result;
+import io.rdmacm.bench.report.Side;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The device part, small: both sides give samples, one of each kind. */
+@RequiresRdma
+class BenchmarkDeviceTest {
+    private static final int FEW = 50;
+
+    // the two processes of the Java side, for starting them is what takes time
+    private static JavaBench java;
+
+    private final Collector collector = new Collector();
+
+    @BeforeAll
+    static void start() throws IOException {
+        java = new JavaBench(Cpus.find(), 10);
+    }
+
+    @AfterAll
+    static void stop() {
+        java.close();
+    }
+
+    private static Measurement measurement(Figure figure, Operation operation, QueuePairType transport,
+            Polling polling) {
+        return new Measurement(figure, operation, transport, polling,
+                operation == Operation.ATOMIC ? Measurement.ATOMIC_SIZE : 64, figure == Figure.LATENCY ? 1 : 8, FEW);
+    }
+
+    @Test
+    void theJavaSideMeasuresEachKind() throws Exception {
+        List<Measurement> kinds = List.of(
+                measurement(Figure.LATENCY, Operation.SEND, QueuePairType.RC, Polling.EVENTS),
+                measurement(Figure.LATENCY, Operation.SEND, QueuePairType.UD, Polling.AWAIT),
+                measurement(Figure.LATENCY, Operation.WRITE, QueuePairType.RC, Polling.YIELD),
+                measurement(Figure.LATENCY, Operation.ATOMIC, QueuePairType.RC, Polling.AWAIT),
+                measurement(Figure.BANDWIDTH, Operation.SEND, QueuePairType.RC, Polling.YIELD),
+                measurement(Figure.BANDWIDTH, Operation.READ, QueuePairType.RC, Polling.BUSY));
+        for (Measurement kind : kinds) {
+            Outcome outcome = java.run(kind);
+            if (outcome instanceof Outcome.Latencies latencies) {
+                assertThat(latencies.nanos().getTotalCount()).as(kind.toString()).isEqualTo(FEW);
+            }
+            collector.add(kind, Side.JAVA, 0, outcome);
+            collector.finish(kind);
+        }
+        for (Measurement kind : kinds) {
+            assertThat(collector.results()).filteredOn(result -> result.name().equals(kind.name())).isNotEmpty()
+                    .allMatch(result -> result.value() > 0);
+        }
+    }
+
+    @Test
+    void bothSidesMeasureTheSame() throws Exception {
+        assumeTrue(Commands.find("ib_read_lat").isPresent(), "perftest is not installed");
+        assumeTrue(Commands.find("gcc").isPresent(), "gcc is not installed");
+        List<Measurement> kinds = List.of(
+                measurement(Figure.LATENCY, Operation.READ, QueuePairType.RC, Polling.BUSY),
+                measurement(Figure.LATENCY, Operation.SEND, QueuePairType.RC, Polling.YIELD),
+                measurement(Figure.BANDWIDTH, Operation.WRITE, QueuePairType.RC, Polling.BUSY));
+        try (CTwins twins = new CTwins(); Perftest c = new Perftest(Port.find(), Cpus.find(), twins)) {
+            for (Measurement kind : kinds) {
+                assertThat(DeviceBenchmark.compare(kind, java, c, 1, collector)).contains("ratio");
+                assertThat(twins.elapsed().toFile().exists()).as("told by what is preloaded into perftest")
+                        .isEqualTo(kind.polling() == Polling.YIELD);
+            }
+            Registrations.run(Port.find(), twins,
+                    new Plan(List.of(), 1, 0, 0, 0, 3, List.of(4096)), collector);
+        }
+        for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
+            assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
+                    .extracting(Result::side).contains(Side.JAVA, Side.C);
+        }
+    }
+
+    @Test
+    void connectionsAreSetUpOnBothSides() throws Exception {
+        assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
+        assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
+        Connections.run(Port.find(), java, Cpus.find(), new Plan(List.of(), 1, 0, 3, 0, 0, List.of()), collector);
+
+        assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
+                .extracting(Result::side, Result::params)
+                .contains(tuple(Side.JAVA, Map.of("connections", 3L, "round", 0L)),
+                        tuple(Side.C, Map.of("connections", 3L, "round", 0L)));
+        assertThat(collector.results()).filteredOn(result -> result.name().equals("connect_stage"))
+                .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
+    }
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.RejectReason;
+import io.rdmacm.core.RejectedException;
+import io.rdmacm.core.UnreachableException;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.Measured;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.junit.jupiter.api.Test;
+
+/** What connections carry, and how they begin and end. */
+@RequiresRdma
+class ConnectionDeviceTest {
+    @Test
+    void anEchoServerServesManyClientsAtOnce() throws Exception {
+        int clients = 20;
+        try (Peers peers = new Peers(); ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> server = threads.submit(() -> {
+                for (int i = 0; i < clients; i++) {
+                    Connection connection = peers.listener.accept(Peers.TIMEOUT);
+                    threads.submit(() -> echo(connection));
+                }
+                return null;
+            });
+            List<Future<?>> pings = new ArrayList<>();
+            for (int i = 0; i < clients; i++) {
+                int seed = i;
+                pings.add(threads.submit(() -> ping(peers, seed)));
+            }
+            for (Future<?> ping : pings) {
+                ping.get();
+            }
+            server.get();
+        }
+    }
+
+    private static Void echo(Connection connection) throws Exception {
+        try (connection) {
+            while (true) {
+                try (Message message = connection.receive(Peers.TIMEOUT)) {
+                    connection.send(message.memory(), Peers.TIMEOUT);
+                }
+            }
+        } catch (DisconnectedException e) {
+            return null;
+        }
+    }
+
+    private static Void ping(Peers peers, int seed) throws Exception {
+        Random random = new Random(seed);
+        try (Connection connection = peers.clients.connect(peers.listener.address(), Peers.TIMEOUT)) {
+            for (int i = 0; i < 10; i++) {
+                List<byte[]> sent = new ArrayList<>();
+                for (int j = 0; j < 5; j++) {
+                    byte[] data = new byte[random.nextInt(connection.settings().messageSize() + 1)];
+                    random.nextBytes(data);
+                    connection.send(data, Peers.TIMEOUT);
+                    sent.add(data);
+                }
+                for (byte[] data : sent) {
+                    try (Message echo = connection.receive(Peers.TIMEOUT)) {
+                        assertThat(echo.toArray()).isEqualTo(data);
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    @Test
+    void privateDataTravelsBothWays() throws Exception {
+        ConnectionSettings server = ConnectionSettings.builder().privateData(bytes("welcome")).build();
+        ConnectionSettings client = ConnectionSettings.builder().privateData(bytes("hello")).build();
+        try (Peers peers = new Peers(4, server); Peers.Pair pair = peers.connect(client)) {
+            assertThat(pair.server().privateData()).startsWith(bytes("hello"));
+            assertThat(pair.client().privateData()).startsWith(bytes("welcome"));
+            assertThat(pair.client().peerAddress()).isEqualTo(peers.listener.address());
+            assertThat(pair.server().peerAddress()).isEqualTo(pair.client().localAddress());
+            assertThat(pair.client().isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    void aRequestCanBeLookedAtAndRejected() throws Exception {
+        ConnectionSettings client = ConnectionSettings.builder().privateData(bytes("let me in")).build();
+        try (Peers peers = new Peers();
+                Background<Connection> connecting = Background.call(
+                        () -> peers.clients.connect(peers.listener.address(), client, Peers.TIMEOUT));
+                ConnectionRequest request = peers.listener.nextRequest(Peers.TIMEOUT)) {
+            assertThat(request.privateData()).startsWith(bytes("let me in"));
+            assertThatThrownBy(() -> request.reject(new byte[149])).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("148");
+            request.reject(bytes("go away"));
+            assertThatExceptionOfType(RejectedException.class).isThrownBy(connecting::result)
+                    .satisfies(e -> assertThat(e.privateData()).startsWith(bytes("go away")));
+            assertThatThrownBy(() -> request.accept(Peers.TIMEOUT)).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("already answered");
+        }
+    }
+
+    @Test
+    void aRequestThatIsClosedUnansweredIsRejected() throws Exception {
+        try (Peers peers = new Peers(); Background<Connection> connecting = Background.call(
+                () -> peers.clients.connect(peers.listener.address(), Peers.TIMEOUT))) {
+            peers.listener.nextRequest(Peers.TIMEOUT).close();
+            assertThatThrownBy(connecting::result).isInstanceOf(RejectedException.class);
+        }
+    }
+
+    @Test
+    void moreThanTheBacklogAreRejected() throws Exception {
+        CountDownLatch rejected = new CountDownLatch(2);
+        List<Background<Boolean>> clients = new ArrayList<>();
+        try (Peers peers = new Peers(3, ConnectionSettings.defaults())) {
+            for (int i = 0; i < 5; i++) {
+                clients.add(Background.call(() -> {
+                    Measured connect = Measured.fromNow();
+                    try {
+                        return peers.clients.connect(peers.listener.address(), Peers.TIMEOUT).isConnected();
+                    } catch (RejectedException e) {
+                        connect.print("rejected, for the backlog is full");
+                        assertThat(e.reason()).isEqualTo(RejectReason.CONSUMER_DEFINED);
+                        rejected.countDown();
+                        return false;
+                    }
+                }));
+            }
+            assertThat(rejected.await(Peers.TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            for (int i = 0; i < 3; i++) {
+                peers.listener.accept(Peers.TIMEOUT);
+            }
+            int connected = 0;
+            for (Background<Boolean> client : clients) {
+                connected += client.result() ? 1 : 0;
+            }
+            assertThat(connected).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void allThatWasSentBeforeACloseIsReceived() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            for (int i = 0; i < 16; i++) {
+                pair.client().send(bytes("message " + i), Peers.TIMEOUT);
+            }
+            pair.client().close();
+            for (int i = 0; i < 16; i++) {
+                try (Message message = pair.server().receive(Peers.TIMEOUT)) {
+                    assertThat(new String(message.toArray(), StandardCharsets.UTF_8)).isEqualTo("message " + i);
+                }
+            }
+            assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT)).isInstanceOf(DisconnectedException.class);
+            assertThatThrownBy(() -> pair.server().send(bytes("too late"), Peers.TIMEOUT))
+                    .isInstanceOf(DisconnectedException.class);
+            assertThat(pair.server().isConnected()).isFalse();
+        }
+    }
+
+    @Test
+    void afterADisconnectWhatHasArrivedCanBeReceived() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            pair.server().send(bytes("first"), Peers.TIMEOUT);
+            pair.client().receive(Peers.TIMEOUT).close();
+            pair.server().send(bytes("second"), Peers.TIMEOUT);
+            pair.server().disconnect(Peers.TIMEOUT);
+            try (Message message = pair.client().receive(Peers.TIMEOUT)) {
+                assertThat(message.toArray()).isEqualTo(bytes("second"));
+            }
+            assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOf(DisconnectedException.class);
+            assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT)).isInstanceOf(DisconnectedException.class);
+            pair.server().disconnect(Peers.TIMEOUT);
+        }
+    }
+
+    @Test
+    void aSlowReceiverSlowsTheSenderAndLosesNothing() throws Exception {
+        ConnectionSettings settings = ConnectionSettings.builder().receiveBuffers(2).sendBuffers(2).messageSize(64)
+                .build();
+        try (Peers peers = new Peers(4, settings); Peers.Pair pair = peers.connect(settings);
+                Background<Void> sending = Background.run(() -> {
+                    for (int i = 0; i < 40; i++) {
+                        pair.client().send(bytes("" + i), Peers.TIMEOUT);
+                    }
+                })) {
+            // both buffers of the receiver are held, two messages more are on their way
+            Message first = pair.server().receive(Peers.TIMEOUT);
+            Message second = pair.server().receive(Peers.TIMEOUT);
+            assertThatThrownBy(() -> pair.server().receive(Duration.ofMillis(50)))
+                    .isInstanceOf(RdmaTimeoutException.class);
+            assertThat(sending.isDone()).isFalse();
+            assertThat(first.toArray()).isEqualTo(bytes("0"));
+            assertThat(second.toArray()).isEqualTo(bytes("1"));
+            second.close();
+            first.close();
+            first.close();
+            assertThatThrownBy(first::memory).isInstanceOf(IllegalStateException.class);
+            for (int i = 2; i < 40; i++) {
+                try (Message message = pair.server().receive(Peers.TIMEOUT)) {
+                    assertThat(message.toArray()).isEqualTo(bytes("" + i));
+                }
+            }
+            sending.result();
+        }
+    }
+
+    @Test
+    void aMessageThatIsTooLongIsRefusedByName() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            assertThatThrownBy(() -> pair.client().send(new byte[4097], Peers.TIMEOUT))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("4097")
+                    .hasMessageContaining("at most 4096");
+            pair.client().send(ByteBuffer.wrap(new byte[4096]), Peers.TIMEOUT);
+            pair.client().send(MemorySegment.NULL, Peers.TIMEOUT);
+            try (Message full = pair.server().receive(Peers.TIMEOUT);
+                    Message empty = pair.server().receive(Peers.TIMEOUT)) {
+                assertThat(full.length()).isEqualTo(4096);
+                assertThat(empty.length()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void aMessageThatIsTooLongForThePeerBreaksTheConnectionByName() throws Exception {
+        ConnectionSettings small = ConnectionSettings.builder().messageSize(64).build();
+        try (Peers peers = new Peers(4, small); Peers.Pair pair = peers.connect()) {
+            pair.client().send(new byte[65], Peers.TIMEOUT);
+            assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT))
+                    .isInstanceOfSatisfying(WorkCompletionException.class,
+                            // the first by the book, the second by SoftRoCE
+                            e -> assertThat(e.status()).isIn(WorkCompletionStatus.LOC_LEN_ERR,
+                                    WorkCompletionStatus.LOC_QP_OP_ERR));
+            assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);
+        }
+    }
+
+    /** The last step of an accept comes after the peer can send: it finds the connection broken, and does not mind. */
+    @Test
+    void aConnectionThatBreaksWhileItIsAcceptedIsAcceptedAndThenFoundBroken() throws Exception {
+        ConnectionSettings small = ConnectionSettings.builder().messageSize(64).build();
+        try (Peers peers = new Peers(4, small)) {
+            for (int i = 0; i < 40; i++) {
+                try (Background<Connection> breaking = Background.call(() -> {
+                    Connection client = peers.clients.connect(peers.listener.address(), Peers.TIMEOUT);
+                    client.send(new byte[65], Peers.TIMEOUT);
+                    return client;
+                }); Connection server = peers.listener.accept(Peers.TIMEOUT)) {
+                    assertThatThrownBy(() -> server.receive(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);
+                    breaking.result().close();
+                }
+            }
+        }
+    }
+
+    @Test
+    void readsAndWritesOfThePeersMemory() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect();
+                MemoryRegion remote = pair.server().protectionDomain().allocate(4096, AccessFlag.LOCAL_WRITE,
+                        AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+                MemoryRegion local = pair.client().protectionDomain().allocate(4096, AccessFlag.LOCAL_WRITE)) {
+            local.memory().setString(0, "written");
+            pair.client().write(local, 0, 8, remote.remoteAddress() + 100, remote.remoteKey(), Peers.TIMEOUT);
+            assertThat(remote.memory().getString(100)).isEqualTo("written");
+            pair.client().read(local, 50, 8, remote.remoteAddress() + 100, remote.remoteKey(), Peers.TIMEOUT);
+            assertThat(local.memory().getString(50)).isEqualTo("written");
+            assertThatThrownBy(() -> pair.client().read(local, 0, 8, remote.remoteAddress(), remote.remoteKey() + 1,
+                    Peers.TIMEOUT)).isInstanceOf(WorkCompletionException.class)
+                    .hasMessageContaining("REM_ACCESS_ERR");
+            assertThatThrownBy(() -> pair.client().send(new byte[1], Peers.TIMEOUT))
+                    .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
+            assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);
+        }
+    }
+
+    @Test
+    void messagesOutliveTheirConnection() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            pair.client().send(bytes("still here"), Peers.TIMEOUT);
+            Message message = pair.server().receive(Peers.TIMEOUT);
+            pair.server().close();
+            assertThat(message.toArray()).isEqualTo(bytes("still here"));
+            message.close();
+        }
+    }
+
+    @Test
+    void whereNobodyListensOrNobodyIsThereNoConnectionIsMade() throws Exception {
+        try (Peers peers = new Peers()) {
+            peers.listener.close();
+            assertThatThrownBy(() -> peers.clients.connect(peers.listener.address(), Peers.TIMEOUT))
+                    .isInstanceOf(RejectedException.class).hasMessageContaining("nobody listens");
+            InetSocketAddress nowhere = new InetSocketAddress(InetAddress.getByName("2001:db8::1"), 7174);
+            assertThatThrownBy(() -> peers.clients.connect(nowhere, Peers.TIMEOUT))
+                    .isInstanceOf(UnreachableException.class);
+            assertThatThrownBy(() -> peers.servers.listen(new InetSocketAddress("192.0.2.1", 0)))
+                    .isInstanceOf(UnreachableException.class);
+        }
+    }
+
+    @Test
+    void severalThreadsShareAConnection() throws Exception {
+        int messages = 200;
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect();
+                ExecutorService threads = Executors.newFixedThreadPool(8)) {
+            List<Future<Integer>> receivers = new ArrayList<>();
+            List<Future<?>> senders = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                receivers.add(threads.submit(() -> count(pair.server())));
+                senders.add(threads.submit(() -> {
+                    for (int j = 0; j < messages / 4; j++) {
+                        pair.client().send(new byte[j], Peers.TIMEOUT);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> sender : senders) {
+                sender.get();
+            }
+            pair.client().close();
+            int sum = 0;
+            for (Future<Integer> receiver : receivers) {
+                sum += receiver.get();
+            }
+            assertThat(sum).isEqualTo(messages);
+        }
+    }
+
+    /** Receives until the peer ends the connection. */
+    private static int count(Connection connection) throws Exception {
+        int count = 0;
+        try {
+            while (true) {
+                connection.receive(Peers.TIMEOUT).close();
+                count++;
+            }
+        } catch (DisconnectedException e) {
+            return count;
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

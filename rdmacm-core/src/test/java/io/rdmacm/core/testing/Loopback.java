@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.testing;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+
+/** A listener on the device at hand, and connections to it, all in this JVM. */
+public final class Loopback implements AutoCloseable {
+    /** Long enough for the slowest guest; nothing waits that long when all is well. */
+    public static final Duration TIMEOUT = Duration.ofMinutes(4);
+
+    public final EventChannel channel;
+    public final CmId listener;
+
+    public Loopback() throws RdmaException {
+        this(PortSpace.TCP);
+    }
+
+    public Loopback(PortSpace portSpace) throws RdmaException {
+        channel = EventChannel.open();
+        listener = CmId.open(channel, portSpace);
+        listener.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+        listener.listen(16);
+    }
+
+    public InetSocketAddress address() {
+        return listener.localAddress();
+    }
+
+    /** A client id with the route resolved, on a channel. */
+    public CmId resolved(EventChannel clientChannel) throws RdmaException, InterruptedException {
+        return resolved(clientChannel, address());
+    }
+
+    public static CmId resolved(EventChannel channel, InetSocketAddress peer) throws RdmaException, InterruptedException {
+        return resolved(channel, peer, PortSpace.TCP);
+    }
+
+    public static CmId resolved(EventChannel channel, InetSocketAddress peer, PortSpace portSpace)
+            throws RdmaException, InterruptedException {
+        CmId id = CmId.open(channel, portSpace);
+        id.resolveAddress(peer, TIMEOUT);
+        channel.await(id, CmEventType.ADDR_RESOLVED, TIMEOUT).close();
+        id.resolveRoute(TIMEOUT);
+        channel.await(id, CmEventType.ROUTE_RESOLVED, TIMEOUT).close();
+        return id;
+    }
+
+    /** The id of the next connect request. */
+    public CmId request() throws RdmaException, InterruptedException {
+        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, TIMEOUT)) {
+            return request.id();
+        }
+    }
+
+    /** A client connected to this listener, and its server end. */
+    public Pair connect(EventChannel clientChannel) throws RdmaException, InterruptedException {
+        End client = new End(resolved(clientChannel));
+        client.id.connect(ConnectionParameters.defaults());
+        End server = new End(request());
+        server.id.accept(ConnectionParameters.defaults());
+        // The client first: taking this event is what makes librdmacm answer the server.
+        clientChannel.await(client.id, CmEventType.ESTABLISHED, TIMEOUT).close();
+        channel.await(server.id, CmEventType.ESTABLISHED, TIMEOUT).close();
+        return new Pair(server, client);
+    }
+
+    /** Two connected ends. */
+    public record Pair(End server, End client) implements AutoCloseable {
+        @Override
+        public void close() throws RdmaException {
+            client.close();
+            server.close();
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        listener.close();
+        channel.close();
+    }
+}

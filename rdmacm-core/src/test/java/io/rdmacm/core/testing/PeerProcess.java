@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.testing;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import io.rdmacm.core.forked.Peer;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Measured;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+
+/** The program {@link Peer} in a process of its own, to be killed. */
+public final class PeerProcess implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader output;
+
+    private PeerProcess(Process process) {
+        this.process = process;
+        this.output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    /** Starts it with the phase to go to, and for a client the server's port. */
+    public static PeerProcess start(String phase, Object... port) throws IOException {
+        List<String> command = ForkedJvm.command();
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                Peer.class.getName(), phase, RdmaTestDevice.get().ipv4().getHostAddress()));
+        for (Object argument : port) {
+            command.add(argument.toString());
+        }
+        return new PeerProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    }
+
+    /** The next line that it says. */
+    public String line() throws IOException {
+        String line = output.readLine();
+        if (line == null) {
+            throw new IOException("the peer has ended");
+        }
+        return line;
+    }
+
+    /** SIGKILL; tells when that was. */
+    public Measured kill() throws InterruptedException {
+        Measured killed = Measured.fromNow();
+        process.destroyForcibly().waitFor();
+        return killed;
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroyForcibly();
+        output.close();
+        process.getOutputStream().close();
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.examples.support.Program;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The program of the README in projects of their own that depend on the installed artifacts, started with the options
+ * that the README tells. scripts/lib/consumer makes the projects.
+ */
+@RequiresRdma
+class ConsumerDeviceTest {
+    private final Path projects = Documents.root().resolve("target/consumer");
+
+    @BeforeEach
+    void made() {
+        assumeTrue(Files.exists(projects.resolve("modulepath/target/path")),
+                "the projects are made by scripts/test, which runs scripts/lib/consumer");
+    }
+
+    @Test
+    void onTheClassPath() throws Exception {
+        assertSaysHello(List.of("--enable-native-access=ALL-UNNAMED", "-cp", path("classpath"), "Hello"));
+    }
+
+    @Test
+    void onTheModulePath() throws Exception {
+        assertSaysHello(List.of("--enable-native-access=io.rdmacm.bindings,io.rdmacm.verbs", "-p", path("modulepath"),
+                "-m", "consumer/consumer.Hello"));
+    }
+
+    private String path(String project) throws Exception {
+        Path target = projects.resolve(project).resolve("target");
+        return target.resolve("classes") + File.pathSeparator + Files.readString(target.resolve("path")).strip();
+    }
+
+    private static void assertSaysHello(List<String> arguments) throws Exception {
+        List<String> command = new ArrayList<>(ForkedJvm.command());
+        command.addAll(arguments);
+        command.add(RdmaTestDevice.get().ipv4().getHostAddress());
+        try (Program hello = Program.process(command.toArray(String[]::new))) {
+            Program.Result result = hello.result();
+            assertThat(result.status()).describedAs(result.err()).isZero();
+            assertThat(result.outLines()).containsExactlyInAnyOrder("hello from far away", "the client has gone");
+            assertThat(result.err()).doesNotContain("restricted method");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.rping;
+
+import static io.rdmacm.examples.support.Kind.JAVA;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+
+import io.rdmacm.examples.support.Program;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.ResourceCounts;
+import org.junit.jupiter.api.Test;
+
+@RequiresRdma
+class RpingCyclesDeviceTest {
+    private static final int CYCLES = 200;
+    private static final int WARM_UP = 5;
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    @Test
+    void nothingStaysBehind() throws Exception {
+        try (Rpings.Server server = Rpings.server(JAVA, "-P")) {
+            long idle = ResourceCounts.now().objects();
+            // What is loaded once and stays: libraries, the device of librdmacm, the first threads.
+            cycles(server, WARM_UP);
+            // The server frees what the last client needed a little later.
+            ResourceCounts settled = ResourceCounts.await(counts -> counts.objects() == idle, PATIENCE);
+            assertThat(settled.objects()).isEqualTo(idle);
+            cycles(server, CYCLES);
+            assertThat(ResourceCounts.await(settled, PATIENCE)).isEqualTo(settled);
+        }
+    }
+
+    private static void cycles(Rpings.Server server, int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            try (Program client = server.client(JAVA, "-C", "1", "-V")) {
+                assertThat(client.result()).returns(0, Program.Result::status);
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.rping;
+
+import static io.rdmacm.examples.support.Kind.C;
+import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.support.Kind.JVM;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.examples.support.Kind;
+import io.rdmacm.examples.support.Ports;
+import io.rdmacm.examples.support.Program;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+import io.rdmacm.verbs.testing.Requirements;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@RequiresRdma
+class RpingFailureDeviceTest {
+    private static final String CLIENT_DISCONNECT = "client DISCONNECT EVENT...";
+    private static final String SERVER_DISCONNECT = "server DISCONNECT EVENT...";
+
+    @Test
+    void nobodyListens() throws Exception {
+        InetAddress address = RdmaTestDevice.get().ipv4();
+        try (Program client = JAVA.start("rping", "-c", "-a", address.getHostAddress(), "-p",
+                "" + Ports.free(address, PortSpace.TCP))) {
+            assertFailed(client.result(), "rejected by the peer, reason 8");
+        }
+    }
+
+    @Test
+    void addressOfNobody() throws Exception {
+        // TEST-NET-1, which is never in use; whether there is a route to it depends on the machine.
+        try (Program client = JAVA.start("rping", "-c", "-a", "192.0.2.77")) {
+            Program.Result result = client.result();
+            assertThat(result.status()).isEqualTo(1);
+            assertThat(result.errLines()).singleElement().asString().startsWith("rping: ");
+        }
+    }
+
+    @Test
+    void addressOfAnotherMachine() throws Exception {
+        try (Program server = JAVA.start("rping", "-s", "-a", "192.0.2.77")) {
+            assertFailed(server.result(), "EADDRNOTAVAIL");
+        }
+    }
+
+    @Test
+    void portInUse() throws Exception {
+        try (Rpings.Server first = Rpings.server(JAVA);
+                Program second = JAVA.start("rping", "-s", "-a", first.address().getHostAddress(), "-p",
+                        "" + first.port())) {
+            assertFailed(second.result(), "EADDRINUSE");
+        }
+    }
+
+    @Test
+    void pingsTooLargeForTheServer() throws Exception {
+        try (Rpings.Server server = Rpings.server(JAVA); Program client = server.client(JAVA, "-S", "4096")) {
+            Program.Result served = server.program().result();
+            assertThat(served.status()).isEqualTo(1);
+            assertThat(served.errLines()).containsExactly(SERVER_DISCONNECT, "rping: the client's pings of 4096 bytes"
+                    + " do not fit into the 64 of this server: start it with -S 4096");
+            assertThat(client.result().status()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"C", "JVM"})
+    void serverKilled(Kind kind) throws Exception {
+        try (Rpings.Server server = Rpings.server(kind); Program client = server.client(JAVA, "-v", "-V")) {
+            client.awaitOutput("rdma-ping-50: ");
+            server.program().kill();
+            Program.Result result = client.result();
+            assertThat(result.status()).isEqualTo(1);
+            assertThat(result.errLines()).filteredOn(line -> !line.equals(CLIENT_DISCONNECT)).singleElement()
+                    .asString().startsWith("rping: ");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"C", "JVM"})
+    void clientKilled(Kind kind) throws Exception {
+        try (Rpings.Server server = Rpings.server(JAVA, "-v"); Program client = server.client(kind)) {
+            server.program().awaitOutput("rdma-ping-50: ");
+            client.kill();
+            Program.Result result = server.program().result();
+            // Between two pings it is not to be told from a client that has had enough.
+            assertThat(result.status()).isIn(0, 1);
+            assertThat(result.errLines()).contains(SERVER_DISCONNECT).hasSize(1 + result.status());
+        }
+    }
+
+    @Test
+    void failedClientDoesNotEndAPersistentServer() throws Exception {
+        try (Rpings.Server server = Rpings.server(JAVA, "-P")) {
+            try (Program tooLarge = server.client(JAVA, "-S", "4096")) {
+                assertThat(tooLarge.result().status()).isEqualTo(1);
+            }
+            try (Program good = server.client(C, "-C", "3", "-V")) {
+                assertThat(good.result().status()).isZero();
+            }
+            server.program().kill();
+            assertThat(server.program().result().errLines()).filteredOn(line -> line.startsWith("rping: "))
+                    .singleElement().asString().contains("start it with -S 4096");
+        }
+    }
+
+    @Test
+    void interruptOfTheTerminalEndsItQuietly() throws Exception {
+        Requirements.requireProgram("kill", "procps");
+        try (Rpings.Server server = Rpings.server(JVM)) {
+            Process kill = new ProcessBuilder("kill", "-INT", "" + server.program().pid()).start();
+            assertThat(kill.waitFor()).isZero();
+            Program.Result result = server.program().result();
+            assertThat(result.status()).isEqualTo(130);
+            assertThat(result.err()).isEmpty();
+        }
+    }
+
+    private static void assertFailed(Program.Result result, String reason) {
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).singleElement().asString().startsWith("rping: ").contains(reason);
+    }
+}

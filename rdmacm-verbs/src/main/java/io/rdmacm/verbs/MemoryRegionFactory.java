@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_mr;
+import io.rdmacm.verbs.device.DeviceAttributesEx;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Errno;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.work.AccessFlag;
+
+/** The ways to make a memory region, for {@link ProtectionDomain}. */
+final class MemoryRegionFactory {
+    private static final NativeFunction REG_MR = NativeFunction.of("ibv_reg_mr");
+    private static final NativeFunction REG_MR_IOVA = NativeFunction.of("ibv_reg_mr_iova");
+    private static final NativeFunction REG_MR_IOVA2 = NativeFunction.of("ibv_reg_mr_iova2");
+    private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
+    private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
+    private static final long PAGE = 4096;
+    // of size_t: with it a region is an implicit one
+    private static final long SIZE_MAX = -1;
+
+    private final ProtectionDomain domain;
+    private final Set<AccessFlag> access;
+    private final int flags;
+
+    private MemoryRegionFactory(ProtectionDomain domain, Set<AccessFlag> access) {
+        this.domain = domain;
+        this.access = access;
+        this.flags = Flags.mask(access, AccessFlag::bit);
+    }
+
+    /**
+     * Makes regions with some access.
+     *
+     * @throws IllegalArgumentException when the access needs {@link AccessFlag#LOCAL_WRITE} and lacks it
+     */
+    static MemoryRegionFactory of(ProtectionDomain domain, AccessFlag... access) {
+        domain.life().ensureOpen();
+        return new MemoryRegionFactory(domain, checkAccess(Set.copyOf(Arrays.asList(access))));
+    }
+
+    /** As {@link #of}, on demand too. */
+    static MemoryRegionFactory onDemand(ProtectionDomain domain, AccessFlag... access) {
+        AccessFlag[] all = Arrays.copyOf(access, access.length + 1);
+        all[access.length] = AccessFlag.ON_DEMAND;
+        return of(domain, all);
+    }
+
+    static Set<AccessFlag> checkAccess(Set<AccessFlag> access) {
+        boolean writes = access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC);
+        if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
+            throw new IllegalArgumentException("remote write and remote atomic access need LOCAL_WRITE too: " + access);
+        }
+        return access;
+    }
+
+    /** Refuses memory that cannot be registered for some access. */
+    static MemorySegment checkMemory(MemorySegment memory, Set<AccessFlag> access) {
+        Objects.requireNonNull(memory, "memory");
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("memory of the Java heap cannot be registered: the garbage collector"
+                    + " moves it. Allocate it from an Arena, or with ProtectionDomain.allocate");
+        }
+        requireBytes(memory.byteSize(), "the segment is empty");
+        if (!memory.scope().isAlive()) {
+            throw new IllegalArgumentException("the arena of the segment is closed");
+        }
+        boolean written = access.contains(AccessFlag.LOCAL_WRITE) || access.contains(AccessFlag.MW_BIND);
+        if (memory.isReadOnly() && written) {
+            throw new IllegalArgumentException("the segment is read-only, but the access flags let it be written: "
+                    + access);
+        }
+        return memory;
+    }
+
+    MemoryRegion allocate(long bytes) throws RdmaException {
+        requireBytes(bytes, "not " + bytes);
+        Arena arena = Arena.ofShared();
+        boolean made = false;
+        try {
+            MemoryRegion region = register(arena.allocate(bytes, PAGE), arena);
+            made = true;
+            return region;
+        } finally {
+            if (!made) {
+                arena.close();
+            }
+        }
+    }
+
+    MemoryRegion register(MemorySegment memory) throws RdmaException {
+        return register(checkMemory(memory, access), (Arena) null);
+    }
+
+    MemoryRegion registerAt(MemorySegment memory, long start) throws RdmaException {
+        checkMemory(memory, access);
+        return registerAt(memory, start, null);
+    }
+
+    private MemoryRegion register(MemorySegment memory, Arena owned) throws RdmaException {
+        if (access.contains(AccessFlag.ZERO_BASED)) {
+            // Many drivers know the flag for memory windows only; with this address the region begins with 0 on all.
+            return registerAt(memory, 0, owned);
+        }
+        String detail = memory.byteSize() + " bytes";
+        long first = memory.address();
+        long bytes = memory.byteSize();
+        // As the macro does: flags that an old kernel may ignore go through the newer function.
+        return make(owned, region -> Registration.of(region, domain, memory, access, first, bytes),
+                () -> registerNative(first, bytes, detail));
+    }
+
+    private long registerNative(long first, long bytes, String detail) throws RdmaException {
+        return isOptional()
+                ? registered(REG_MR_IOVA2, REG_MR_IOVA2.callLong(pd(), first, bytes, first, flags), bytes, detail)
+                : registered(REG_MR, REG_MR.callLong(pd(), first, bytes, flags), bytes, detail);
+    }
+
+    /**
+     * Checks the result of a registration. The kernel refuses on-demand paging with EINVAL, which says nothing of the
+     * reason: so the device is asked whether it has it.
+     */
+    private long registered(NativeFunction function, long result, long bytes, String detail) throws RdmaException {
+        int error = Errno.last();
+        if (result == 0 && error == Rdma.EINVAL() && access.contains(AccessFlag.ON_DEMAND)) {
+            boolean implicit = bytes == SIZE_MAX;
+            DeviceAttributesEx.OnDemandPaging paging = domain.context().queryDeviceEx().onDemandPaging();
+            if (!(implicit ? paging.implicit() : paging.supported())) {
+                throw new RdmaUnsupportedException(function.name(), error, Errno.name(error),
+                        Failures.message(function.name(), error, detail + ", but the device has no "
+                                + (implicit ? "implicit " : "") + "on-demand paging"));
+            }
+            throw Failures.of(function.name(), error, detail);
+        }
+        return Check.pointer(function, result, detail);
+    }
+
+    ImplicitMemoryRegion registerAllMemory() throws RdmaException {
+        if (access.contains(AccessFlag.ZERO_BASED) || access.contains(AccessFlag.HUGETLB)) {
+            throw new IllegalArgumentException("all memory has neither a first address that could become 0, nor huge"
+                    + " pages only: " + access);
+        }
+        Lifetime life = Lifetime.begin(ImplicitMemoryRegion.class, domain.life());
+        long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
+        return new ImplicitMemoryRegion(domain, access, life, region);
+    }
+
+    static MemoryRegion part(ImplicitMemoryRegion whole, ProtectionDomain domain, MemorySegment memory,
+            Set<AccessFlag> access) {
+        Lifetime life = Lifetime.begin(MemoryRegion.class, whole.life());
+        Registration registration = Registration.of(whole.address(), domain, memory, access, memory.address(),
+                memory.byteSize());
+        return new MemoryRegion(life, whole.address(), registration, null, MemoryRegion.Origin.PART);
+    }
+
+    private MemoryRegion registerAt(MemorySegment memory, long start, Arena owned) throws RdmaException {
+        NativeFunction function = isOptional() ? REG_MR_IOVA2 : REG_MR_IOVA;
+        long bytes = memory.byteSize();
+        String detail = bytes + " bytes at 0x" + Long.toHexString(start);
+        return make(owned, region -> Registration.of(region, domain, memory, access, start, bytes),
+                () -> registered(function, function.callLong(pd(), memory.address(), bytes, start, flags), bytes,
+                        detail));
+    }
+
+    MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
+        requireBytes(length, "not " + length);
+        if (fd < 0) {
+            throw new IllegalArgumentException("a file descriptor is not negative: " + fd);
+        }
+        if (offset < 0) {
+            throw new IllegalArgumentException("an offset is not negative: " + offset);
+        }
+        String detail = length + " bytes of file descriptor " + fd;
+        return make(null, region -> Registration.of(region, domain, null, access, start, length),
+                () -> Check.pointer(REG_DMABUF_MR,
+                        REG_DMABUF_MR.callLong(pd(), offset, length, start, fd, flags), detail));
+    }
+
+    MemoryRegion registerDeviceMemory(DeviceMemory memory, long offset, long length) throws RdmaException {
+        requireBytes(length, "not " + length);
+        memory.checkRange(offset, length);
+        if (!access.contains(AccessFlag.ZERO_BASED)) {
+            throw new IllegalArgumentException("memory of a device has no addresses: its access needs ZERO_BASED: "
+                    + access);
+        }
+        domain.requireSameContext("device memory", memory.context());
+        return make(null, region -> Registration.of(region, domain, null, access, 0, length), () -> {
+            NativeFunction function = ExtendedOps.REG_DM_MR.require(domain.context().address());
+            return Check.pointer(function,
+                    function.callLong(pd(), memory.address(), offset, length, flags), length + " bytes");
+        }, memory.life());
+    }
+
+    MemoryRegion allocateNull() throws RdmaException {
+        return make(null, region -> Registration.of(region, domain, null, access, 0, Long.MAX_VALUE), () -> {
+            NativeFunction function = ExtendedOps.ALLOC_NULL_MR.require(domain.context().address());
+            return Check.pointer(function, function.callLong(pd()));
+        });
+    }
+
+    static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
+        Lifetime life = Lifetime.begin(MemoryRegion.class, domain.life());
+        long region = life.create(() -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
+        // Its maker knows the addresses; where they are told, they are those of the maker's process.
+        Registration registration = Registration.of(region, domain, null, Set.of(),
+                Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
+        return new MemoryRegion(life, region, registration, null, MemoryRegion.Origin.IMPORTED);
+    }
+
+    @FunctionalInterface
+    private interface Describer {
+        Registration describe(long region);
+    }
+
+    private MemoryRegion make(Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
+            throws RdmaException {
+        List<Lifetime> parents = new ArrayList<>(List.of(others));
+        parents.addFirst(domain.life());
+        Lifetime life = Lifetime.begin(MemoryRegion.class, parents);
+        long region = life.create(creator);
+        return new MemoryRegion(life, region, describer.describe(region), owned, MemoryRegion.Origin.REGISTERED);
+    }
+
+    private long pd() {
+        return domain.address();
+    }
+
+    private boolean isOptional() {
+        return (flags & Rdma.IBV_ACCESS_OPTIONAL_RANGE()) != 0;
+    }
+
+    private static void requireBytes(long bytes, String but) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("a memory region needs at least 1 byte: " + but);
+        }
+    }
+}

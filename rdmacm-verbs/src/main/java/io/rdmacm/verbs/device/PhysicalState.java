@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.device;
+
+import io.rdmacm.verbs.internal.ffi.Arguments;
+
+/**
+ * The physical state of the link of a port ({@code ibv_port_attr.phys_state}, ibv_query_port(3)). C has no names for
+ * its codes.
+ *
+ * @param code the code of C, 8 bits; one that is newer than this library is kept
+ */
+public record PhysicalState(int code) {
+    /** Asleep. */
+    public static final PhysicalState SLEEP = new PhysicalState(1);
+    /** Looking for a peer. */
+    public static final PhysicalState POLLING = new PhysicalState(2);
+    /** Switched off. */
+    public static final PhysicalState DISABLED = new PhysicalState(3);
+    /** Negotiating width and speed. */
+    public static final PhysicalState TRAINING = new PhysicalState(4);
+    /** Up. */
+    public static final PhysicalState LINK_UP = new PhysicalState(5);
+    /** Recovering from an error. */
+    public static final PhysicalState LINK_ERROR_RECOVERY = new PhysicalState(6);
+    /** In a test. */
+    public static final PhysicalState PHY_TEST = new PhysicalState(7);
+
+    /**
+     * Checks the code.
+     *
+     * @throws IllegalArgumentException when the code does not fit into 8 bits
+     */
+    public PhysicalState {
+        Arguments.requireBits("code of the physical state", code, Byte.SIZE);
+    }
+
+    @Override
+    public String toString() {
+        String name = switch (code) {
+            case 1 -> "SLEEP";
+            case 2 -> "POLLING";
+            case 3 -> "DISABLED";
+            case 4 -> "TRAINING";
+            case 5 -> "LINK_UP";
+            case 6 -> "LINK_ERROR_RECOVERY";
+            case 7 -> "PHY_TEST";
+            default -> "unknown";
+        };
+        return name + " (code " + code + ")";
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.driver;
+
+import io.rdmacm.bindings.ibv_cq_ex;
+import io.rdmacm.verbs.internal.ffi.Memory;
+
+/**
+ * The functions of one {@code ibv_cq_ex}, which the inline functions {@code ibv_start_poll} and {@code ibv_wc_read_*}
+ * of verbs.h call: each pointer is read once, when it is first called. For the data path, with addresses as numbers.
+ * Which fields may be read is said by the {@code wc_flags} that the queue was made with: the caller has to check them,
+ * for an old driver has other memory where the newest pointers are. A null pointer is an IllegalArgumentException.
+ *
+ * <p>All calls are critical: they only touch memory, with every driver. A driver may keep a spin lock from
+ * {@link #startPoll} to {@link #endPoll}, and a thread that spins in a critical call keeps the whole JVM from a
+ * safepoint, for which the owner of the lock may have stopped. So the caller has to see to it that nobody starts a poll
+ * while another one of the queue is under way.
+ */
+public final class CompletionQueueExOps {
+    private final long queue;
+    // null until it is called
+    private DriverCall startPoll;
+    private DriverCall nextPoll;
+    private DriverCall endPoll;
+    private DriverCall readOpcode;
+    private DriverCall readVendorErr;
+    private DriverCall readByteLen;
+    private DriverCall readImmData;
+    private DriverCall readQpNum;
+    private DriverCall readSrcQp;
+    private DriverCall readWcFlags;
+    private DriverCall readSlid;
+    private DriverCall readSl;
+    private DriverCall readDlidPathBits;
+    private DriverCall readCompletionTs;
+    private DriverCall readCvlan;
+    private DriverCall readFlowTag;
+    private DriverCall readTmInfo;
+    private DriverCall readCompletionWallclockNs;
+
+    /**
+     * The functions of a queue.
+     *
+     * @param queue the address of a {@code struct ibv_cq_ex}, from {@code ibv_create_cq_ex}
+     */
+    public CompletionQueueExOps(long queue) {
+        this.queue = queue;
+    }
+
+    private DriverCall made(long offset) {
+        return DriverCall.of(Memory.getLong(queue + offset), true);
+    }
+
+    /** The member {@code status} of the current completion, of {@code enum ibv_wc_status}. */
+    public int status() {
+        return Memory.getInt(queue + ibv_cq_ex.status$offset());
+    }
+
+    /** The member {@code wr_id} of the current completion. */
+    public long id() {
+        return Memory.getLong(queue + ibv_cq_ex.wr_id$offset());
+    }
+
+    /**
+     * {@code ibv_start_poll}.
+     *
+     * @param attributes the address of a {@code struct ibv_poll_cq_attr}
+     * @return 0; ENOENT when the queue is empty, and then there is nothing to end; another error number
+     */
+    public int startPoll(long attributes) {
+        if (startPoll == null) {
+            startPoll = made(ibv_cq_ex.start_poll$offset());
+        }
+        return startPoll.call(queue, attributes, 0);
+    }
+
+    /** {@code ibv_next_poll}: 0; ENOENT when there is no further completion; another error number. */
+    public int nextPoll() {
+        if (nextPoll == null) {
+            nextPoll = made(ibv_cq_ex.next_poll$offset());
+        }
+        return nextPoll.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_end_poll}. */
+    public void endPoll() {
+        if (endPoll == null) {
+            endPoll = made(ibv_cq_ex.end_poll$offset());
+        }
+        endPoll.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_opcode}, of {@code enum ibv_wc_opcode}. */
+    public int readOpcode() {
+        if (readOpcode == null) {
+            readOpcode = made(ibv_cq_ex.read_opcode$offset());
+        }
+        return readOpcode.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_vendor_err}. */
+    public int readVendorErr() {
+        if (readVendorErr == null) {
+            readVendorErr = made(ibv_cq_ex.read_vendor_err$offset());
+        }
+        return readVendorErr.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_byte_len}, unsigned. */
+    public int readByteLen() {
+        if (readByteLen == null) {
+            readByteLen = made(ibv_cq_ex.read_byte_len$offset());
+        }
+        return readByteLen.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_imm_data}, in network byte order. */
+    public int readImmData() {
+        if (readImmData == null) {
+            readImmData = made(ibv_cq_ex.read_imm_data$offset());
+        }
+        return readImmData.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_invalidated_rkey}: the same member of the struct, but in the byte order of the machine. */
+    public int readInvalidatedRkey() {
+        if (readImmData == null) {
+            readImmData = made(ibv_cq_ex.read_imm_data$offset());
+        }
+        return readImmData.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_qp_num}. */
+    public int readQpNum() {
+        if (readQpNum == null) {
+            readQpNum = made(ibv_cq_ex.read_qp_num$offset());
+        }
+        return readQpNum.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_src_qp}. */
+    public int readSrcQp() {
+        if (readSrcQp == null) {
+            readSrcQp = made(ibv_cq_ex.read_src_qp$offset());
+        }
+        return readSrcQp.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_wc_flags}, bits of {@code enum ibv_wc_flags}. */
+    public int readWcFlags() {
+        if (readWcFlags == null) {
+            readWcFlags = made(ibv_cq_ex.read_wc_flags$offset());
+        }
+        return readWcFlags.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_slid}. */
+    public int readSlid() {
+        if (readSlid == null) {
+            readSlid = made(ibv_cq_ex.read_slid$offset());
+        }
+        return readSlid.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_sl}: 0 to 255. */
+    public int readSl() {
+        if (readSl == null) {
+            readSl = made(ibv_cq_ex.read_sl$offset());
+        }
+        return Byte.toUnsignedInt((byte) readSl.call(queue, 0, 0));
+    }
+
+    /** {@code ibv_wc_read_dlid_path_bits}: 0 to 255. */
+    public int readDlidPathBits() {
+        if (readDlidPathBits == null) {
+            readDlidPathBits = made(ibv_cq_ex.read_dlid_path_bits$offset());
+        }
+        return Byte.toUnsignedInt((byte) readDlidPathBits.call(queue, 0, 0));
+    }
+
+    /** {@code ibv_wc_read_completion_ts}, in ticks of the device. */
+    public long readCompletionTs() {
+        if (readCompletionTs == null) {
+            readCompletionTs = made(ibv_cq_ex.read_completion_ts$offset());
+        }
+        return readCompletionTs.callLong(queue, 0, 0, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_cvlan}: 0 to 65535. */
+    public int readCvlan() {
+        if (readCvlan == null) {
+            readCvlan = made(ibv_cq_ex.read_cvlan$offset());
+        }
+        return Short.toUnsignedInt((short) readCvlan.call(queue, 0, 0));
+    }
+
+    /** {@code ibv_wc_read_flow_tag}. */
+    public int readFlowTag() {
+        if (readFlowTag == null) {
+            readFlowTag = made(ibv_cq_ex.read_flow_tag$offset());
+        }
+        return readFlowTag.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wc_read_tm_info} into the {@code struct ibv_wc_tm_info} at an address. */
+    public void readTmInfo(long info) {
+        if (readTmInfo == null) {
+            readTmInfo = made(ibv_cq_ex.read_tm_info$offset());
+        }
+        readTmInfo.call(queue, info, 0);
+    }
+
+    /** {@code ibv_wc_read_completion_wallclock_ns}. */
+    public long readCompletionWallclockNs() {
+        if (readCompletionWallclockNs == null) {
+            readCompletionWallclockNs = made(ibv_cq_ex.read_completion_wallclock_ns$offset());
+        }
+        return readCompletionWallclockNs.callLong(queue, 0, 0, 0, 0);
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.driver;
+
+import io.rdmacm.bindings.ibv_qp_ex;
+import io.rdmacm.verbs.internal.ffi.Memory;
+
+/**
+ * The functions of one {@code ibv_qp_ex}, which the inline functions {@code ibv_wr_*} of verbs.h call: each pointer is
+ * read once, when it is first called. For the data path, with addresses as numbers. Which operations may be called is
+ * said by the {@code send_ops_flags} that the queue pair was made with: the caller has to check them, for an old driver
+ * has other memory where the newest pointers are. A null pointer is an IllegalArgumentException.
+ *
+ * <p>All calls are critical but {@link #complete}, which is a system call with some drivers. A driver may keep a spin
+ * lock from {@link #start} to complete or {@link #abort}, and a thread that spins in a critical call keeps the whole
+ * JVM from a safepoint, for which the owner of the lock may have stopped. So the caller has to see to it that nobody
+ * starts while another batch of the queue pair is open, nor posts to it in another way.
+ */
+public final class QueuePairExOps {
+    private final long queue;
+    private final boolean userSpace;
+    // null until it is called
+    private DriverCall atomicCmpSwp;
+    private DriverCall atomicFetchAdd;
+    private DriverCall bindMw;
+    private DriverCall localInv;
+    private DriverCall rdmaRead;
+    private DriverCall rdmaWrite;
+    private DriverCall rdmaWriteImm;
+    private DriverCall send;
+    private DriverCall sendImm;
+    private DriverCall sendInv;
+    private DriverCall sendTso;
+    private DriverCall setUdAddr;
+    private DriverCall setXrcSrqn;
+    private DriverCall setInlineData;
+    private DriverCall setInlineDataList;
+    private DriverCall setSge;
+    private DriverCall setSgeList;
+    private DriverCall start;
+    private DriverCall complete;
+    private DriverCall abort;
+    private DriverCall atomicWrite;
+
+    /**
+     * The functions of a queue pair.
+     *
+     * @param queue the address of a {@code struct ibv_qp_ex}, from {@code ibv_qp_to_qp_ex}
+     * @param userSpace whether a post never goes into the kernel
+     */
+    public QueuePairExOps(long queue, boolean userSpace) {
+        this.queue = queue;
+        this.userSpace = userSpace;
+    }
+
+    private DriverCall made(long offset) {
+        return made(offset, true);
+    }
+
+    private DriverCall made(long offset, boolean critical) {
+        return DriverCall.of(Memory.getLong(queue + offset), critical);
+    }
+
+    /** Writes {@code wr_id}: before each of the work requests. */
+    public void id(long workRequestId) {
+        Memory.putLong(queue + ibv_qp_ex.wr_id$offset(), workRequestId);
+    }
+
+    /** Writes {@code wr_flags}, bits of {@code enum ibv_send_flags}: before each of the work requests. */
+    public void flags(int sendFlags) {
+        Memory.putInt(queue + ibv_qp_ex.wr_flags$offset(), sendFlags);
+    }
+
+    /** {@code ibv_wr_start}. */
+    public void start() {
+        if (start == null) {
+            start = made(ibv_qp_ex.wr_start$offset());
+        }
+        start.call(queue, 0, 0);
+    }
+
+    /**
+     * {@code ibv_wr_complete}.
+     *
+     * @return 0 or the error number; then nothing was posted
+     */
+    public int complete() {
+        if (complete == null) {
+            complete = made(ibv_qp_ex.wr_complete$offset(), userSpace);
+        }
+        return complete.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wr_abort}. */
+    public void abort() {
+        if (abort == null) {
+            abort = made(ibv_qp_ex.wr_abort$offset());
+        }
+        abort.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wr_send}. */
+    public void send() {
+        if (send == null) {
+            send = made(ibv_qp_ex.wr_send$offset());
+        }
+        send.call(queue, 0, 0);
+    }
+
+    /** {@code ibv_wr_send_imm}; the value is in network byte order. */
+    public void sendImm(int networkImmediate) {
+        if (sendImm == null) {
+            sendImm = made(ibv_qp_ex.wr_send_imm$offset());
+        }
+        sendImm.call(queue, unsigned(networkImmediate), 0);
+    }
+
+    /** {@code ibv_wr_send_inv}. */
+    public void sendInv(int remoteKey) {
+        if (sendInv == null) {
+            sendInv = made(ibv_qp_ex.wr_send_inv$offset());
+        }
+        sendInv.call(queue, unsigned(remoteKey), 0);
+    }
+
+    /**
+     * {@code ibv_wr_send_tso}.
+     *
+     * @param header the address of the header
+     * @param headerSize its bytes, 16 bits
+     * @param maxSegmentSize 16 bits
+     */
+    public void sendTso(long header, int headerSize, int maxSegmentSize) {
+        if (sendTso == null) {
+            sendTso = made(ibv_qp_ex.wr_send_tso$offset());
+        }
+        sendTso.callLong(queue, header, headerSize, maxSegmentSize, 0);
+    }
+
+    /** {@code ibv_wr_rdma_read}. */
+    public void rdmaRead(int remoteKey, long remoteAddress) {
+        if (rdmaRead == null) {
+            rdmaRead = made(ibv_qp_ex.wr_rdma_read$offset());
+        }
+        rdmaRead.call(queue, unsigned(remoteKey), remoteAddress);
+    }
+
+    /** {@code ibv_wr_rdma_write}. */
+    public void rdmaWrite(int remoteKey, long remoteAddress) {
+        if (rdmaWrite == null) {
+            rdmaWrite = made(ibv_qp_ex.wr_rdma_write$offset());
+        }
+        rdmaWrite.call(queue, unsigned(remoteKey), remoteAddress);
+    }
+
+    /** {@code ibv_wr_rdma_write_imm}; the value is in network byte order. */
+    public void rdmaWriteImm(int remoteKey, long remoteAddress, int networkImmediate) {
+        if (rdmaWriteImm == null) {
+            rdmaWriteImm = made(ibv_qp_ex.wr_rdma_write_imm$offset());
+        }
+        rdmaWriteImm.callLong(queue, unsigned(remoteKey), remoteAddress, unsigned(networkImmediate), 0);
+    }
+
+    /** {@code ibv_wr_atomic_cmp_swp}. */
+    public void atomicCmpSwp(int remoteKey, long remoteAddress, long compare, long swap) {
+        if (atomicCmpSwp == null) {
+            atomicCmpSwp = made(ibv_qp_ex.wr_atomic_cmp_swp$offset());
+        }
+        atomicCmpSwp.callLong(queue, unsigned(remoteKey), remoteAddress, compare, swap);
+    }
+
+    /** {@code ibv_wr_atomic_fetch_add}. */
+    public void atomicFetchAdd(int remoteKey, long remoteAddress, long add) {
+        if (atomicFetchAdd == null) {
+            atomicFetchAdd = made(ibv_qp_ex.wr_atomic_fetch_add$offset());
+        }
+        atomicFetchAdd.callLong(queue, unsigned(remoteKey), remoteAddress, add, 0);
+    }
+
+    /** {@code ibv_wr_atomic_write}; the address of the 8 bytes to write comes last. */
+    public void atomicWrite(int remoteKey, long remoteAddress, long data) {
+        if (atomicWrite == null) {
+            atomicWrite = made(ibv_qp_ex.wr_atomic_write$offset());
+        }
+        atomicWrite.callLong(queue, unsigned(remoteKey), remoteAddress, data, 0);
+    }
+
+    /** {@code ibv_wr_bind_mw}; addresses of a {@code struct ibv_mw} and a {@code struct ibv_mw_bind_info}. */
+    public void bindMw(long window, int remoteKey, long bindInfo) {
+        if (bindMw == null) {
+            bindMw = made(ibv_qp_ex.wr_bind_mw$offset());
+        }
+        bindMw.callLong(queue, window, unsigned(remoteKey), bindInfo, 0);
+    }
+
+    /** {@code ibv_wr_local_inv}. */
+    public void localInv(int key) {
+        if (localInv == null) {
+            localInv = made(ibv_qp_ex.wr_local_inv$offset());
+        }
+        localInv.call(queue, unsigned(key), 0);
+    }
+
+    /** {@code ibv_wr_set_ud_addr}; the address of a {@code struct ibv_ah}. */
+    public void setUdAddr(long addressHandle, int remoteQueuePair, int remoteQueueKey) {
+        if (setUdAddr == null) {
+            setUdAddr = made(ibv_qp_ex.wr_set_ud_addr$offset());
+        }
+        setUdAddr.callLong(queue, addressHandle, unsigned(remoteQueuePair), unsigned(remoteQueueKey), 0);
+    }
+
+    /** {@code ibv_wr_set_xrc_srqn}. */
+    public void setXrcSrqn(int remoteNumber) {
+        if (setXrcSrqn == null) {
+            setXrcSrqn = made(ibv_qp_ex.wr_set_xrc_srqn$offset());
+        }
+        setXrcSrqn.call(queue, unsigned(remoteNumber), 0);
+    }
+
+    /** {@code ibv_wr_set_inline_data}. */
+    public void setInlineData(long address, long length) {
+        if (setInlineData == null) {
+            setInlineData = made(ibv_qp_ex.wr_set_inline_data$offset());
+        }
+        setInlineData.call(queue, address, length);
+    }
+
+    /** {@code ibv_wr_set_inline_data_list}; the address of an array of {@code struct ibv_data_buf}. */
+    public void setInlineDataList(long count, long buffers) {
+        if (setInlineDataList == null) {
+            setInlineDataList = made(ibv_qp_ex.wr_set_inline_data_list$offset());
+        }
+        setInlineDataList.call(queue, count, buffers);
+    }
+
+    /** {@code ibv_wr_set_sge}. */
+    public void setSge(int localKey, long address, int length) {
+        if (setSge == null) {
+            setSge = made(ibv_qp_ex.wr_set_sge$offset());
+        }
+        setSge.callLong(queue, unsigned(localKey), address, unsigned(length), 0);
+    }
+
+    /** {@code ibv_wr_set_sge_list}; the address of an array of {@code struct ibv_sge}. */
+    public void setSgeList(long count, long list) {
+        if (setSgeList == null) {
+            setSgeList = made(ibv_qp_ex.wr_set_sge_list$offset());
+        }
+        setSgeList.call(queue, count, list);
+    }
+
+    private static long unsigned(int value) {
+        return Integer.toUnsignedLong(value);
+    }
+}

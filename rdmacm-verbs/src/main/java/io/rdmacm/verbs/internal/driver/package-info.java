@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The functions that a driver gives out as pointers in its structs, and what drivers do differently. Exported to
+ * nobody.
+ *
+ * <h2>What lives here</h2>
+ * The inline functions of verbs.h call through {@code ibv_context.ops}, {@code verbs_context}, {@code ibv_qp_ex} and
+ * {@code ibv_cq_ex}; there is one class for each of these tables. A function of the data path becomes a
+ * {@link io.rdmacm.verbs.internal.driver.DriverCall}: a hidden class whose target address is a constant, so that the
+ * compiled call is as short as one in C.
+ *
+ * <h2>Read first</h2>
+ * {@link io.rdmacm.verbs.internal.driver.DriverCall}, {@link io.rdmacm.verbs.internal.driver.ContextOps},
+ * {@link io.rdmacm.verbs.internal.driver.DriverQuirks} (which drivers stay in user space, and which have bugs to be
+ * worked around).
+ *
+ * <h2>What it stands on</h2>
+ * {@code io.rdmacm.verbs.internal.ffi}.
+ */
+package io.rdmacm.verbs.internal.driver;

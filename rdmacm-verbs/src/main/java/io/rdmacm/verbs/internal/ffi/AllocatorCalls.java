@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The functions by which C asks Java for memory ({@code ibv_parent_domain_init_attr.alloc} and {@code free}). What Java
+ * throws must not go up into C, which would end the JVM.
+ */
+public final class AllocatorCalls implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AllocatorCalls.class);
+    // IBV_ALLOCATOR_USE_DEFAULT: a pointer with all bits set
+    private static final long USE_DEFAULT = -1;
+    private static final FunctionDescriptor ALLOCATE = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG);
+    private static final FunctionDescriptor FREE = FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+
+    private final Arena stubs = Arena.ofShared();
+    private final Map<Long, MemorySegment> given = new ConcurrentHashMap<>();
+    private final Allocator allocator;
+    private final Freer freer;
+    private final long allocate;
+    private final long free;
+
+    /** Gives memory. */
+    @FunctionalInterface
+    public interface Allocator {
+        /** Memory of a size and alignment, for a type of resource; empty for the default. */
+        Optional<MemorySegment> allocate(long bytes, long alignment, long resourceType);
+    }
+
+    /** Takes memory back. */
+    @FunctionalInterface
+    public interface Freer {
+        /** Takes what was given. */
+        void free(MemorySegment memory, long resourceType);
+    }
+
+    /** The functions for an allocator. */
+    public AllocatorCalls(Allocator allocator, Freer freer) {
+        this.allocator = allocator;
+        this.freer = freer;
+        this.allocate = stub("onAllocate", ALLOCATE);
+        this.free = stub("onFree", FREE);
+    }
+
+    /** The address of the function that allocates. */
+    public long allocate() {
+        return allocate;
+    }
+
+    /** The address of the function that frees. */
+    public long free() {
+        return free;
+    }
+
+    /** Ends the functions: C calls them no more. */
+    @Override
+    public void close() {
+        stubs.close();
+    }
+
+    @SuppressWarnings("unused") // called by C
+    private long onAllocate(long domain, long domainContext, long bytes, long alignment, long resourceType) {
+        try {
+            MemorySegment memory = allocator.allocate(bytes, alignment, resourceType).orElse(null);
+            if (memory == null) {
+                return USE_DEFAULT;
+            }
+            check(memory, bytes, alignment);
+            given.put(memory.address(), memory);
+            return memory.address();
+        } catch (Throwable e) {
+            LOG.error("the allocator of a parent domain gave no memory of {} bytes", bytes, e);
+            return 0;
+        }
+    }
+
+    @SuppressWarnings("unused") // called by C
+    private void onFree(long domain, long domainContext, long address, long resourceType) {
+        try {
+            MemorySegment memory = given.remove(address);
+            if (memory != null) {
+                freer.free(memory, resourceType);
+            }
+        } catch (Throwable e) {
+            LOG.error("the allocator of a parent domain failed to free memory", e);
+        }
+    }
+
+    private static void check(MemorySegment memory, long bytes, long alignment) {
+        if (!memory.isNative() || memory.isReadOnly() || !memory.scope().isAlive()) {
+            throw new IllegalArgumentException("not native memory that can be written: " + memory);
+        }
+        if (memory.byteSize() < bytes || alignment > 0 && Long.remainderUnsigned(memory.address(), alignment) != 0) {
+            throw new IllegalArgumentException("not " + bytes + " bytes on a multiple of " + alignment + ": " + memory);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private long stub(String method, FunctionDescriptor descriptor) {
+        try {
+            MethodType type = descriptor.toMethodType();
+            MethodHandle handle = MethodHandles.lookup().bind(this, method, type);
+            return Linker.nativeLinker().upcallStub(handle, descriptor, stubs).address();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError("the method is here", e);
+        }
+    }
+}

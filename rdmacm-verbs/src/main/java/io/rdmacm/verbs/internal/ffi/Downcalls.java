@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+
+/**
+ * The one place that makes downcall handles. Every argument is declared as a 64-bit integer: pointers, sizes and ints
+ * all travel in one integer register each on the ABIs of 64-bit Linux, and the callee reads the part that it declares.
+ * So a handful of handles serves all functions of both libraries, and they are linked once: linking is what makes the
+ * first call slow. The handles are unbound: the function's address is their first argument.
+ */
+public final class Downcalls {
+    /** Where errno is kept by a handle that captures it. */
+    static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
+    static final long ERRNO_OFFSET = CAPTURED.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+
+    private static final int MOST_ARGUMENTS = 7;
+    private static final MethodHandle[] INT = new MethodHandle[MOST_ARGUMENTS + 1];
+    private static final MethodHandle[] LONG = new MethodHandle[MOST_ARGUMENTS + 1];
+
+    private Downcalls() {
+    }
+
+    /**
+     * A handle {@code (MemorySegment function, MemorySegment captured, long...) -> int} that captures errno.
+     *
+     * @param arguments how many arguments the function takes
+     */
+    static MethodHandle returningInt(int arguments) {
+        return cached(INT, ValueLayout.JAVA_INT, arguments);
+    }
+
+    /** As {@link #returningInt}, for a function that returns a pointer or a 64-bit number. */
+    static MethodHandle returningLong(int arguments) {
+        return cached(LONG, ValueLayout.JAVA_LONG, arguments);
+    }
+
+    /**
+     * A handle {@code (MemorySegment function, long...) -> result} that captures nothing, for the data path, where the
+     * function returns its error.
+     *
+     * @param critical leaves out the thread's state change: only for functions that neither block nor take long
+     * @param result the layout of the result; null for void
+     * @param arguments how many arguments the function takes
+     */
+    @SuppressWarnings("restricted")
+    public static MethodHandle plain(boolean critical, MemoryLayout result, int arguments) {
+        Linker.Option[] options = critical ? new Linker.Option[] {Linker.Option.critical(false)} : new Linker.Option[0];
+        try {
+            return Linker.nativeLinker().downcallHandle(descriptor(result, arguments), options);
+        } catch (IllegalCallerException e) {
+            throw NativeAccess.denied(e);
+        }
+    }
+
+    /**
+     * As {@link #plain}, of the function at an address: {@code (long...) -> result}.
+     *
+     * @param address where the function is
+     * @param critical leaves out the thread's state change: only for functions that neither block nor take long
+     * @param result the layout of the result; null for void
+     * @param arguments how many arguments the function takes
+     */
+    public static MethodHandle bound(long address, boolean critical, MemoryLayout result, int arguments) {
+        return plain(critical, result, arguments).bindTo(function(address));
+    }
+
+    private static MethodHandle cached(MethodHandle[] handles, MemoryLayout result, int arguments) {
+        synchronized (handles) {
+            if (handles[arguments] == null) {
+                handles[arguments] = capturing(result, arguments);
+            }
+            return handles[arguments];
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle capturing(MemoryLayout result, int arguments) {
+        try {
+            return Linker.nativeLinker().downcallHandle(descriptor(result, arguments),
+                    Linker.Option.captureCallState("errno"));
+        } catch (IllegalCallerException e) {
+            throw NativeAccess.denied(e);
+        }
+    }
+
+    private static FunctionDescriptor descriptor(MemoryLayout result, int arguments) {
+        MemoryLayout[] parameters = new MemoryLayout[arguments];
+        Arrays.fill(parameters, ValueLayout.JAVA_LONG);
+        return result == null ? FunctionDescriptor.ofVoid(parameters) : FunctionDescriptor.of(result, parameters);
+    }
+
+    /** An address as the handles take it. */
+    public static MemorySegment function(long address) {
+        return MemorySegment.ofAddress(address);
+    }
+}

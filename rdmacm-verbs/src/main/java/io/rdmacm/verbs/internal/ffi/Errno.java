@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import io.rdmacm.verbs.error.NativeLibraryException;
+
+/** The error numbers of the operating system: captured a thread at a time, and turned into names. */
+public final class Errno {
+    /** ENOTSUPP, the kernel's own: it is not for programs, but its RDMA code lets it out. */
+    public static final int KERNEL_ENOTSUPP = 524;
+
+    // One small segment a thread: captured values never mix, and a call allocates nothing.
+    private static final ThreadLocal<MemorySegment> CAPTURED = ThreadLocal.withInitial(
+            () -> Arena.ofAuto().allocate(Downcalls.CAPTURED));
+    private static final NativeFunction NAME = NativeFunction.libc("strerrorname_np");
+    private static final NativeFunction TEXT = NativeFunction.libc("strerror");
+
+    private Errno() {
+    }
+
+    static MemorySegment capture() {
+        return CAPTURED.get();
+    }
+
+    /** What errno was after this thread's last call of a {@link NativeFunction}. */
+    public static int last() {
+        return CAPTURED.get().get(ValueLayout.JAVA_INT, Downcalls.ERRNO_OFFSET);
+    }
+
+    /** The symbol of an error number, such as {@code ENOMEM}; {@code errno 12} where the C library cannot tell. */
+    public static String name(int errno) {
+        if (errno == KERNEL_ENOTSUPP) {
+            return "ENOTSUPP";
+        }
+        String name = null;
+        try {
+            // glibc has it since 2.32
+            name = NAME.isAvailable() ? Memory.string(NAME.callLong(errno)) : null;
+        } catch (NativeLibraryException e) {
+            // the C library is always there; its lack of this function was asked for
+        }
+        return name == null ? "errno " + errno : name;
+    }
+
+    /** The text of an error number, such as {@code Cannot allocate memory}. */
+    public static String text(int errno) {
+        if (errno == KERNEL_ENOTSUPP) {
+            return "Operation is not supported by the kernel";
+        }
+        try {
+            return Memory.string(TEXT.callLong(errno));
+        } catch (NativeLibraryException e) {
+            return "error " + errno;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+
+/** Turns error numbers into exceptions. */
+public final class Failures {
+    private Failures() {
+    }
+
+    /**
+     * The exception for a failed C function: an {@link RdmaUnsupportedException} when the device or its driver lacks
+     * the function (EOPNOTSUPP, ENOSYS, ENOTSUPP), an {@link RdmaTimeoutException} for ETIMEDOUT.
+     *
+     * @param function the C function
+     * @param errno its error number, positive
+     */
+    public static RdmaException of(String function, int errno) {
+        return of(function, errno, "");
+    }
+
+    /**
+     * As {@link #of(String, int)}, with a detail.
+     *
+     * @param function the C function
+     * @param errno its error number, positive
+     * @param detail what it was called for; may be empty
+     */
+    public static RdmaException of(String function, int errno, String detail) {
+        String name = Errno.name(errno);
+        String message = message(function, errno, detail);
+        if (isUnsupported(errno)) {
+            return new RdmaUnsupportedException(function, errno, name, message);
+        }
+        if (errno == Rdma.ETIMEDOUT()) {
+            return new RdmaTimeoutException(function, errno, name, message);
+        }
+        return new RdmaException(function, errno, name, message);
+    }
+
+    /** Whether an error number says that the device, its driver or the kernel lacks the function. */
+    public static boolean isUnsupported(int errno) {
+        return errno == Rdma.EOPNOTSUPP() || errno == Rdma.ENOSYS() || errno == Errno.KERNEL_ENOTSUPP;
+    }
+
+    /**
+     * The message for a failed C function.
+     *
+     * @param function the C function
+     * @param errno its error number, positive
+     * @param detail what it was called for; may be empty
+     */
+    public static String message(String function, int errno, String detail) {
+        return function + (detail.isEmpty() ? "" : " (" + detail + ")") + ": " + Errno.name(errno) + ", "
+                + Errno.text(errno) + Hints.of(function, errno);
+    }
+}

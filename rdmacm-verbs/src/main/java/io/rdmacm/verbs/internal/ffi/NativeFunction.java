@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import java.lang.foreign.MemorySegment;
+
+import io.rdmacm.verbs.error.NativeLibraryException;
+
+/**
+ * One C function, called by address. Made for the control path: it captures errno into a segment of the calling
+ * thread, see {@link Errno#last()}. The address is looked up at the first call.
+ */
+public final class NativeFunction {
+    private final Symbols symbols;
+    private final String name;
+    private volatile MemorySegment address;
+
+    private NativeFunction(Symbols symbols, String name, MemorySegment address) {
+        this.symbols = symbols;
+        this.name = name;
+        this.address = address;
+    }
+
+    /** A function that librdmacm or libibverbs exports. */
+    public static NativeFunction of(String name) {
+        return new NativeFunction(Symbols.RDMA, name, null);
+    }
+
+    /** A function of the C library. */
+    static NativeFunction libc(String name) {
+        return new NativeFunction(Symbols.LIBC, name, null);
+    }
+
+    /** A function whose pointer was read from a struct. */
+    public static NativeFunction at(String name, long address) {
+        return new NativeFunction(null, name, Downcalls.function(address));
+    }
+
+    /** The function's C name. */
+    public String name() {
+        return name;
+    }
+
+    /** Whether the installed library has the function. */
+    public boolean isAvailable() throws NativeLibraryException {
+        return address != null || symbols.findOptional(name).isPresent();
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt() throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(0).invokeExact(function, Errno.capture());
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(1).invokeExact(function, Errno.capture(), a);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a, long b) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(2).invokeExact(function, Errno.capture(), a, b);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a, long b, long c) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(3).invokeExact(function, Errno.capture(), a, b, c);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a, long b, long c, long d) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(4).invokeExact(function, Errno.capture(), a, b, c, d);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a, long b, long c, long d, long e) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    public int callInt(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (int) Downcalls.returningInt(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(1).invokeExact(function, Errno.capture(), a);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong() throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(0).invokeExact(function, Errno.capture());
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a, long b) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(2).invokeExact(function, Errno.capture(), a, b);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a, long b, long c) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(3).invokeExact(function, Errno.capture(), a, b, c);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a, long b, long c, long d) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(4).invokeExact(function, Errno.capture(), a, b, c, d);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a, long b, long c, long d, long e) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
+        MemorySegment function = resolve();
+        try {
+            return (long) Downcalls.returningLong(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    private MemorySegment resolve() throws NativeLibraryException {
+        MemorySegment function = address;
+        if (function == null) {
+            function = symbols.find(name);
+            address = function;
+        }
+        return function;
+    }
+
+    /** A downcall throws nothing of its own; what comes out is an error of the JVM. */
+    public static RuntimeException unexpected(Throwable e) {
+        if (e instanceof RuntimeException runtime) {
+            return runtime;
+        }
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return new IllegalStateException(e);
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.life;
+
+/**
+ * The right of one thread to enter a {@link BiasedLock} without its lock. Only that thread sets the mark. It is never
+ * passed on to another thread.
+ */
+public class Bias {
+    // set before other threads can see the bias; null once it was revoked
+    Thread thread;
+    // the mark: 1 while the thread is inside
+    int inside;
+
+    Bias() {
+    }
+}

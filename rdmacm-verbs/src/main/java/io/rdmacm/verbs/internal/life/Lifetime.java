@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.life;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import io.rdmacm.verbs.error.RdmaException;
+
+/**
+ * The life of one native object, from creation to close: whether it is open, which children it has, and how many
+ * threads are inside its methods. It has no reference to the object, so that leak detection can find one that was lost.
+ *
+ * <p>A parent refuses to close while a child is open. A close waits until no other thread is inside a method of the
+ * object; each method is short, or is woken by the closer.
+ */
+public final class Lifetime {
+    // of children in a message; there may be thousands
+    private static final int MOST_NAMED = 20;
+    private static final AtomicLong OPEN = new AtomicLong();
+
+    private final Class<?> type;
+    // replaced as a whole, under this
+    private volatile List<Lifetime> parents;
+    private final Throwable created = LeakDetector.place();
+    // null unless the object belongs to a C library
+    private final ContextPin pin;
+
+    // All below is guarded by this.
+    private final Set<Lifetime> children = new LinkedHashSet<>();
+    private Supplier<String> description = () -> "being created";
+    private Runnable whenEnded = () -> { };
+    private int users;
+    private boolean closing;
+    private boolean closed;
+    // the thread that is closing it; null when there is none
+    private Thread closer;
+    // read without the lock on fast paths
+    private volatile boolean open = true;
+
+    private Lifetime(Class<?> type, List<Lifetime> parents, ContextPin pin) {
+        this.type = type;
+        this.parents = parents;
+        this.pin = pin;
+    }
+
+    /** Creates the native object. */
+    @FunctionalInterface
+    public interface Creator {
+        /** Calls C; returns the address of the new object. */
+        long create() throws RdmaException;
+    }
+
+    /**
+     * Constructs the object whose life it is.
+     *
+     * @param <T> its class
+     */
+    @FunctionalInterface
+    public interface Constructor<T> {
+        /** Calls the constructor. */
+        T construct() throws RdmaException;
+    }
+
+    /** The native part of a close. */
+    @FunctionalInterface
+    public interface Destroyer {
+        /** Calls C; when it throws, the object stays open. */
+        void destroy() throws RdmaException;
+    }
+
+    /**
+     * Begins a life under the given parents, which cannot close from here on.
+     *
+     * @param type the class of the object; messages name it
+     * @throws IllegalStateException when one of the parents is closed
+     */
+    public static Lifetime begin(Class<?> type, Lifetime... parents) {
+        return begin(type, List.of(parents));
+    }
+
+    /** As {@link #begin(Class, Lifetime...)}. */
+    public static Lifetime begin(Class<?> type, Collection<Lifetime> parents) {
+        Lifetime life = new Lifetime(type, List.copyOf(parents), null);
+        int adopted = 0;
+        try {
+            for (Lifetime parent : parents) {
+                parent.adopt(life);
+                adopted++;
+            }
+        } finally {
+            if (adopted < parents.size()) {
+                life.leaveParents();
+            }
+        }
+        OPEN.incrementAndGet();
+        return life;
+    }
+
+    /**
+     * Begins the life of an object that belongs to a C library. It does not count as open object, and ends when the
+     * library has freed the object.
+     *
+     * @param type the class of the object; messages name it
+     * @param pin keeps the library from freeing the object while it is in use
+     */
+    public static Lifetime beginPinned(Class<?> type, ContextPin pin) {
+        return new Lifetime(type, List.of(), pin);
+    }
+
+    /**
+     * Creates the native object. If that fails, this life is abandoned.
+     *
+     * @param creator creates it
+     * @return its address
+     */
+    public long create(Creator creator) throws RdmaException {
+        boolean made = false;
+        try {
+            long address = creator.create();
+            made = true;
+            return address;
+        } finally {
+            if (!made) {
+                abandon();
+            }
+        }
+    }
+
+    /**
+     * Constructs the object for a native object that was created. If that fails, the native object is destroyed and
+     * this life is abandoned.
+     *
+     * @param <T> the class of the object
+     * @param constructor constructs it
+     * @param destroyer destroys the native object
+     */
+    public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
+        boolean constructed = false;
+        try {
+            T object = constructor.construct();
+            constructed = true;
+            return object;
+        } finally {
+            if (!constructed) {
+                destroyer.destroy();
+                abandon();
+            }
+        }
+    }
+
+    /** Ends a life whose native object was not created: it leaves its parents, as if it had never begun. */
+    void abandon() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            open = false;
+        }
+        leaveParents();
+        OPEN.decrementAndGet();
+    }
+
+    /** Returns the number of native objects that are open in this JVM. */
+    public static long openObjects() {
+        return OPEN.get();
+    }
+
+    /** Sets what identifies the object among those of its class, for messages. */
+    public synchronized void describe(Supplier<String> text) {
+        description = text;
+    }
+
+    /** Sets what to do when the object is found to have been freed by the C library that it belongs to. */
+    public synchronized void whenEnded(Runnable end) {
+        whenEnded = end;
+    }
+
+    /** Returns whether the object is open. */
+    public boolean isOpen() {
+        return open;
+    }
+
+    /**
+     * Refuses use after close.
+     *
+     * @throws IllegalStateException when closed
+     */
+    public void ensureOpen() {
+        if (!open) {
+            throw new IllegalStateException(type.getSimpleName() + " is closed");
+        }
+    }
+
+    /**
+     * Enters a method that uses the native object, which cannot be destroyed until {@link #leave()}.
+     *
+     * @throws IllegalStateException when closed
+     */
+    public synchronized void enter() {
+        use();
+        users++;
+    }
+
+    /** Ends what {@link #enter()} began. */
+    public synchronized void leave() {
+        users--;
+        if (users == 0) {
+            notifyAll();
+        }
+        if (pin != null) {
+            pin.endUse();
+        }
+    }
+
+    /** Makes sure that the object exists, and is not freed by the C library that it belongs to. */
+    private void use() {
+        ensureOpen();
+        if (pin != null && !pin.beginUse()) {
+            end();
+            ensureOpen();
+        }
+    }
+
+    /** Ends the life of an object that a C library has freed, and at whose address another one is by now. */
+    public void replaced() {
+        pin.replaced();
+        end();
+    }
+
+    private synchronized void end() {
+        if (open) {
+            open = false;
+            closed = true;
+            whenEnded.run();
+        }
+    }
+
+    /**
+     * Closes the object: refuses while a child is open, refuses new callers, wakes those that wait, waits until all
+     * have left, and destroys the native object. Has no effect when it is closed.
+     *
+     * @param wake wakes threads that wait inside a method of this object; called without a lock
+     * @param destroyer destroys the native object; when it fails, the object is open again
+     * @throws IllegalStateException when a child is open; then nothing was changed. Also when this thread is closing
+     *         the object already and C has called back into the program meanwhile: it would wait for itself.
+     */
+    public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
+        synchronized (this) {
+            if (closer == Thread.currentThread()) {
+                throw new IllegalStateException(this + " is being closed by this very thread");
+            }
+            // The object is closed when this returns, also if another thread was first.
+            awaitUntil(() -> !closing);
+            if (closed) {
+                return;
+            }
+            refuseWhileParent();
+            closing = true;
+            closer = Thread.currentThread();
+            open = false;
+        }
+        boolean destroyed = false;
+        try {
+            wake.run();
+            awaitUntil(() -> users == 0);
+            destroyer.destroy();
+            destroyed = true;
+        } finally {
+            if (destroyed) {
+                leaveParents();
+                OPEN.decrementAndGet();
+            }
+            finishClose(destroyed);
+        }
+    }
+
+    /** Returns the open children, oldest first. */
+    public synchronized List<Lifetime> children() {
+        return List.copyOf(children);
+    }
+
+    /** Returns whether this is the life of an object of the given class. */
+    public boolean isOf(Class<?> objectType) {
+        return objectType.isAssignableFrom(type);
+    }
+
+    /** Lists lives for a message; of many it names the first. */
+    public static String named(List<Lifetime> lives) {
+        int more = lives.size() - MOST_NAMED;
+        String list = lives.stream().limit(MOST_NAMED).map(Lifetime::toString).collect(Collectors.joining(", "));
+        return list + (more > 0 ? " and " + more + " more" : "");
+    }
+
+    /** Returns where the object was created; null unless leak detection is on. */
+    Throwable placeOfCreation() {
+        return created;
+    }
+
+    @Override
+    public String toString() {
+        Supplier<String> text;
+        synchronized (this) {
+            text = description;
+        }
+        return type.getSimpleName() + "[" + text.get() + "]";
+    }
+
+    private void refuseWhileParent() {
+        if (!children.isEmpty()) {
+            throw new IllegalStateException(this + " cannot be closed while it has open children, close them first: "
+                    + named(List.copyOf(children)));
+        }
+    }
+
+    private synchronized void finishClose(boolean destroyed) {
+        closing = false;
+        closer = null;
+        closed = destroyed;
+        open = !destroyed;
+        notifyAll();
+    }
+
+    private synchronized void awaitUntil(BooleanSupplier condition) {
+        boolean interrupted = false;
+        while (!condition.getAsBoolean()) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                // the wait ends soon: users are woken, and a close is short; the caller sees the interrupt afterwards
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void adopt(Lifetime child) {
+        ensureOpen();
+        if (!children.contains(child)) {
+            use();
+            children.add(child);
+        }
+    }
+
+    private synchronized void disown(Lifetime child) {
+        if (children.remove(child) && pin != null) {
+            pin.endUse();
+        }
+    }
+
+    /**
+     * Puts this life under one more parent, which cannot close from here on. Must not be called during a close.
+     *
+     * @throws IllegalStateException when the parent is closed; then nothing was changed
+     */
+    public void addParent(Lifetime parent) {
+        parent.adopt(this);
+        synchronized (this) {
+            List<Lifetime> more = new ArrayList<>(parents);
+            more.add(parent);
+            parents = List.copyOf(more);
+        }
+    }
+
+    /** Undoes one {@link #addParent}; a parent that was added twice stays one. */
+    public void removeParent(Lifetime parent) {
+        boolean gone;
+        synchronized (this) {
+            List<Lifetime> less = new ArrayList<>(parents);
+            less.remove(parent);
+            parents = List.copyOf(less);
+            gone = !less.contains(parent);
+        }
+        if (gone) {
+            parent.disown(this);
+        }
+    }
+
+    private void leaveParents() {
+        for (Lifetime parent : parents) {
+            parent.disown(this);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Waiting for events and completions. Nothing ever waits inside C: file descriptors are non-blocking, and poll(2) waits
+ * for them together with an eventfd that wakes it. Exported to io.rdmacm.core only.
+ *
+ * <h2>What lives here</h2>
+ * One class for each way to wait: for a file ({@link io.rdmacm.verbs.internal.wait.Poller}), for the events of a
+ * channel that several threads share ({@link io.rdmacm.verbs.internal.wait.EventSource}), and for completions (poll,
+ * arm, poll again, sleep: {@link io.rdmacm.verbs.internal.wait.CompletionWait}).
+ *
+ * <h2>Read first</h2>
+ * {@link io.rdmacm.verbs.internal.wait.CompletionWait}, {@link io.rdmacm.verbs.internal.wait.EventSource},
+ * {@link io.rdmacm.verbs.internal.wait.Deadline}.
+ *
+ * <h2>What it stands on</h2>
+ * {@code io.rdmacm.verbs.internal.ffi}.
+ */
+package io.rdmacm.verbs.internal.wait;

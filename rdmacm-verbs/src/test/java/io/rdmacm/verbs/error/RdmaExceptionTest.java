@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.error;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** Error numbers become types, names, texts and hints. */
+class RdmaExceptionTest {
+    @Test
+    @Covers("rdma_seterrno")
+    void saysTheFunctionTheNumberAndWhatItWasCalledFor() {
+        RdmaException exception = Failures.of("ibv_alloc_pd", Rdma.EINVAL(), "fake0");
+
+        assertThat(exception).isExactlyInstanceOf(RdmaException.class)
+                .hasMessage("ibv_alloc_pd (fake0): EINVAL, Invalid argument");
+        assertThat(exception.function()).isEqualTo("ibv_alloc_pd");
+        assertThat(exception.errno()).isEqualTo(Rdma.EINVAL());
+        assertThat(exception.errnoName()).isEqualTo("EINVAL");
+    }
+
+    @Test
+    void typesExistWhereProgramsActDifferently() {
+        assertThat(Failures.of("f", Rdma.EOPNOTSUPP())).isExactlyInstanceOf(RdmaUnsupportedException.class)
+                .hasMessageStartingWith("f: EOPNOTSUPP, ");
+        assertThat(Failures.of("f", Rdma.ENOSYS())).isExactlyInstanceOf(RdmaUnsupportedException.class)
+                .hasMessageStartingWith("f: ENOSYS, ");
+        assertThat(Failures.of("f", Rdma.ETIMEDOUT())).isExactlyInstanceOf(RdmaTimeoutException.class)
+                .hasMessageStartingWith("f: ETIMEDOUT, ");
+    }
+
+    @Test
+    void anUnknownNumberIsGivenAsItIs() {
+        RdmaException exception = Failures.of("ibv_alloc_pd", 99999);
+
+        assertThat(exception).hasMessageStartingWith("ibv_alloc_pd: errno 99999, ");
+        assertThat(exception.errnoName()).isEqualTo("errno 99999");
+    }
+
+    @Test
+    void anErrorWithoutANumberHasNoName() {
+        RdmaException exception = new RdmaException("poll", "gone");
+
+        assertThat(exception).hasMessage("gone");
+        assertThat(exception.errno()).isZero();
+        assertThat(exception.errnoName()).isEmpty();
+    }
+
+    @Test
+    void hintsSayWhatToDo() {
+        assertThat(Failures.of("ibv_reg_mr", Rdma.ENOMEM())).hasMessageContaining("ulimit -l");
+        assertThat(Failures.of("ibv_create_qp", Rdma.ENOMEM())).hasMessageContaining("ulimit -l");
+        assertThat(Failures.of("ibv_alloc_pd", Rdma.ENOMEM()).getMessage()).doesNotContain("ulimit");
+        assertThat(Failures.of("ibv_open_device", Rdma.EACCES())).hasMessageContaining("/dev/infiniband");
+        assertThat(Failures.of("ibv_create_comp_channel", Rdma.EMFILE())).hasMessageContaining("ulimit -n");
+    }
+
+    @Test
+    void withoutADeviceTheHintSaysHowToMakeOne() throws IOException {
+        Path devices = Path.of("/sys/class/infiniband");
+        if (Files.isDirectory(devices)) {
+            try (Stream<Path> files = Files.list(devices)) {
+                Assumptions.assumeTrue(files.findAny().isEmpty(), "this machine has an RDMA device");
+            }
+        }
+        assertThat(Failures.of("rdma_create_event_channel", Rdma.ENODEV()))
+                .hasMessageContaining("this machine has no RDMA device").hasMessageContaining("rdma_rxe");
+    }
+
+    @Test
+    void aFailedCompletionSaysWhichWorkAndWhy() throws IOException, ClassNotFoundException {
+        WorkCompletion completion = new WorkCompletion(77, WorkCompletionStatus.REM_ACCESS_ERR,
+                WorkCompletionOpcode.RDMA_WRITE, 0x89, 0, 0, 18, 0, 0);
+
+        WorkCompletionException exception = new WorkCompletionException(completion);
+
+        assertThat(exception).hasMessage("work request 77 on queue pair 18 failed: REM_ACCESS_ERR, vendor error 0x89");
+        assertThat(exception.completion()).isEqualTo(completion);
+        assertThat(exception.status()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+        WorkCompletionException copy = serialised(exception);
+        assertThat(copy.status()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+        assertThat(copy.completion()).isNull();
+    }
+
+    private static WorkCompletionException serialised(WorkCompletionException exception)
+            throws IOException, ClassNotFoundException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream output = new ObjectOutputStream(bytes)) {
+            output.writeObject(exception);
+        }
+        try (ObjectInputStream input = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            return (WorkCompletionException) input.readObject();
+        }
+    }
+}

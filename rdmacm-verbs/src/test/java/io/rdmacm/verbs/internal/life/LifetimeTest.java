@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.life;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.testing.Background;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The rules that hold for every native object, without any native code. */
+class LifetimeTest {
+    private static final Runnable NOBODY_WAITS = () -> { };
+
+    private interface Parent {
+    }
+
+    private interface Child {
+    }
+
+    private interface Other {
+    }
+
+    private final AtomicInteger destroyed = new AtomicInteger();
+    private long openBefore;
+
+    @BeforeEach
+    void count() {
+        openBefore = Lifetime.openObjects();
+    }
+
+    @AfterEach
+    void nothingIsLeftOpen() {
+        assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
+    }
+
+    private static Lifetime begin(Class<?> type, String description, Lifetime... parents) {
+        Lifetime life = Lifetime.begin(type, parents);
+        life.describe(() -> description);
+        return life;
+    }
+
+    private void close(Lifetime life) throws RdmaException {
+        life.close(NOBODY_WAITS, destroyed::incrementAndGet);
+    }
+
+    @Test
+    void aParentRefusesToCloseAndNamesItsOpenChildren() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime first = begin(Child.class, "one", parent);
+        Lifetime second = begin(Other.class, "two", parent);
+
+        assertThatIllegalStateException().isThrownBy(() -> close(parent)).withMessage(
+                "Parent[p] cannot be closed while it has open children, close them first: Child[one], Other[two]");
+
+        assertThat(parent.isOpen()).isTrue();
+        assertThat(destroyed).hasValue(0);
+        close(first);
+        assertThatIllegalStateException().isThrownBy(() -> close(parent)).withMessageContaining("Other[two]")
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("Child[one]"));
+        close(second);
+        close(parent);
+        assertThat(List.of(parent.isOpen(), first.isOpen(), second.isOpen())).containsOnly(false);
+    }
+
+    @Test
+    void aChildOfTwoParentsKeepsBothOpen() throws RdmaException {
+        Lifetime one = begin(Parent.class, "one");
+        Lifetime two = begin(Parent.class, "two");
+        Lifetime child = begin(Child.class, "c", one, two);
+
+        assertThatIllegalStateException().isThrownBy(() -> close(one)).withMessageContaining("Child[c]");
+        assertThatIllegalStateException().isThrownBy(() -> close(two)).withMessageContaining("Child[c]");
+
+        close(child);
+        close(two);
+        close(one);
+    }
+
+    @Test
+    void aSecondCloseDoesNothing() throws RdmaException {
+        Lifetime life = begin(Object.class, "o");
+
+        close(life);
+        close(life);
+
+        assertThat(destroyed).hasValue(1);
+    }
+
+    @Test
+    void useAfterCloseIsRefused() throws RdmaException {
+        Lifetime life = begin(Object.class, "o");
+        close(life);
+
+        assertThatIllegalStateException().isThrownBy(life::ensureOpen).withMessage("Object is closed");
+        assertThatIllegalStateException().isThrownBy(life::enter).withMessage("Object is closed");
+        assertThatIllegalStateException().isThrownBy(() -> Lifetime.begin(Child.class, life))
+                .withMessage("Object is closed");
+    }
+
+    @Test
+    void aClosedParentLeavesTheOtherParentsAlone() throws RdmaException {
+        Lifetime open = begin(Parent.class, "open");
+        Lifetime closed = begin(Parent.class, "closed");
+        close(closed);
+
+        assertThatIllegalStateException().isThrownBy(() -> Lifetime.begin(Child.class, open, closed));
+
+        assertThat(open.children()).isEmpty();
+        close(open);
+    }
+
+    @Test
+    void childrenAreToldApartByTheirType() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime child = begin(Child.class, "one", parent);
+        Lifetime other = begin(Other.class, "two", parent);
+
+        assertThat(parent.children().stream().filter(life -> life.isOf(Child.class))).containsExactly(child);
+
+        close(child);
+        close(other);
+        close(parent);
+    }
+
+    @Test
+    void ofManyChildrenSomeAreNamed() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        List<Lifetime> children = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            children.add(begin(Child.class, "c" + i, parent));
+        }
+
+        assertThatIllegalStateException().isThrownBy(() -> close(parent)).withMessageContaining("Child[c")
+                .withMessageEndingWith(" and 980 more");
+
+        for (Lifetime child : children) {
+            close(child);
+        }
+        close(parent);
+    }
+
+    @Test
+    void aFailedDestroyLeavesItOpenAndClosable() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = begin(Object.class, "o", parent);
+
+        assertThatThrownBy(() -> life.close(NOBODY_WAITS, () -> {
+            throw Failures.of("ibv_destroy_cq", 16);
+        })).isInstanceOf(RdmaException.class).hasMessageContaining("EBUSY");
+
+        assertThat(life.isOpen()).isTrue();
+        assertThat(parent.children()).containsExactly(life);
+        life.enter();
+        life.leave();
+        close(life);
+        close(parent);
+        assertThat(destroyed).hasValue(2);
+    }
+
+    @Test
+    void aCloseFromWithinItselfIsRefusedInsteadOfWaitingForItself() throws Exception {
+        Lifetime life = begin(Object.class, "o");
+
+        Background.run(() -> life.close(NOBODY_WAITS, () -> {
+            assertThatIllegalStateException().isThrownBy(() -> close(life))
+                    .withMessage("Object[o] is being closed by this very thread");
+            destroyed.incrementAndGet();
+        })).result();
+
+        assertThat(life.isOpen()).isFalse();
+        close(life);
+        assertThat(destroyed).hasValue(1);
+    }
+
+    @Test
+    void aFailedCreationLeavesNothingBehind() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = Lifetime.begin(Object.class, parent);
+        assertThat(Lifetime.openObjects()).isEqualTo(openBefore + 2);
+
+        assertThatThrownBy(() -> life.create(() -> {
+            throw Failures.of("ibv_create_cq", 12);
+        })).isInstanceOf(RdmaException.class);
+
+        assertThat(parent.children()).isEmpty();
+        assertThat(life.isOpen()).isFalse();
+        life.abandon();
+        assertThat(Lifetime.openObjects()).isEqualTo(openBefore + 1);
+        close(parent);
+    }
+
+    @Test
+    void theLifeOfWhatCKeepsIsNotCounted() {
+        Lifetime life = Lifetime.beginPinned(Object.class, null);
+
+        assertThat(life.isOpen()).isTrue();
+        assertThat(Lifetime.openObjects()).isEqualTo(openBefore);
+    }
+
+    @Test
+    void closeWaitsForThoseInsideAndKeepsOthersOut() throws Exception {
+        Lifetime life = begin(Object.class, "o");
+        life.enter();
+        life.enter();
+        AtomicInteger woken = new AtomicInteger();
+        try (Background<Void> closer = Background.run(
+                () -> life.close(woken::incrementAndGet, destroyed::incrementAndGet))) {
+            closer.awaitInside(Lifetime.class, "awaitUntil").awaitWaiting();
+
+            assertThat(woken).hasValue(1);
+            assertThatIllegalStateException().isThrownBy(life::enter);
+            life.leave();
+            assertThat(closer.isDone()).isFalse();
+            assertThat(destroyed).hasValue(0);
+            life.leave();
+            closer.result();
+        }
+        assertThat(destroyed).hasValue(1);
+    }
+
+    @Test
+    void anInterruptOfTheCloserIsKeptForLater() throws Exception {
+        Lifetime life = begin(Object.class, "o");
+        life.enter();
+        try (Background<Boolean> closer = Background.call(() -> {
+            close(life);
+            return Thread.currentThread().isInterrupted();
+        })) {
+            closer.awaitInside(Lifetime.class, "awaitUntil").awaitWaiting();
+            closer.interrupt();
+            life.leave();
+
+            assertThat(closer.result()).isTrue();
+        }
+        assertThat(destroyed).hasValue(1);
+    }
+
+    @Test
+    void manyClosersDestroyOnce() throws Exception {
+        for (int round = 0; round < 200; round++) {
+            Lifetime life = begin(Object.class, "o");
+            CountDownLatch start = new CountDownLatch(1);
+            List<Background<Void>> closers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                closers.add(Background.run(() -> {
+                    start.await();
+                    close(life);
+                }));
+            }
+            start.countDown();
+            for (Background<Void> closer : closers) {
+                closer.result();
+            }
+            assertThat(destroyed).hasValue(round + 1);
+        }
+    }
+
+    @Test
+    void aConstructorThatFailsLeavesNeitherANativeObjectNorALife() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = begin(Child.class, "c", parent);
+        boolean[] destroyed = new boolean[1];
+
+        assertThatIllegalStateException().isThrownBy(() -> life.construct(() -> {
+            throw new IllegalStateException("no");
+        }, () -> destroyed[0] = true)).withMessage("no");
+
+        assertThat(destroyed[0]).isTrue();
+        assertThat(parent.children()).isEmpty();
+        close(parent);
+    }
+}

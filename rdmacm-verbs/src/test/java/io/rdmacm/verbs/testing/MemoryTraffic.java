@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.UnaryOperator;
+
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.work.WorkCompletion;
+
+/** Traffic through memory of any kind: what was sent must be what is there. */
+public final class MemoryTraffic {
+    public static final int LENGTH = 1024;
+    /** Room for a message, and for what stands before a datagram. */
+    public static final int ROOM = TrafficEnd.HEADER + LENGTH;
+    private static final int ROUNDS = 20;
+    private static final int ATOMIC_ROUNDS = 10;
+
+    private MemoryTraffic() {
+    }
+
+    /**
+     * Memory by both ways to it.
+     *
+     * @param region as a device reaches it
+     * @param memory as the processor reaches it
+     */
+    public record Place(MemoryRegion region, MemorySegment memory) {
+        public static Place of(MemoryRegion region) {
+            return new Place(region, region.memory());
+        }
+
+        private byte[] bytes(long offset) {
+            return memory.asSlice(offset, LENGTH).toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** Does a request that is made of the one at hand, and waits for its success. */
+    @FunctionalInterface
+    public interface Requester {
+        void perform(UnaryOperator<SendRequest> change) throws Exception;
+    }
+
+    /** Operations on the memory of a peer: one of those below. */
+    @FunctionalInterface
+    public interface Remote {
+        void run(Requester requester, Place local, Place remote) throws Exception;
+    }
+
+    /** Messages one way. */
+    public static void messages(Requester from, Place source, TrafficEnd to, Place target) throws Exception {
+        for (byte i = 1; i <= ROUNDS; i++) {
+            source.memory.asSlice(0, LENGTH).fill(i);
+            to.post(to.receive.id(i).data(target.region, 0, to.header() + LENGTH));
+            from.perform(request -> request.send().data(source.region, 0, LENGTH));
+            WorkCompletion received = to.success();
+            assertThat(received.workRequestId()).isEqualTo(i);
+            assertThat(received.byteLength()).isEqualTo(to.header() + LENGTH);
+            assertThat(target.bytes(to.header())).containsOnly(i);
+        }
+    }
+
+    /** Messages to and fro. */
+    public static void pingPong(TrafficEnd one, Place place, TrafficEnd other, Place otherPlace) throws Exception {
+        messages(one.requester(), place, other, otherPlace);
+        messages(other.requester(), otherPlace, one, place);
+    }
+
+    public static void writes(Requester requester, Place local, Place remote) throws Exception {
+        for (byte i = 1; i <= ROUNDS; i++) {
+            local.memory.asSlice(0, LENGTH).fill(i);
+            requester.perform(request -> request.rdmaWrite(remote.region.remoteAddress(), remote.region.remoteKey())
+                    .data(local.region, 0, LENGTH));
+            assertThat(remote.bytes(0)).containsOnly(i);
+        }
+    }
+
+    public static void reads(Requester requester, Place local, Place remote) throws Exception {
+        for (byte i = 1; i <= ROUNDS; i++) {
+            remote.memory.asSlice(0, LENGTH).fill(i);
+            requester.perform(request -> request.rdmaRead(remote.region.remoteAddress(), remote.region.remoteKey())
+                    .data(local.region, 0, LENGTH));
+            assertThat(local.bytes(0)).containsOnly(i);
+        }
+    }
+
+    /** With the value that is expected, and with another one. */
+    public static void compareAndSwaps(Requester requester, Place local, Place remote) throws Exception {
+        for (int i = 0; i < ATOMIC_ROUNDS; i++) {
+            for (long expected = 1; expected <= 2; expected++) {
+                long compare = expected;
+                remote.memory.set(ValueLayout.JAVA_LONG, 0, 1);
+                requester.perform(request -> request.compareAndSwap(remote.region.remoteAddress(),
+                        remote.region.remoteKey(), compare, 0).data(local.region, 8, 8));
+                assertThat(local.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1);
+                assertThat(remote.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(expected == 1 ? 0 : 1);
+            }
+        }
+    }
+
+    public static void fetchAndAdds(Requester requester, Place local, Place remote) throws Exception {
+        remote.memory.set(ValueLayout.JAVA_LONG, 0, 1);
+        for (int i = 0; i < ATOMIC_ROUNDS; i++) {
+            requester.perform(request -> request.fetchAndAdd(remote.region.remoteAddress(),
+                    remote.region.remoteKey(), 2).data(local.region, 8, 8));
+            assertThat(local.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1 + 2L * i);
+        }
+        assertThat(remote.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1 + 2L * ATOMIC_ROUNDS);
+    }
+}
