@@ -70,7 +70,7 @@ public enum Mutant {
     };
 
     private static final MethodTypeDesc NOTHING = MethodTypeDesc.ofDescriptor("()V");
-    private static final String PACKAGE = "io/rdmacm/verbs/internal/";
+    private static final String PACKAGE = "io/rdmacm/verbs/internal/life/";
 
     private final String type;
 

@@ -27,7 +27,7 @@ import java.nio.file.Path;
  * the sanitizer is preloaded.
  */
 public final class CheckedMemory {
-    private static final String TYPE = "io/rdmacm/verbs/internal/Memory.class";
+    private static final String TYPE = "io/rdmacm/verbs/internal/ffi/Memory.class";
     private static final String ACCESSES = "(get|put)(Byte|Short|Int|Long)|copy|bytes";
     private static final MethodTypeDesc CHECK = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_long,
             ConstantDescs.CD_long);

@@ -23,7 +23,7 @@ class VerbsAccessTest {
     @Test
     void isFoundOnTheModulePath() throws IOException, InterruptedException {
         assertIsFound(ForkedJvm.of(UseVerbsAccess.class).modules("io.rdmacm.verbs", Rdma.class, NativeObject.class,
-                Logger.class).options("--add-exports=io.rdmacm.verbs/io.rdmacm.verbs.internal=ALL-UNNAMED"));
+                Logger.class).options("--add-exports=io.rdmacm.verbs/io.rdmacm.verbs.internal.access=ALL-UNNAMED"));
     }
 
     private static void assertIsFound(ForkedJvm jvm) throws IOException, InterruptedException {
