@@ -26,7 +26,6 @@ import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.WorkCompletions;
-import io.rdmacm.verbs.flow.FlowAttributes;
 import io.rdmacm.verbs.fuzz.Fuzzer;
 import io.rdmacm.verbs.fuzz.Interrupter;
 import io.rdmacm.verbs.fuzz.Surface;
@@ -35,6 +34,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.ModuleClasses;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import net.jqwik.api.ForAll;
@@ -59,7 +59,7 @@ class CmCallsTest {
     private Object live;
 
     CmCallsTest() throws IOException {
-        surface = Surface.of(List.of(CmId.class, Connection.class), List.of(NativeObject.class, FlowAttributes.class));
+        surface = Surface.of(ModuleClasses.exported(CmId.class), ModuleClasses.exported(NativeObject.class));
     }
 
     @BeforeProperty

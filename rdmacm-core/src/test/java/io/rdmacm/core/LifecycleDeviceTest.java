@@ -25,6 +25,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.ModuleClasses;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -165,7 +166,7 @@ class LifecycleDeviceTest {
         }
         Endpoint endpoint = Endpoint.open(PortSpace.TCP);
         endpoint.close();
-        return UseAfterClose.inPackageOf(CmId.class).closed(channel).closed(id).closed(event).closed(membership)
+        return UseAfterClose.of(ModuleClasses.exported(CmId.class)).closed(channel).closed(id).closed(event).closed(membership)
                 .closed(endpoint).argument(InetSocketAddress.class, new InetSocketAddress(0))
                 .argument(EndpointAttributes.class, null).argument(ScatterGatherList.class, null)
                 .argument(MemoryRegion.class, null).argument(MemorySegment.class, null).argument(Set.class, Set.of())

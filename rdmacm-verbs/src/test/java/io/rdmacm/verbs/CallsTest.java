@@ -27,6 +27,7 @@ import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.ModuleClasses;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.CompletionField;
@@ -46,7 +47,7 @@ class CallsTest {
     private final Surface surface;
 
     CallsTest() throws IOException {
-        surface = Surface.of(NativeObject.class, FlowAttributes.class);
+        surface = Surface.of(ModuleClasses.exported(NativeObject.class));
     }
 
     /** Open objects of two devices, and closed ones. */

@@ -27,6 +27,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RateLimit;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.ModuleClasses;
 import io.rdmacm.verbs.testing.UseAfterClose;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.testing.careless.CarelessObject;
@@ -96,7 +97,7 @@ class UseAfterCloseTest {
             flow.close();
         }
         stack.close();
-        return UseAfterClose.inPackageOf(NativeObject.class)
+        return UseAfterClose.of(ModuleClasses.exported(NativeObject.class))
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
                 .closed(stack.queue()).closed(stack.queuePair()).closed(event)
                 .closed(address).closed(attachment).closed(extended)
@@ -134,7 +135,7 @@ class UseAfterCloseTest {
 
     @Test
     void aMethodThatIsNotRefusedFailsTheTest() throws IOException {
-        List<DynamicTest> tests = UseAfterClose.inPackageOf(CarelessObject.class).closed(CarelessObject.closed())
+        List<DynamicTest> tests = UseAfterClose.of(ModuleClasses.inPackageOf(CarelessObject.class)).closed(CarelessObject.closed())
                 .tests().toList();
 
         assertThat(tests).extracting(DynamicTest::getDisplayName)
@@ -153,7 +154,7 @@ class UseAfterCloseTest {
 
     @Test
     void aClassThatTheTestWasNotToldOfFailsIt() throws IOException {
-        List<DynamicTest> tests = UseAfterClose.inPackageOf(CarelessObject.class).tests().toList();
+        List<DynamicTest> tests = UseAfterClose.of(ModuleClasses.inPackageOf(CarelessObject.class)).tests().toList();
 
         assertThat(tests).singleElement().satisfies(test -> assertThatThrownBy(() -> test.getExecutable().execute())
                 .isInstanceOf(AssertionError.class).hasMessageContaining("no closed object of class"));

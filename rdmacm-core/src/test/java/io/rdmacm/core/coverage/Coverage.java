@@ -25,6 +25,7 @@ import io.rdmacm.bindings.CFunction;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.ModuleClasses;
 import io.rdmacm.verbs.testing.RequiresRdma;
 
 /** Which C function is which Java method, tested where: read from the annotations of the classes and of their tests. */
@@ -70,10 +71,10 @@ final class Coverage {
     }
 
     Coverage() throws IOException {
-        for (Class<?> type : both(ClassFiles.besides(VerbsContext.class), ClassFiles.besides(CmId.class))) {
+        for (Class<?> type : both(ModuleClasses.all(VerbsContext.class), ModuleClasses.all(CmId.class))) {
             members(type).forEach(this::addMethod);
         }
-        for (Class<?> type : both(ClassFiles.besides(Covers.class), ClassFiles.besides(Coverage.class))) {
+        for (Class<?> type : both(ModuleClasses.all(Covers.class), ModuleClasses.all(Coverage.class))) {
             for (Method method : type.getDeclaredMethods()) {
                 addTest(type, method);
             }

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.fuzz;
 
-import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.net.URISyntaxException;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
-/** What a program can call: the public methods and constructors of the public classes of packages. */
+/** What a program can call: the public methods and constructors of public classes. */
 public final class Surface {
     private final List<Class<?>> types = new ArrayList<>();
     // with those of the packages that are only known
@@ -29,30 +22,22 @@ public final class Surface {
     private Surface() {
     }
 
-    /**
-     * The surface of packages.
-     *
-     * @param members a class of each package
-     */
-    public static Surface of(Class<?>... members) throws IOException {
-        return of(List.of(members), List.of());
+    /** The surface of some classes. */
+    public static Surface of(List<Class<?>> classes) {
+        return of(classes, List.of());
     }
 
     /**
-     * The surface of packages, with those of others for what they take.
+     * The surface of some classes.
      *
-     * @param members a class of each package
-     * @param known a class of each of the others
+     * @param classes whose members are called
+     * @param known further classes, whose members are only called to make arguments
      */
-    public static Surface of(List<Class<?>> members, List<Class<?>> known) throws IOException {
+    public static Surface of(List<Class<?>> classes, List<Class<?>> known) {
         Surface surface = new Surface();
-        for (Class<?> member : members) {
-            surface.add(member);
-        }
+        surface.add(classes);
         List<Class<?>> called = List.copyOf(surface.types);
-        for (Class<?> member : known) {
-            surface.add(member);
-        }
+        surface.add(known);
         for (Class<?> type : surface.types) {
             surface.addCalls(type, surface.all);
         }
@@ -63,36 +48,8 @@ public final class Surface {
         return surface;
     }
 
-    private void add(Class<?> member) throws IOException {
-        String folder = member.getPackageName().replace('.', '/');
-        try {
-            Path place = Path.of(member.getProtectionDomain().getCodeSource().getLocation().toURI());
-            if (Files.isDirectory(place)) {
-                add(member, place.resolve(folder));
-            } else {
-                try (FileSystem jar = FileSystems.newFileSystem(place)) {
-                    add(member, jar.getPath(folder));
-                }
-            }
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private void add(Class<?> member, Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".class")).sorted()
-                    .map(name -> load(member, name.substring(0, name.length() - ".class".length())))
-                    .filter(type -> isPublic(type) && !type.isAnnotation()).forEach(types::add);
-        }
-    }
-
-    private static Class<?> load(Class<?> member, String name) {
-        try {
-            return Class.forName(member.getPackageName() + "." + name, false, member.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            throw new AssertionError(e);
-        }
+    private void add(List<Class<?>> classes) {
+        classes.stream().filter(type -> isPublic(type) && !type.isAnnotation()).forEach(types::add);
     }
 
     private static boolean isPublic(Class<?> type) {

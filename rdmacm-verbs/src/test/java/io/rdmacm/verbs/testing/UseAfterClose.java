@@ -4,17 +4,10 @@ package io.rdmacm.verbs.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import java.io.IOException;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.net.URI;
-import java.net.URISyntaxException;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -28,24 +21,27 @@ import io.rdmacm.verbs.NativeObject;
 import org.junit.jupiter.api.DynamicTest;
 
 /**
- * Use after close is an IllegalStateException: one test for each public method of each public {@link NativeObject} of a
- * package. The classes are searched for, so one that the test was not told of fails it.
+ * Use after close is an IllegalStateException: one test for each public method of each public {@link NativeObject} among
+ * some classes. A class that the test has no closed object of fails it.
  */
 public final class UseAfterClose {
     private static final Set<String> ALLOWED = Set.of("close", "isOpen", "toString", "equals", "hashCode");
 
-    private final Class<?> member;
+    private final List<Class<?>> types;
     private final Map<Class<?>, NativeObject> objects = new HashMap<>();
     private final Map<Class<?>, Object> arguments = new HashMap<>(Map.of(int.class, 1, long.class, 1L, boolean.class,
             false, Duration.class, Duration.ZERO));
 
-    private UseAfterClose(Class<?> member) {
-        this.member = member;
+    private UseAfterClose(List<Class<?>> types) {
+        this.types = types;
     }
 
-    /** The package to search, by any class of it that is in the same jar or folder. */
-    public static UseAfterClose inPackageOf(Class<?> member) {
-        return new UseAfterClose(member);
+    /** Tests of the native objects among these classes. */
+    public static UseAfterClose of(List<Class<?>> classes) {
+        List<Class<?>> types = classes.stream().filter(type -> NativeObject.class.isAssignableFrom(type)
+                && Modifier.isPublic(type.getModifiers()) && !Modifier.isAbstract(type.getModifiers())).toList();
+        assertThat(types).describedAs("native objects").isNotEmpty();
+        return new UseAfterClose(types);
     }
 
     /** An object that was closed, for the tests of its class. */
@@ -62,9 +58,7 @@ public final class UseAfterClose {
     }
 
     /** The tests. */
-    public Stream<DynamicTest> tests() throws IOException {
-        List<Class<?>> types = search();
-        assertThat(types).describedAs("native objects in %s", member.getPackageName()).isNotEmpty();
+    public Stream<DynamicTest> tests() {
         return types.stream().flatMap(this::tests);
     }
 
@@ -106,38 +100,5 @@ public final class UseAfterClose {
     private static String name(Class<?> type, Method method) {
         return Arrays.stream(method.getParameterTypes()).map(Class::getSimpleName)
                 .collect(Collectors.joining(", ", type.getSimpleName() + "." + method.getName() + "(", ")"));
-    }
-
-    private List<Class<?>> search() throws IOException {
-        try {
-            Path place = Path.of(member.getProtectionDomain().getCodeSource().getLocation().toURI());
-            if (Files.isDirectory(place)) {
-                return search(place);
-            }
-            try (FileSystem jar = FileSystems.newFileSystem(URI.create("jar:" + place.toUri()), Map.of())) {
-                return search(jar.getPath("/"));
-            }
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private List<Class<?>> search(Path root) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(member.getPackageName().replace('.', '/')))) {
-            return files.map(file -> file.getFileName().toString())
-                    .filter(name -> name.endsWith(".class") && !name.startsWith("package-info")).sorted()
-                    .<Class<?>>map(name -> load(name.substring(0, name.length() - ".class".length())))
-                    .filter(type -> NativeObject.class.isAssignableFrom(type)
-                            && Modifier.isPublic(type.getModifiers()) && !Modifier.isAbstract(type.getModifiers()))
-                    .toList();
-        }
-    }
-
-    private Class<?> load(String name) {
-        try {
-            return Class.forName(member.getPackageName() + "." + name, false, member.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            throw new AssertionError(e);
-        }
     }
 }
