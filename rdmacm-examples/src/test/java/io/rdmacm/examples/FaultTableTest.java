@@ -30,7 +30,7 @@ class FaultTableTest {
             "reaches its limit", "backlog of a listener", "1,000 connections", "events not acknowledged",
             "wrong remote key", "revoked window", "outside its region", "region to be read", "`ulimit -l`",
             "`/dev/infiniband`", "file descriptors", "larger than the device", "loses 1 or 5 %", "64 MiB", "reorders",
-            "doubles", "cut for less than the retry time", "cut for longer than the retry time",
+            "duplicates", "cut for less than the retry time", "cut for longer than the retry time",
             "goes down and up within the retry time", "down for longer than the retry time",
             "powered off while this side resolves", "powered off while this side connects",
             "powered off while it is written to", "powered off while this side disconnects");
