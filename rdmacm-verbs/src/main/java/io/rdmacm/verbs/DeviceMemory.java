@@ -85,8 +85,7 @@ public final class DeviceMemory extends NativeObject {
      * Returns the kernel's handle of this memory, for {@link VerbsContext#importDeviceMemory} ({@code ibv_dm.handle}).
      *
      * @return the handle
-     * @throws RdmaUnsupportedException if the driver does not report it
-     * @throws RdmaException always an {@link RdmaUnsupportedException}
+     * @throws RdmaException if the driver does not report it, as an {@link RdmaUnsupportedException}
      */
     public int kernelHandle() throws RdmaException {
         if ((intMember(ibv_dm.comp_mask$offset()) & Rdma.IBV_DM_MASK_HANDLE()) == 0) {
