@@ -473,7 +473,7 @@ public final class VerbsContext extends NativeObject {
      * @return the event; closing it acknowledges it, and the object that it names cannot be closed before that
      * @throws RdmaTimeoutException if no event arrived in time
      * @throws RdmaClosedException if the context was closed by another thread
-     * @throws RdmaException if the event could not be read
+     * @throws RdmaException EMFILE if the limit of open files is reached; or if the event could not be read
      * @throws InterruptedException if this thread was interrupted; no event is lost
      */
     @CFunction("ibv_get_async_event")
@@ -505,7 +505,7 @@ public final class VerbsContext extends NativeObject {
      * context and must not be closed.
      *
      * @return the file descriptor
-     * @throws RdmaException if the file cannot be made non-blocking; EMFILE if the limit of open files is reached
+     * @throws RdmaException if the file cannot be made non-blocking
      */
     public int asyncFd() throws RdmaException {
         return inside(events::fd);
