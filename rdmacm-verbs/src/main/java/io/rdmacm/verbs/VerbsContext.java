@@ -146,7 +146,7 @@ public final class VerbsContext extends NativeObject {
      * @param logAlignment the base-2 logarithm of the alignment of its first byte, 0 to 63
      * @return the new device memory
      * @throws RdmaUnsupportedException if the device has no such memory
-     * @throws RdmaException ENOMEM if the device has not enough memory left
+     * @throws RdmaException ENOMEM if the device does not have enough memory left
      */
     @CFunction("ibv_alloc_dm")
     public DeviceMemory allocateDeviceMemory(long bytes, int logAlignment) throws RdmaException {

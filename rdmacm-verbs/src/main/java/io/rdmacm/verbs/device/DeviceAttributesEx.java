@@ -3,14 +3,6 @@ package io.rdmacm.verbs.device;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_cq_moderation_caps;
-import io.rdmacm.bindings.ibv_device_attr_ex;
-import io.rdmacm.bindings.ibv_odp_caps;
-import io.rdmacm.bindings.ibv_packet_pacing_caps;
-import io.rdmacm.bindings.ibv_pci_atomic_caps;
-import io.rdmacm.bindings.ibv_rss_caps;
-import io.rdmacm.bindings.ibv_tm_caps;
-import io.rdmacm.bindings.ibv_tso_caps;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.FlagSet;
 

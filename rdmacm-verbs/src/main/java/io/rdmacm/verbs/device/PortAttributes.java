@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.device;
 
-import io.rdmacm.bindings.ibv_port_attr;
 import io.rdmacm.verbs.address.ExponentialDelay;
 import io.rdmacm.verbs.work.FlagSet;
 
