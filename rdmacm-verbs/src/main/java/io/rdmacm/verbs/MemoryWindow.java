@@ -103,6 +103,7 @@ public final class MemoryWindow extends NativeObject {
      * @param binding the part of a region of the same protection domain
      * @throws IllegalArgumentException if the window is of type 2, or the queue pair or the region is of another
      *         protection domain
+     * @throws IndexOutOfBoundsException if the region was reregistered and the binding no longer fits into it
      * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the device cannot make this binding
      * @throws RdmaException if the driver cannot bind windows of type 1
      */
@@ -122,6 +123,7 @@ public final class MemoryWindow extends NativeObject {
      * @param fence whether to wait for the RDMA reads and atomics posted before it
      * @throws IllegalArgumentException if the window is of type 2, or the queue pair or the region is of another
      *         protection domain
+     * @throws IndexOutOfBoundsException if the region was reregistered and the binding no longer fits into it
      * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the device cannot make this binding
      * @throws RdmaException if the driver cannot bind windows of type 1
      */
@@ -181,8 +183,9 @@ public final class MemoryWindow extends NativeObject {
             throws RdmaException {
         long info = bind + ibv_mw_bind.bind_info$offset();
         if (binding != null) {
-            State before = begin(binding.region(), remoteKey);
+            // first, because it throws if the region has been reregistered and the binding no longer fits
             binding.write(info);
+            State before = begin(binding.region(), remoteKey);
             int error = function.callInt(pair.address(), address(), bind);
             end(before, binding.region(), error == 0);
             readKey();
