@@ -13,16 +13,16 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * Something that happened to a device or to one of its objects ({@code struct ibv_async_event},
- * ibv_get_async_event(3)). {@link #close()} acknowledges it, which is due before the object that it names can be
- * closed.
+ * ibv_get_async_event(3)). {@link #close()} acknowledges the event. The object that it names cannot be closed before
+ * that.
  */
 public final class AsyncEvent extends NativeObject {
     private final VerbsContext context;
     private final AsyncEventType type;
-    // null when it names none, or one that was not made by this library
+    // null if the event names no object, or one that this library did not create
     private final NativeObject object;
     private final int port;
-    // keeps the struct alive
+    // holds the struct that C is given again to acknowledge the event
     private final MemorySegment memory;
 
     AsyncEvent(VerbsContext context, Lifetime life, AsyncEvents.Raw raw) {
@@ -39,27 +39,28 @@ public final class AsyncEvent extends NativeObject {
             case DEVICE -> context.deviceName();
             default -> object == null ? "an object of another library" : object.toString();
         };
-        // of neither this object nor the one that it names may the life keep hold: both could not be found lost
+        // a strong reference to this object or to the one that it names would hide leaks from the detector
         String text = type + " of " + about;
         life.describe(() -> text);
     }
 
-    /** What happened. */
+    /** {@return what happened} */
     public AsyncEventType type() {
         life().ensureOpen();
         return type;
     }
 
-    /** The device that it came from. */
+    /** {@return the context of the device that reported the event} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
     /**
-     * The object that it happened to: the one that the program made.
+     * Returns the object that the event is about, as the program created it.
      *
-     * @return empty for events of a port or of the device, and for objects that were not made by this library
+     * @return the object; empty for events of a port or of the whole device, and for objects that this library did not
+     *         create
      */
     public Optional<NativeObject> object() {
         life().ensureOpen();
@@ -67,45 +68,50 @@ public final class AsyncEvent extends NativeObject {
     }
 
     /**
-     * The queue pair that it happened to.
+     * Returns the queue pair that the event is about.
      *
-     * @throws IllegalStateException when it names none
+     * @return the queue pair
+     * @throws IllegalStateException if the event names no queue pair
      */
     public QueuePair queuePair() {
         return named(QueuePair.class);
     }
 
     /**
-     * The completion queue that it happened to.
+     * Returns the completion queue that the event is about.
      *
-     * @throws IllegalStateException when it names none
+     * @return the completion queue
+     * @throws IllegalStateException if the event names no completion queue
      */
     public CompletionQueue completionQueue() {
         return named(CompletionQueue.class);
     }
 
     /**
-     * The shared receive queue that it happened to.
+     * Returns the shared receive queue that the event is about.
      *
-     * @throws IllegalStateException when it names none
+     * @return the shared receive queue
+     * @throws IllegalStateException if the event names no shared receive queue
      */
     public SharedReceiveQueue sharedReceiveQueue() {
         return named(SharedReceiveQueue.class);
     }
 
     /**
-     * The work queue that it happened to.
+     * Returns the work queue that the event is about.
      *
-     * @throws IllegalStateException when it names none
+     * @return the work queue
+     * @throws IllegalStateException if the event names no work queue
      */
     public WorkQueue workQueue() {
         return named(WorkQueue.class);
     }
 
     /**
-     * The port that it happened to, from 1 on.
+     * Returns the port that the event is about.
      *
-     * @throws IllegalStateException when it names none
+     * @return the port number, from 1
+     * @throws IllegalStateException if the event is not about a port
      */
     public int port() {
         life().ensureOpen();
@@ -115,7 +121,11 @@ public final class AsyncEvent extends NativeObject {
         return port;
     }
 
-    /** Acknowledges ({@code ibv_ack_async_event}). */
+    /**
+     * Acknowledges the event ({@code ibv_ack_async_event}, ibv_get_async_event(3)).
+     *
+     * @throws RdmaException never; acknowledging cannot fail
+     */
     @Override
     public void close() throws RdmaException {
         super.close();

@@ -26,11 +26,12 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
 
 /**
- * The asynchronous events of one context, and the objects that they can name. Nothing is read of a context whose events
- * nobody asks for: then C drops those of an object together with it.
+ * The asynchronous events of one context, and the objects that they can name. As long as nobody asks for events, none
+ * are read; C then discards the events of an object together with the object.
  *
- * <p>C waits for ever in the destruction of an object whose events were read and not acknowledged. So an event that was
- * handed out keeps its object from closing, and one that nobody took is acknowledged here before its object goes.
+ * <p>C blocks forever in the destruction of an object whose events have been read but not acknowledged. An event that
+ * was handed out therefore keeps its object from being closed, and one that is still waiting to be fetched is
+ * acknowledged here before its object is destroyed.
  */
 final class AsyncEvents {
     private static final NativeFunction GET_ASYNC_EVENT = NativeFunction.of("ibv_get_async_event");
@@ -38,9 +39,9 @@ final class AsyncEvents {
 
     private final VerbsContext context;
     private final long address;
-    // Weak, so that an object that was lost can be found by the leak detector.
+    // Weak: a strong reference would hide leaks from the detector.
     private final Map<Long, WeakReference<NativeObject>> objects = new ConcurrentHashMap<>();
-    // made when somebody first asks for an event; guarded by this
+    // created when somebody first asks for an event; guarded by this
     private EventSource<Raw> source;
 
     AsyncEvents(VerbsContext context, long address) {
@@ -48,16 +49,16 @@ final class AsyncEvents {
         this.address = address;
     }
 
-    /** An event as it was read, and the object that it names, which may be null. */
+    /** An event as read from C, and the object that it names, or null. */
     record Raw(MemorySegment struct, AsyncEventType type, NativeObject object) {
     }
 
-    /** From now on events can name the object. */
+    /** Registers an object that events can name from now on. */
     void add(NativeObject object) {
         objects.put(object.address(), new WeakReference<>(object));
     }
 
-    /** Destroys an object while no event of it can be on its way. */
+    /** Destroys an object while no event of it can be in flight. */
     void destroy(NativeObject object, Lifetime.Destroyer destroyer) throws RdmaException {
         EventSource<Raw> reading;
         synchronized (this) {
@@ -81,7 +82,7 @@ final class AsyncEvents {
         }
     }
 
-    /** Waits for an event; the context is entered. */
+    /** Waits for an event. The caller has entered the lifetime of the context. */
     AsyncEvent next(Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         AsyncEvent event = source().next(raw -> true, this::ensureContextOpen, deadline, this::deliver);
@@ -91,7 +92,7 @@ final class AsyncEvents {
         return event;
     }
 
-    /** Takes an event if there is one; the context is entered. */
+    /** Returns an event if there is one. The caller has entered the lifetime of the context. */
     Optional<AsyncEvent> poll() throws RdmaException {
         EventSource<Raw> reading = source();
         reading.lock().lock();
@@ -102,7 +103,7 @@ final class AsyncEvents {
         }
     }
 
-    /** Readable when there is an event; non-blocking from here on. */
+    /** Returns the file descriptor that is readable when there is an event, and makes it non-blocking. */
     int fd() throws RdmaException {
         source();
         return file();
@@ -124,12 +125,12 @@ final class AsyncEvents {
         try {
             ACK_ASYNC_EVENT.callInt(struct.address());
         } finally {
-            // C reads it, and the caller may have it nowhere else
+            // C reads the struct, and this may be the last reference to it
             Reference.reachabilityFence(struct);
         }
     }
 
-    /** Of a context that C has freed: nobody waits. */
+    /** Closes this after C has freed the context; nobody is waiting any more. */
     void abandon() {
         try {
             close();
@@ -177,7 +178,7 @@ final class AsyncEvents {
         return object == null ? null : object.get();
     }
 
-    /** Null when the object is being closed: then nobody wants to know any more. */
+    /** Makes an event of what was read; null if its object is being closed, since nobody needs to know any more. */
     private AsyncEvent deliver(Raw raw) throws RdmaException {
         NativeObject parent = raw.object() == null ? context : raw.object();
         Lifetime life;

@@ -20,14 +20,15 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
 /**
- * An RDMA device of this machine ({@code struct ibv_device}, ibv_get_device_list(3)). A description only: it holds
- * nothing open, and may be kept after the device is gone.
+ * An RDMA device of this machine ({@code struct ibv_device}, ibv_get_device_list(3)). A plain description: it keeps
+ * nothing open and remains usable, as a value, after the device has been removed.
  *
- * @param name the kernel's name of it, such as {@code mlx5_0} or {@code rxe0}
- * @param path its folder in sysfs
- * @param index the kernel's number of it, stable while it exists; -1 where it is not known
- * @param guid its globally unique number
- * @param nodeType what kind of a node it is
+ * @param name the kernel's name of the device, such as {@code mlx5_0} or {@code rxe0}
+ * @param path its directory in sysfs
+ * @param index the kernel's index of the device, which is stable while the device exists; -1 if the kernel or the
+ *         installed libibverbs does not report it ({@code ibv_get_device_index})
+ * @param guid its globally unique identifier ({@code ibv_get_device_guid})
+ * @param nodeType the kind of node that it is
  * @param transportType its transport
  */
 public record Device(String name, String path, int index, Guid guid, NodeType nodeType, TransportType transportType) {
@@ -40,15 +41,17 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
 
     @FunctionalInterface
     private interface Visitor<T> {
-        /** Looks at one {@code struct ibv_device}; null to go on. */
+        /** Visits one {@code struct ibv_device}; returns null to go on with the next one. */
         T visit(long device) throws RdmaException;
     }
 
     /**
-     * All RDMA devices of this machine ({@code ibv_get_device_list}).
+     * Lists the RDMA devices of this machine ({@code ibv_get_device_list}).
      *
-     * @return empty when there is none
-     * @throws NativeLibraryException when libibverbs is not installed
+     * @return the devices; empty if there are none
+     * @throws NativeLibraryException if libibverbs is not installed
+     * @throws RdmaUnsupportedException ENOSYS, if the kernel has no RDMA support
+     * @throws RdmaException EPERM or ENOMEM
      */
     @CFunction({"ibv_get_device_list", "ibv_free_device_list", "ibv_get_device_name", "ibv_get_device_guid",
             "ibv_get_device_index"})
@@ -64,7 +67,10 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
     /**
      * Opens the device ({@code ibv_open_device}).
      *
-     * @throws RdmaException when it is gone (ENODEV), or its file in /dev/infiniband may not be opened (EACCES)
+     * @return the new context; to be closed
+     * @throws RdmaException if the device no longer exists (without an error number if it was gone before the call,
+     *         ENODEV if it went away during it); EACCES if its file in /dev/infiniband may not be opened; EMFILE if the
+     *         limit of open files is reached
      */
     @CFunction("ibv_open_device")
     public VerbsContext open() throws RdmaException {
@@ -72,32 +78,35 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
                 ? VerbsContext.open(() -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name))
                 : null);
         if (context == null) {
-            throw new RdmaException("ibv_open_device", "there is no RDMA device " + name + " (any more)");
+            throw new RdmaException("ibv_open_device",
+                    "there is no RDMA device " + name + "; it may have been removed");
         }
         return context;
     }
 
     /**
-     * A second context over what another one opened, also in another process: objects of the one can then be imported
-     * into the other ({@code ibv_import_device}, ibv_import_device(3)).
+     * Creates a second context from the command file of another one, which may belong to another process. Objects of
+     * that context can then be imported into this one ({@code ibv_import_device}, ibv_import_device(3)).
      *
-     * @param commandFd the {@link VerbsContext#commandFd()} of the other, or a copy of it; it is duplicated, and stays
-     *        the caller's
-     * @throws RdmaUnsupportedException when the driver cannot import
-     * @throws IllegalArgumentException when it is not that of a device
+     * @param commandFd the {@link VerbsContext#commandFd()} of the other context, or a copy of it; it is duplicated,
+     *         and remains the caller's to close
+     * @return the new context; to be closed
+     * @throws RdmaUnsupportedException if the driver cannot import devices
+     * @throws RdmaException ENODEV if the device no longer exists; EMFILE if the limit of open files is reached
+     * @throws IllegalArgumentException if the file descriptor is not that of an RDMA device
      */
     @CFunction("ibv_import_device")
     public static VerbsContext importDevice(int commandFd) throws RdmaException {
         return VerbsContext.open(() -> CommandFile.importDevice(commandFd));
     }
 
-    /** Its name and type in one short line, as in {@code rxe0 (CA, IB, 5054:00ff:fe12:3456)}. */
+    /** {@return the name, the types and the GUID in one line, such as {@code rxe0 (CA, IB, 5054:00ff:fe12:3456)}} */
     @Override
     public String toString() {
         return name + " (" + nodeType + ", " + transportType + ", " + guid + ")";
     }
 
-    /** The kernel's number of a {@code struct ibv_device}; -1 where it is not known. */
+    /** Returns the kernel's index of a {@code struct ibv_device}; -1 if it is not known. */
     static int indexOf(long device) {
         try {
             return GET_DEVICE_INDEX.isAvailable() ? GET_DEVICE_INDEX.callInt(device) : -1;
@@ -119,7 +128,10 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
                 && path.equals(Memory.string(device + ibv_device.ibdev_path$offset()));
     }
 
-    /** The devices are valid only as long as the list, so everything is done while it is there. */
+    /**
+     * Visits the devices until one yields a result. They are valid only until the list is freed, so all work on them is
+     * done in here.
+     */
     private static <T> T visit(Visitor<T> visitor) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long count = arena.allocate(Integer.BYTES, Integer.BYTES).address();

@@ -11,7 +11,10 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
 
-/** Says of a refused request which of its numbers are beyond what the device has: C only says EINVAL or ENOMEM. */
+/**
+ * Explains why an object was refused: names the requested sizes that exceed the limits of the device, where C reports
+ * only EINVAL or ENOMEM.
+ */
 final class DeviceLimits {
     private final StringJoiner beyond = new StringJoiner(", ", "the device has at most ", "");
     private boolean found;
@@ -50,7 +53,7 @@ final class DeviceLimits {
         try {
             comparison.accept(limits, context.queryDevice());
         } catch (RdmaException e) {
-            // a device that does not even tell what it is: the refusal is what counts
+            // without the limits there is nothing to add to the original failure
             refusal.addSuppressed(e);
             return refusal;
         }
@@ -63,7 +66,7 @@ final class DeviceLimits {
     }
 
     private void check(String what, int wanted, int most) {
-        // a driver that does not tell leaves 0
+        // 0: the driver does not report this limit
         if (most > 0 && wanted > most) {
             found = true;
             beyond.add(most + " " + what);

@@ -20,9 +20,9 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * Memory on a device ({@code struct ibv_dm}, ibv_alloc_dm(3)): the processor copies to and from it, and work requests
- * use it as a region ({@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)}). Its regions must be
- * closed before it. All methods are safe for use by several threads; the order of copies is for the program to keep.
+ * Memory on the device itself ({@code struct ibv_dm}, ibv_alloc_dm(3)). The processor copies to and from it, and work
+ * requests use it through a memory region ({@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)}),
+ * which must be closed first. All methods are thread-safe, but concurrent copies are not ordered among each other.
  */
 public final class DeviceMemory extends NativeObject {
     private static final NativeFunction IMPORT_DM = NativeFunction.of("ibv_import_dm");
@@ -30,7 +30,7 @@ public final class DeviceMemory extends NativeObject {
     private static final int MAX_LOG_ALIGNMENT = 63;
 
     private final VerbsContext context;
-    // not known of an imported one: then the device checks
+    // Long.MAX_VALUE if imported: the length is not known, and the device checks the range
     private final long length;
     private final boolean imported;
 
@@ -47,7 +47,8 @@ public final class DeviceMemory extends NativeObject {
             throw new IllegalArgumentException("device memory needs at least 1 byte, not " + bytes);
         }
         if (logAlignment < 0 || logAlignment > MAX_LOG_ALIGNMENT) {
-            throw new IllegalArgumentException("an alignment of two to the power of " + logAlignment);
+            throw new IllegalArgumentException("logAlignment must be from 0 to " + MAX_LOG_ALIGNMENT + ", not "
+                    + logAlignment);
         }
         Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
         long address = life.create(() -> {
@@ -68,22 +69,23 @@ public final class DeviceMemory extends NativeObject {
         return new DeviceMemory(context, life, address, Long.MAX_VALUE, true);
     }
 
-    /** The device that it is on. */
+    /** {@return the context that the memory was allocated from} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
-    /** Its length in bytes; {@link Long#MAX_VALUE} for imported memory, whose length only its maker knows. */
+    /** {@return the length in bytes; {@link Long#MAX_VALUE} for imported memory, whose length is not known} */
     public long length() {
         life().ensureOpen();
         return length;
     }
 
     /**
-     * The kernel's number of it, for {@link VerbsContext#importDeviceMemory} ({@code ibv_dm.handle}).
+     * Returns the kernel's handle of this memory, for {@link VerbsContext#importDeviceMemory} ({@code ibv_dm.handle}).
      *
-     * @throws RdmaUnsupportedException when the driver does not tell it
+     * @return the handle
+     * @throws RdmaException if the driver does not report it, as an {@link RdmaUnsupportedException}
      */
     public int kernelHandle() throws RdmaException {
         if ((intMember(ibv_dm.comp_mask$offset()) & Rdma.IBV_DM_MASK_HANDLE()) == 0) {
@@ -93,18 +95,19 @@ public final class DeviceMemory extends NativeObject {
     }
 
     /**
-     * Copies to the device ({@code ibv_memcpy_to_dm}).
+     * Copies from memory of the process to the device ({@code ibv_memcpy_to_dm}, ibv_alloc_dm(3)).
      *
-     * @param offset where to, in bytes; many devices need a multiple of 4
-     * @param source of any kind; many devices need a length that is a multiple of 4
-     * @throws IndexOutOfBoundsException when it does not fit
+     * @param offset where to copy to, in bytes; many devices require a multiple of 4
+     * @param source heap or native memory; many devices require a length that is a multiple of 4
+     * @throws IndexOutOfBoundsException if the range exceeds the device memory
+     * @throws RdmaException EINVAL or EFAULT if the device refuses the offset or the length
      */
     @CFunction("ibv_memcpy_to_dm")
     public void copyFrom(long offset, MemorySegment source) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
             checkRange(offset, source.byteSize());
-            // A copy of it, which nobody can free while the device reads.
+            // A copy that nobody can free during the call.
             long copy = arena.allocate(Math.max(1, source.byteSize()), Long.BYTES).copyFrom(source).address();
             NativeFunction function = function("ibv_memcpy_to_dm", ibv_dm.memcpy_to_dm$offset());
             Check.returned(function, function.callInt(address(), offset, copy, source.byteSize()));
@@ -114,11 +117,12 @@ public final class DeviceMemory extends NativeObject {
     }
 
     /**
-     * Copies from the device ({@code ibv_memcpy_from_dm}).
+     * Copies from the device to memory of the process ({@code ibv_memcpy_from_dm}, ibv_alloc_dm(3)).
      *
-     * @param offset where from, in bytes; many devices need a multiple of 4
-     * @param target of any kind; many devices need a length that is a multiple of 4
-     * @throws IndexOutOfBoundsException when there is not so much
+     * @param offset where to copy from, in bytes; many devices require a multiple of 4
+     * @param target heap or native memory; many devices require a length that is a multiple of 4
+     * @throws IndexOutOfBoundsException if the range exceeds the device memory
+     * @throws RdmaException EINVAL or EFAULT if the device refuses the offset or the length
      */
     @CFunction("ibv_memcpy_from_dm")
     public void copyTo(long offset, MemorySegment target) throws RdmaException {

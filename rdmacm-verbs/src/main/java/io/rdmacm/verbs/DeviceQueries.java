@@ -20,7 +20,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
-/** The queries of a whole device, for {@link VerbsContext}. */
+/** The device-wide queries of {@link VerbsContext}. */
 final class DeviceQueries {
     private static final NativeFunction QUERY_DEVICE = NativeFunction.of("ibv_query_device");
 
@@ -35,7 +35,7 @@ final class DeviceQueries {
         }
     }
 
-    /** As the inline function does: where the driver lacks it, all but the basic attributes is zero. */
+    /** Like the inline function in verbs.h: without support by the driver, only the basic attributes are filled in. */
     static DeviceAttributesEx queryDeviceEx(long context) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(ibv_device_attr_ex.layout()).address();

@@ -13,16 +13,15 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * All memory of this process, present and future, as one region: a device with implicit on-demand paging takes each
- * page when it needs it, and nothing is pinned ({@link ProtectionDomain#registerAllMemory}, ibv_reg_mr(3)). Work
- * requests use {@link #part parts} of it, which cost no system call; a peer names memory by its own address
- * ({@link MemorySegment#address()}) and by {@link #remoteKey()}.
+ * All memory of this process, present and future, as one region ({@link ProtectionDomain#registerAllMemory},
+ * ibv_reg_mr(3)). A device with implicit on-demand paging fetches each page when it needs it, and nothing is pinned.
+ * Work requests use {@linkplain #part parts} of the region, which cost no system call. A peer addresses memory by its
+ * address in this process ({@link MemorySegment#address()}) and by {@link #remoteKey()}.
  *
- * <p>What remote access it grants, it grants to the whole process, the heap and the code of the JVM among it: a peer
- * that is not trusted must be given a {@link MemoryRegion} of its own, or a memory window.
+ * <p>Remote access to this region is access to the whole process, including the heap and the code of the JVM. To a peer
+ * that is not trusted, grant access to a {@link MemoryRegion} of its own or a memory window instead.
  *
- * <p>All methods are safe for use by several threads. It must be closed after its parts and before its protection
- * domain.
+ * <p>All methods are thread-safe. The region must be closed after its parts and before its protection domain.
  */
 public final class ImplicitMemoryRegion extends NativeObject {
     private static final NativeFunction DEREG_MR = NativeFunction.of("ibv_dereg_mr");
@@ -36,35 +35,38 @@ public final class ImplicitMemoryRegion extends NativeObject {
         this.access = access;
     }
 
-    /** The protection domain that it belongs to. */
+    /** {@return the protection domain that the region belongs to} */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return domain;
     }
 
-    /** What it may be used for; {@link AccessFlag#ON_DEMAND} is always there. */
+    /** {@return what the memory may be used for; always includes {@link AccessFlag#ON_DEMAND}} */
     public Set<AccessFlag> access() {
         life().ensureOpen();
         return access;
     }
 
-    /** The key for work requests of this side ({@code lkey}); an unsigned number. */
+    /** {@return the key for work requests of this side ({@code lkey}), an unsigned number} */
     public int localKey() {
         return intMember(ibv_mr.lkey$offset());
     }
 
-    /** The key for work requests of a peer ({@code rkey}); an unsigned number. */
+    /** {@return the key for work requests of a peer ({@code rkey}), an unsigned number} */
     public int remoteKey() {
         return intMember(ibv_mr.rkey$offset());
     }
 
     /**
-     * A part of it for work requests, with the keys of the whole: as a registered region in all but
-     * {@link MemoryRegion#reregister}. Nothing is registered, and its close lets go of nothing: the device reaches the
-     * memory until the whole is closed. The memory must stay until the work that uses it is done; once it is gone,
-     * work that still names it ends with an error, or touches what is at its place then.
+     * Returns a part of this region for use in work requests. It has the keys of the whole region and can do what a
+     * registered region can, except for {@link MemoryRegion#reregister}. Nothing is registered, and closing the part
+     * revokes nothing: the device has access to the memory until the whole region is closed.
      *
-     * @param memory native, not empty, and not read-only when the access lets it be written
+     * <p>The memory must stay valid until the work requests that use it have completed. Work requests that still refer
+     * to memory after it was freed complete with an error, or access whatever has taken its place.
+     *
+     * @param memory native memory, not empty; must not be read-only if the access flags allow writing
+     * @return the part; to be closed before this region
      * @throws IllegalArgumentException for memory of the Java heap, empty memory, memory of a closed arena, or
      *         read-only memory
      */

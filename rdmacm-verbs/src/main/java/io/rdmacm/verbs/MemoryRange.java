@@ -15,12 +15,12 @@ import io.rdmacm.verbs.work.MemoryAdvice;
 /**
  * A part of a memory region.
  *
- * @param region of which
- * @param offset where it begins, in bytes
- * @param length in bytes
+ * @param region the region
+ * @param offset the offset of the part in the region, in bytes
+ * @param length its length in bytes
  */
 public record MemoryRange(MemoryRegion region, long offset, int length) {
-    /** A part of a region. */
+    /** Creates a range. It is checked against the bounds of the region only when it is used. */
     public MemoryRange {
         Objects.requireNonNull(region, "region");
     }
@@ -28,7 +28,7 @@ public record MemoryRange(MemoryRegion region, long offset, int length) {
     static void advise(ProtectionDomain domain, MemoryAdvice advice, boolean flush, List<MemoryRange> ranges)
             throws RdmaException {
         if (ranges.isEmpty()) {
-            throw new IllegalArgumentException("advice for no memory: at least one range is needed");
+            throw new IllegalArgumentException("advise needs at least one memory range");
         }
         try (Arena arena = Arena.ofConfined()) {
             long address = arena.allocate(ScatterList.ENTRY * ranges.size(), Long.BYTES).address();

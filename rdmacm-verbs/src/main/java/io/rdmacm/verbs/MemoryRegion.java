@@ -17,45 +17,54 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * Memory that a device may use directly ({@code struct ibv_mr}, ibv_reg_mr(3)): pinned, and named by a local and a
- * remote key. Either it owns its memory ({@link ProtectionDomain#allocate}), which then ends with {@link #close()}; or
- * it refers to memory of the caller's ({@link ProtectionDomain#register}), of a device ({@link DeviceMemory}, dma-buf)
- * or of another process (imported); or it is a part of an {@link ImplicitMemoryRegion}.
+ * A memory region: memory that the device may access directly, identified by a local and a remote key
+ * ({@code struct ibv_mr}, ibv_reg_mr(3)). There are several kinds:
+ * <ul>
+ * <li>A region that owns its memory ({@link ProtectionDomain#allocate}); {@link #close()} frees the memory too.
+ * <li>A region over memory of the caller ({@link ProtectionDomain#register(MemorySegment, AccessFlag...)}), which the
+ * caller must keep valid until the region is closed.
+ * <li>A region of memory that this process cannot access through it: that of a device ({@link DeviceMemory}, dma-buf),
+ * or of another process (imported).
+ * <li>A part of an {@link ImplicitMemoryRegion}.
+ * </ul>
  *
- * <p>All methods are safe for use by several threads; what is in the memory is for the program to order. After
- * {@link #close()} the segment of an allocated region throws IllegalStateException when it is accessed. Work that is
- * still posted for a closed region completes with an error.
+ * <p>All methods are thread-safe. Accesses to the content of the memory are not synchronized with the device: a program
+ * must wait for the completion of a work request before it reads what the device has written, or overwrites what the
+ * device is still reading.
+ *
+ * <p>After {@link #close()}, accessing the segment of an allocated region throws {@link IllegalStateException}. Work
+ * requests that are still outstanding for a closed region complete with an error.
  */
 public final class MemoryRegion extends NativeObject {
     private static final NativeFunction DEREG_MR = NativeFunction.of("ibv_dereg_mr");
     private static final NativeFunction UNIMPORT_MR = NativeFunction.of("ibv_unimport_mr");
 
-    // null when the memory is not this object's
+    // null unless the region owns its memory
     private final Arena owned;
     private final Origin origin;
     private volatile Registration now;
-    // a change failed half-way: the device's view of the region is not known
+    // a reregistration failed halfway: what the device makes of the region is not known
     private volatile boolean broken;
     private boolean deregistered;
 
-    /** Where it comes from, which says how it ends. */
+    /** How the region came about, which decides how it ends. */
     enum Origin {
         /** Registered by this object. */
         REGISTERED,
-        /** Made by another context. */
+        /** Imported; registered by another context. */
         IMPORTED,
         /** A part of an {@link ImplicitMemoryRegion}. */
         PART
     }
 
     /**
-     * A region that was just made.
+     * Creates the object for a region that was just registered.
      *
-     * @param life begun under the protection domain
-     * @param address of the C object
-     * @param registration what it is
-     * @param owned the arena that ends with it; null when the memory is not its own
-     * @param origin where it comes from
+     * @param life a lifetime below that of the protection domain
+     * @param address the address of the C object
+     * @param registration what the region is registered for
+     * @param owned the arena that is closed with the region; null if the region does not own its memory
+     * @param origin how the region came about
      */
     MemoryRegion(Lifetime life, long address, Registration registration, Arena owned, Origin origin) {
         super(life, address, ibv_mr.sizeof());
@@ -65,75 +74,87 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * The memory.
+     * Returns the memory of the region.
      *
-     * @throws IllegalStateException also when the processor cannot reach it by this object: memory of a device, of
-     *         another process, or none
+     * @return the segment that was allocated or registered
+     * @throws IllegalStateException if the region is closed, or this process cannot access its memory through it:
+     *         memory of a device or of another process, or a null region
      */
     public MemorySegment memory() {
         MemorySegment memory = usable().memory();
         if (memory == null) {
-            throw new IllegalStateException(this + " has no memory that the processor reaches by it");
+            throw new IllegalStateException(this + " has no memory that this process can access through it");
         }
         return memory;
     }
 
-    /** The protection domain that it belongs to. */
+    /** {@return the protection domain that the region belongs to} */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return now.domain();
     }
 
-    /** What it may be used for. */
+    /** {@return what the region may be used for} Empty for an imported region, whose access flags are not known. */
     public Set<AccessFlag> access() {
         return usable().access();
     }
 
     /**
-     * The address of its first byte, by which a peer names it: that of the memory, or what it was registered with
-     * ({@link ProtectionDomain#registerAt}), or 0 with {@link AccessFlag#ZERO_BASED}.
+     * Returns the address of the first byte of the region, as used in work requests of a peer.
+     *
+     * @return the address of the memory, or the one that was given to {@link ProtectionDomain#registerAt}, or 0 with
+     *         {@link AccessFlag#ZERO_BASED}
      */
     public long remoteAddress() {
         return usable().start();
     }
 
-    /** Its length in bytes; of an imported region what its maker told, 0 when that is not known. */
+    /** {@return the length in bytes; for an imported region as reported by the driver, 0 if it is not known} */
     public long length() {
         return usable().length();
     }
 
-    /** The key for work requests of this side ({@code lkey}); an unsigned number. */
+    /** {@return the key for work requests of this side ({@code lkey}), an unsigned number} */
     public int localKey() {
         return usable().localKey();
     }
 
-    /** The key for work requests of a peer ({@code rkey}); an unsigned number. */
+    /** {@return the key for work requests of a peer ({@code rkey}), an unsigned number} */
     public int remoteKey() {
         return usable().remoteKey();
     }
 
-    /** Whether it is known that the device may not write to it; of an imported or a null region that is not known. */
+    /**
+     * Returns whether the device is known to have no write access; false for an imported or a null region, where that
+     * is not known.
+     */
     boolean isReadOnlyForDevice() {
         Registration registration = now;
         return origin != Origin.IMPORTED && registration.memory() != null
                 && !registration.access().contains(AccessFlag.LOCAL_WRITE);
     }
 
-    /** The kernel's number of it, for {@link ProtectionDomain#importRegion} ({@code ibv_mr.handle}). */
+    /**
+     * {@return the kernel's handle of this region, for {@link ProtectionDomain#importRegion} ({@code ibv_mr.handle})}
+     */
     public int kernelHandle() {
         return intMember(ibv_mr.handle$offset());
     }
 
     /**
-     * Changes the memory, the protection domain or the access of the region ({@code ibv_rereg_mr}, ibv_rereg_mr(3)).
-     * The keys may become others. Work that is posted for the old ones completes with an error, or uses the old memory
-     * until then: nothing should be posted. Memory that the region was allocated with lives on until its close.
+     * Changes the memory, the protection domain or the access flags of the region ({@code ibv_rereg_mr},
+     * ibv_rereg_mr(3)). The keys may change. No work requests that use the region should be outstanding: they complete
+     * with an error, or still use the old memory. Memory that the region was allocated with is freed only when the
+     * region is closed.
      *
-     * @param change at least one change
-     * @throws IllegalStateException when it is not registered memory of this process, or part of an
+     * @param change what to change, at least one thing
+     * @throws IllegalArgumentException if the change is empty, or names a protection domain of another context
+     * @throws IllegalStateException if the region is not registered memory of this process, or is a part of an
      *         {@link ImplicitMemoryRegion}
-     * @throws ReregistrationException tells whether the region is as before, as wanted, or can only be closed
-     * @throws RdmaUnsupportedException when the device cannot do it; the region is as before
+     * @throws ReregistrationException if the change failed; its {@link ReregistrationException#outcome() outcome} says
+     *         whether the region is unchanged, changed, or can only be closed
+     * @throws RdmaUnsupportedException if the device does not support the change; the region is unchanged
+     * @throws RdmaException always one of these two
      */
     @CFunction("ibv_rereg_mr")
     public void reregister(Reregistration change) throws RdmaException {
@@ -148,7 +169,7 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
-    /** What it is registered for. */
+    /** Returns what the region is registered for. */
     Registration now() {
         return now;
     }
@@ -157,32 +178,35 @@ public final class MemoryRegion extends NativeObject {
         return origin;
     }
 
-    /** A change succeeded. */
+    /** Records a successful reregistration. */
     void become(Registration registration) {
         now = registration;
-        // not the registration itself: it leads to the domain, and a life must not keep lost objects alive
+        // not the registration: it refers to the domain, and a strong reference would hide leaks from the detector
         String text = registration.toString();
         life().describe(() -> text);
     }
 
-    /** A change failed so that nothing is known. */
+    /** Records a reregistration that failed and left the region in an unknown state. */
     void becomeUnusable() {
         broken = true;
     }
 
-    /** The address of a part of it, checked: for the scatter lists of work requests. */
+    /**
+     * Returns the address of a part of the region for the scatter/gather list of a work request, after checking the
+     * range.
+     */
     long addressOf(long offset, long bytes) {
         Registration registration = usable();
         Objects.checkFromIndexSize(offset, bytes, registration.length());
         return registration.start() + offset;
     }
 
-    /** The local key, for a region that {@link #addressOf} was just asked for. */
+    /** Returns the local key, without the checks that {@link #addressOf} has just made. */
     int localKeyUnchecked() {
         return now.localKey();
     }
 
-    /** Whether its bytes can be read by the processor right now, at the address of {@link #addressOf}. */
+    /** Returns whether the processor can read the memory right now, at the address that {@link #addressOf} returns. */
     boolean isReadable() {
         Registration registration = now;
         return life().isOpen() && registration.isIdentity() && registration.memory().scope().isAlive();
@@ -191,8 +215,8 @@ public final class MemoryRegion extends NativeObject {
     @Override
     @CFunction({"ibv_dereg_mr", "ibv_unimport_mr"})
     protected void destroy() throws RdmaException {
-        // A post of inline data reads the memory itself: it must be out before the memory goes. Later ones see that
-        // the region is closed.
+        // A post with inline data makes the processor read the memory, so posts in progress must return before it is
+        // freed. Later posts see that the region is closed.
         now.domain().awaitPosts();
         if (!deregistered) {
             switch (origin) {
@@ -202,7 +226,7 @@ public final class MemoryRegion extends NativeObject {
             }
             deregistered = true;
         }
-        // Refused while another thread is inside a call of the JDK with this memory: then close() can be called again.
+        // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
         if (owned != null) {
             owned.close();
         }
@@ -211,7 +235,7 @@ public final class MemoryRegion extends NativeObject {
     private Registration usable() {
         life().ensureOpen();
         if (broken) {
-            throw new IllegalStateException(this + " can only be closed: a change of it failed half-way");
+            throw new IllegalStateException(this + " can only be closed: a reregistration of it failed halfway");
         }
         return now;
     }

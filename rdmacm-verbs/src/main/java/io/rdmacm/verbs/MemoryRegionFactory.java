@@ -24,7 +24,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
-/** The ways to make a memory region, for {@link ProtectionDomain}. */
+/** Creates memory regions in all the ways that {@link ProtectionDomain} offers. */
 final class MemoryRegionFactory {
     private static final NativeFunction REG_MR = NativeFunction.of("ibv_reg_mr");
     private static final NativeFunction REG_MR_IOVA = NativeFunction.of("ibv_reg_mr_iova");
@@ -32,7 +32,7 @@ final class MemoryRegionFactory {
     private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
     private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
     private static final long PAGE = 4096;
-    // of size_t: with it a region is an implicit one
+    // SIZE_MAX of size_t, the length that makes a region an implicit one
     private static final long SIZE_MAX = -1;
 
     private final ProtectionDomain domain;
@@ -46,16 +46,16 @@ final class MemoryRegionFactory {
     }
 
     /**
-     * Makes regions with some access.
+     * Returns a factory for regions with the given access flags.
      *
-     * @throws IllegalArgumentException when the access needs {@link AccessFlag#LOCAL_WRITE} and lacks it
+     * @throws IllegalArgumentException if the flags need {@link AccessFlag#LOCAL_WRITE} and lack it
      */
     static MemoryRegionFactory of(ProtectionDomain domain, AccessFlag... access) {
         domain.life().ensureOpen();
         return new MemoryRegionFactory(domain, checkAccess(Set.copyOf(Arrays.asList(access))));
     }
 
-    /** As {@link #of}, on demand too. */
+    /** As {@link #of}, with {@link AccessFlag#ON_DEMAND} added. */
     static MemoryRegionFactory onDemand(ProtectionDomain domain, AccessFlag... access) {
         AccessFlag[] all = Arrays.copyOf(access, access.length + 1);
         all[access.length] = AccessFlag.ON_DEMAND;
@@ -65,17 +65,17 @@ final class MemoryRegionFactory {
     static Set<AccessFlag> checkAccess(Set<AccessFlag> access) {
         boolean writes = access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC);
         if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
-            throw new IllegalArgumentException("remote write and remote atomic access need LOCAL_WRITE too: " + access);
+            throw new IllegalArgumentException("REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too: " + access);
         }
         return access;
     }
 
-    /** Refuses memory that cannot be registered for some access. */
+    /** Rejects memory that cannot be registered with the given access flags. */
     static MemorySegment checkMemory(MemorySegment memory, Set<AccessFlag> access) {
         Objects.requireNonNull(memory, "memory");
         if (!memory.isNative()) {
-            throw new IllegalArgumentException("memory of the Java heap cannot be registered: the garbage collector"
-                    + " moves it. Allocate it from an Arena, or with ProtectionDomain.allocate");
+            throw new IllegalArgumentException("memory of the Java heap cannot be registered, because the garbage"
+                    + " collector moves it: use an Arena, or ProtectionDomain.allocate");
         }
         requireBytes(memory.byteSize(), "the segment is empty");
         if (!memory.scope().isAlive()) {
@@ -83,7 +83,7 @@ final class MemoryRegionFactory {
         }
         boolean written = access.contains(AccessFlag.LOCAL_WRITE) || access.contains(AccessFlag.MW_BIND);
         if (memory.isReadOnly() && written) {
-            throw new IllegalArgumentException("the segment is read-only, but the access flags let it be written: "
+            throw new IllegalArgumentException("the segment is read-only, but the access flags allow writing to it: "
                     + access);
         }
         return memory;
@@ -115,13 +115,13 @@ final class MemoryRegionFactory {
 
     private MemoryRegion register(MemorySegment memory, Arena owned) throws RdmaException {
         if (access.contains(AccessFlag.ZERO_BASED)) {
-            // Many drivers know the flag for memory windows only; with this address the region begins with 0 on all.
+            // Many drivers support the flag for memory windows only; registering at address 0 works with all of them.
             return registerAt(memory, 0, owned);
         }
         String detail = memory.byteSize() + " bytes";
         long first = memory.address();
         long bytes = memory.byteSize();
-        // As the macro does: flags that an old kernel may ignore go through the newer function.
+        // Like the macro in verbs.h: flags that an old kernel may ignore go through the newer function.
         return make(owned, region -> Registration.of(region, domain, memory, access, first, bytes),
                 () -> registerNative(first, bytes, detail));
     }
@@ -133,8 +133,8 @@ final class MemoryRegionFactory {
     }
 
     /**
-     * Checks the result of a registration. The kernel refuses on-demand paging with EINVAL, which says nothing of the
-     * reason: so the device is asked whether it has it.
+     * Checks the result of a registration. The kernel rejects on-demand paging with a bare EINVAL; the attributes of
+     * the device tell whether lack of support is the reason.
      */
     private long registered(NativeFunction function, long result, long bytes, String detail) throws RdmaException {
         int error = Errno.last();
@@ -153,8 +153,8 @@ final class MemoryRegionFactory {
 
     ImplicitMemoryRegion registerAllMemory() throws RdmaException {
         if (access.contains(AccessFlag.ZERO_BASED) || access.contains(AccessFlag.HUGETLB)) {
-            throw new IllegalArgumentException("all memory has neither a first address that could become 0, nor huge"
-                    + " pages only: " + access);
+            throw new IllegalArgumentException("ZERO_BASED and HUGETLB are not possible for a region that spans all"
+                    + " memory: " + access);
         }
         Lifetime life = Lifetime.begin(ImplicitMemoryRegion.class, domain.life());
         long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
@@ -181,10 +181,10 @@ final class MemoryRegionFactory {
     MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
         requireBytes(length, "not " + length);
         if (fd < 0) {
-            throw new IllegalArgumentException("a file descriptor is not negative: " + fd);
+            throw new IllegalArgumentException("the file descriptor must not be negative: " + fd);
         }
         if (offset < 0) {
-            throw new IllegalArgumentException("an offset is not negative: " + offset);
+            throw new IllegalArgumentException("the offset must not be negative: " + offset);
         }
         String detail = length + " bytes of file descriptor " + fd;
         return make(null, region -> Registration.of(region, domain, null, access, start, length),
@@ -196,7 +196,7 @@ final class MemoryRegionFactory {
         requireBytes(length, "not " + length);
         memory.checkRange(offset, length);
         if (!access.contains(AccessFlag.ZERO_BASED)) {
-            throw new IllegalArgumentException("memory of a device has no addresses: its access needs ZERO_BASED: "
+            throw new IllegalArgumentException("a region of device memory needs ZERO_BASED among its access flags: "
                     + access);
         }
         domain.requireSameContext("device memory", memory.context());
@@ -217,7 +217,7 @@ final class MemoryRegionFactory {
     static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
         Lifetime life = Lifetime.begin(MemoryRegion.class, domain.life());
         long region = life.create(() -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
-        // Its maker knows the addresses; where they are told, they are those of the maker's process.
+        // Only the process that registered it knows the addresses; if the driver reports any, they are that process's.
         Registration registration = Registration.of(region, domain, null, Set.of(),
                 Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
         return new MemoryRegion(life, region, registration, null, MemoryRegion.Origin.IMPORTED);

@@ -20,13 +20,15 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.MemoryWindowType;
 
 /**
- * A window through which a peer sees a part of a memory region ({@code struct ibv_mw}, ibv_alloc_mw(3)): it is bound
- * and unbound by work requests, which is faster than registering memory. Its key changes with each binding.
+ * A memory window: gives a peer access to a part of a memory region ({@code struct ibv_mw}, ibv_alloc_mw(3)). Windows
+ * are bound and unbound by work requests, which is faster than registering memory. The remote key changes with each
+ * binding.
  *
- * <p>The region that it was bound to last cannot be closed before the window is closed, bound to another one, or
- * {@link #unbind unbound}: after an invalidation too, which this object does not see.
+ * <p>The region that the window was last bound to cannot be closed until the window is closed, bound to another region,
+ * or {@linkplain #unbind unbound}. This holds even after the window has been invalidated, which this object does not
+ * notice.
  *
- * <p>All methods are safe for use by several threads.
+ * <p>All methods are thread-safe.
  */
 public final class MemoryWindow extends NativeObject {
     private static final int KEY_MASK = 0xff;
@@ -55,34 +57,37 @@ public final class MemoryWindow extends NativeObject {
         return new MemoryWindow(domain, type, life, address);
     }
 
-    /** What a binding was before a new one was tried. */
+    /** The binding before a new one was attempted. */
     record State(MemoryRegion region, int remoteKey) {
     }
 
     /**
-     * The key that follows another one when a window of type 2 is bound anew: its low 8 bits count
-     * ({@code ibv_inc_rkey}).
+     * Returns the key to bind a window of type 2 with next: the given key with its low 8 bits incremented
+     * ({@code ibv_inc_rkey}, ibv_inc_rkey(3)).
+     *
+     * @param key the current remote key of the window
+     * @return the next key
      */
     @CFunction("ibv_inc_rkey")
     public static int incrementKey(int key) {
         return (key & ~KEY_MASK) | (key + 1 & KEY_MASK);
     }
 
-    /** How it is bound. */
+    /** {@return how the window is bound} */
     public MemoryWindowType type() {
         life().ensureOpen();
         return type;
     }
 
-    /** The protection domain that it belongs to. */
+    /** {@return the protection domain that the window belongs to} */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return domain;
     }
 
     /**
-     * The key for work requests of a peer ({@code rkey}), of the binding that was posted last; an unsigned number. When
-     * that completes with an error, the key before it holds.
+     * {@return the key for work requests of a peer ({@code rkey}), an unsigned number} It is that of the binding that
+     * was posted last. If that work request completes with an error, the previous key remains valid.
      */
     public synchronized int remoteKey() {
         life().ensureOpen();
@@ -90,14 +95,17 @@ public final class MemoryWindow extends NativeObject {
     }
 
     /**
-     * Binds a window of type 1 ({@code ibv_bind_mw}): posts a signaled work request, which must complete before the
-     * peer may use the window.
+     * Binds a window of type 1 ({@code ibv_bind_mw}, ibv_bind_mw(3)): posts a signaled work request. The remote key may
+     * be passed to the peer once that has completed, or before that in a send on the same queue pair.
      *
-     * @param pair a connected one of the same protection domain
-     * @param workRequestId the id that comes back with the completion
-     * @param binding to a region of the same protection domain
-     * @throws IllegalArgumentException when the window is of type 2, or a protection domain is another one
-     * @throws WorkRequestException ENOMEM when the send queue is full; EINVAL when the device cannot bind so
+     * @param pair a connected queue pair (RC, UC or XRC_SEND) of the same protection domain
+     * @param workRequestId the id that its completion reports
+     * @param binding the part of a region of the same protection domain
+     * @throws IllegalArgumentException if the window is of type 2, or the queue pair or the region is of another
+     *         protection domain
+     * @throws IndexOutOfBoundsException if the region was reregistered and the binding no longer fits into it
+     * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the device cannot make this binding
+     * @throws RdmaException if the driver cannot bind windows of type 1
      */
     @CFunction("ibv_bind_mw")
     public void bind(QueuePair pair, long workRequestId, MemoryWindowBinding binding) throws RdmaException {
@@ -105,13 +113,19 @@ public final class MemoryWindow extends NativeObject {
     }
 
     /**
-     * As {@link #bind(QueuePair, long, MemoryWindowBinding)}, with the flags of the work request.
+     * Binds a window of type 1 as {@link #bind(QueuePair, long, MemoryWindowBinding)} does, with the given flags of the
+     * work request.
      *
-     * @param pair a connected one of the same protection domain
-     * @param workRequestId the id that comes back with the completion
-     * @param binding to a region of the same protection domain
-     * @param signaled whether a completion comes when it is done; it always comes for an error
-     * @param fence whether it begins only when the reads and atomics before it are done
+     * @param pair a connected queue pair (RC, UC or XRC_SEND) of the same protection domain
+     * @param workRequestId the id that its completion reports
+     * @param binding the part of a region of the same protection domain
+     * @param signaled whether success raises a completion; an error always does
+     * @param fence whether to wait for the RDMA reads and atomics posted before it
+     * @throws IllegalArgumentException if the window is of type 2, or the queue pair or the region is of another
+     *         protection domain
+     * @throws IndexOutOfBoundsException if the region was reregistered and the binding no longer fits into it
+     * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the device cannot make this binding
+     * @throws RdmaException if the driver cannot bind windows of type 1
      */
     @CFunction("ibv_bind_mw")
     public void bind(QueuePair pair, long workRequestId, MemoryWindowBinding binding, boolean signaled, boolean fence)
@@ -123,12 +137,15 @@ public final class MemoryWindow extends NativeObject {
     }
 
     /**
-     * Takes a window of type 1 away from the peer again ({@code ibv_bind_mw} with the length 0): posts a signaled work
-     * request.
+     * Unbinds a window of type 1, which ends the peer's access ({@code ibv_bind_mw} with length 0, ibv_alloc_mw(3)):
+     * posts a signaled work request.
      *
-     * @param pair a connected one of the same protection domain
-     * @param workRequestId the id that comes back with the completion
-     * @throws IllegalStateException when it is not bound
+     * @param pair a connected queue pair (RC, UC or XRC_SEND) of the same protection domain
+     * @param workRequestId the id that its completion reports
+     * @throws IllegalArgumentException if the window is of type 2, or the queue pair is of another protection domain
+     * @throws IllegalStateException if the window is not bound
+     * @throws WorkRequestException ENOMEM if the send queue is full
+     * @throws RdmaException if the driver cannot bind windows of type 1
      */
     @CFunction("ibv_bind_mw")
     public void unbind(QueuePair pair, long workRequestId) throws RdmaException {
@@ -138,7 +155,7 @@ public final class MemoryWindow extends NativeObject {
 
     private void post(QueuePair pair, long id, int flags, MemoryWindowBinding binding) throws RdmaException {
         if (type != MemoryWindowType.TYPE_1) {
-            throw new IllegalArgumentException("a memory window of type 2 is bound by a work request:"
+            throw new IllegalArgumentException("a memory window of type 2 is bound by a work request, see"
                     + " SendRequest.bindMemoryWindow");
         }
         checkDomain(pair.protectionDomain());
@@ -146,7 +163,7 @@ public final class MemoryWindow extends NativeObject {
         BiasedLock lock = pair.sends();
         Bias bias = lock.enter();
         int error;
-        // With the lock held none of the three can be destroyed: a close of them waits for posts.
+        // While the lock is held, neither queue pair, window nor region can be destroyed: their close waits for posts.
         try (Arena arena = Arena.ofConfined()) {
             life().ensureOpen();
             pair.sends().requireNoBatch();
@@ -166,8 +183,9 @@ public final class MemoryWindow extends NativeObject {
             throws RdmaException {
         long info = bind + ibv_mw_bind.bind_info$offset();
         if (binding != null) {
-            State before = begin(binding.region(), remoteKey);
+            // first, because it throws if the region has been reregistered and the binding no longer fits
             binding.write(info);
+            State before = begin(binding.region(), remoteKey);
             int error = function.callInt(pair.address(), address(), bind);
             end(before, binding.region(), error == 0);
             readKey();
@@ -190,7 +208,7 @@ public final class MemoryWindow extends NativeObject {
         remoteKey = Memory.getInt(address() + ibv_mw.rkey$offset());
     }
 
-    /** Refuses a queue pair of another domain. */
+    /** Rejects a queue pair of another domain. */
     void checkDomain(ProtectionDomain sender) {
         life().ensureOpen();
         if (!domain.sharesPosts(sender)) {
@@ -200,9 +218,9 @@ public final class MemoryWindow extends NativeObject {
     }
 
     /**
-     * Before a binding is posted: the region cannot close from here on. {@link #end} must follow.
+     * Records a binding that is about to be posted; from here on the region cannot be closed. {@link #end} must follow.
      *
-     * @throws IllegalStateException when the region is closed
+     * @throws IllegalStateException if the region is closed
      */
     synchronized State begin(MemoryRegion target, int key) {
         life().addParent(target.life());
@@ -212,7 +230,7 @@ public final class MemoryWindow extends NativeObject {
         return before;
     }
 
-    /** After it was posted, or not. */
+    /** Keeps the new binding if it was posted, and goes back to the one before otherwise. */
     synchronized void end(State before, MemoryRegion target, boolean posted) {
         if (!posted) {
             life().removeParent(target.life());
@@ -226,7 +244,8 @@ public final class MemoryWindow extends NativeObject {
     @Override
     @CFunction("ibv_dealloc_mw")
     protected void destroy() throws RdmaException {
-        // A post reads the struct: it must be out before that goes. Later ones see that it is closed.
+        // A post reads the struct, so posts in progress must return before it is freed. Later posts see that the window
+        // is closed.
         domain.awaitPosts();
         NativeFunction function = function(ContextOps.DEALLOC_MW, domain);
         Check.returned(function, function.callInt(address()));

@@ -12,19 +12,27 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * What a memory window gives to a peer: a part of a memory region ({@code struct ibv_mw_bind_info}, ibv_bind_mw(3)).
+ * The part of a memory region that a memory window gives a peer access to ({@code struct ibv_mw_bind_info},
+ * ibv_bind_mw(3)).
  *
- * @param region registered with {@link AccessFlag#MW_BIND}
- * @param offset where the window begins in it, in bytes
- * @param length in bytes, at least 1
- * @param access what the peer may do: remote write, read and atomics; and {@link AccessFlag#ZERO_BASED} for a window
- *        that begins with the address 0
+ * @param region a region that was registered with {@link AccessFlag#MW_BIND}
+ * @param offset the offset of the window in the region, in bytes
+ * @param length its length in bytes, at least 1
+ * @param access what the peer may do: remote write, remote read and remote atomic; and {@link AccessFlag#ZERO_BASED}
+ *         for a window whose addresses start at 0
  */
 public record MemoryWindowBinding(MemoryRegion region, long offset, long length, Set<AccessFlag> access) {
     private static final Set<AccessFlag> ALLOWED = EnumSet.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
             AccessFlag.REMOTE_ATOMIC, AccessFlag.ZERO_BASED);
 
-    /** A binding, checked. */
+    /**
+     * Checks the binding.
+     *
+     * @throws IllegalArgumentException if the length is not positive, an access flag is not one of those above, or the
+     *         region lacks {@link AccessFlag#MW_BIND} or the {@link AccessFlag#LOCAL_WRITE} that remote write and
+     *         remote atomic need
+     * @throws IndexOutOfBoundsException if the window exceeds the region
+     */
     public MemoryWindowBinding {
         Objects.requireNonNull(region, "region");
         access = Set.copyOf(access);
@@ -33,30 +41,39 @@ public record MemoryWindowBinding(MemoryRegion region, long offset, long length,
         }
         region.addressOf(offset, length);
         if (!ALLOWED.containsAll(access)) {
-            throw new IllegalArgumentException("a memory window allows " + ALLOWED + ", not " + access);
+            throw new IllegalArgumentException("the access flags of a memory window can be " + ALLOWED + ", not "
+                    + access);
         }
         if (!region.access().contains(AccessFlag.MW_BIND)) {
-            throw new IllegalArgumentException("a window can be bound to a region with MW_BIND only: " + region + ", "
+            throw new IllegalArgumentException("a memory window needs a region with MW_BIND: " + region + ", "
                     + region.access());
         }
         boolean writes = access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC);
         if (writes && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
-            throw new IllegalArgumentException("a window that is written needs a region with LOCAL_WRITE: " + region
-                    + ", " + region.access());
+            throw new IllegalArgumentException("a memory window with write access needs a region with LOCAL_WRITE: "
+                    + region + ", " + region.access());
         }
     }
 
-    /** As the constructor. */
+    /**
+     * Returns a binding, as the constructor does.
+     *
+     * @param region a region that was registered with {@link AccessFlag#MW_BIND}
+     * @param offset the offset of the window in the region, in bytes
+     * @param length its length in bytes, at least 1
+     * @param access what the peer may do
+     * @return the binding
+     */
     public static MemoryWindowBinding of(MemoryRegion region, long offset, long length, AccessFlag... access) {
         return new MemoryWindowBinding(region, offset, length, Set.copyOf(Arrays.asList(access)));
     }
 
-    /** The address by which the peer names the first byte of the window. */
+    /** {@return the address of the first byte of the window, as used in work requests of a peer} */
     public long remoteAddress() {
         return access.contains(AccessFlag.ZERO_BASED) ? 0 : region.addressOf(offset, length);
     }
 
-    /** Refuses a region that is closed or of another domain. */
+    /** Rejects a region that is closed or of another domain. */
     void check(ProtectionDomain domain) {
         region.life().ensureOpen();
         if (region.protectionDomain() != domain) {
@@ -70,7 +87,7 @@ public record MemoryWindowBinding(MemoryRegion region, long offset, long length,
         write(info, region, region.addressOf(offset, length), length, Flags.mask(access, AccessFlag::bit));
     }
 
-    /** Writes a {@code struct ibv_mw_bind_info} that binds to nothing; drivers want a region in it all the same. */
+    /** Writes a {@code struct ibv_mw_bind_info} that unbinds; drivers expect a region in it nevertheless. */
     static void writeNothing(long info, MemoryRegion former) {
         write(info, former, 0, 0, 0);
     }

@@ -9,30 +9,32 @@ import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * An object of a C library. The same rules hold for all of them:
+ * Base class of everything that wraps an object of a C library and has to be closed. Unless a subclass says otherwise,
+ * these rules hold for all of them:
  * <ul>
- * <li>{@link #close()} frees the C object; closing it again has no effect. While an object made from this one is open,
- * it throws an exception that lists them, and changes nothing; close those first.
- * <li>Use after close throws {@link IllegalStateException}.
- * <li>All methods may be called by any thread. A close wakes threads that wait inside a method of the object, and
- * returns when no thread is inside any more.
- * <li>{@link #handle()} returns the raw C object, for what this library does not offer.
+ * <li><b>Closing.</b> {@link #close()} frees the C object; closing it again has no effect. An object cannot be closed
+ * before those that were created from it: the close then fails with an {@link IllegalStateException} that lists them,
+ * and changes nothing.
+ * <li><b>Use after close</b> throws {@link IllegalStateException}.
+ * <li><b>Threads.</b> All methods may be called from any thread. A close wakes the threads that wait inside a method of
+ * the object, and returns only when no thread is inside one any more.
+ * <li><b>Access to C.</b> {@link #handle()} returns the C object, for functions that this library does not wrap.
  * </ul>
  *
- * <p>Only this library can extend this class.
+ * <p>This class cannot be extended outside this library.
  */
 public abstract class NativeObject implements AutoCloseable {
-    // The members that are hidden from the documentation are protected because classes of other packages and modules of
-    // this library need them. Programs have no Lifetime to construct a subclass with, and so cannot call them.
+    // Members tagged @hidden are protected because other packages and modules of this library need them. Programs have
+    // no way to obtain a Lifetime, so they can neither construct a subclass nor call these members.
 
     private final Lifetime life;
     private final long address;
     private final long size;
 
     /**
-     * For the classes of this library.
+     * Creates an object of this library.
      *
-     * @param life the life of the object, begun under its parents
+     * @param life the lifetime of the object, already registered with its parents
      * @param address the address of the C object
      * @param size the size of its struct in bytes
      * @hidden
@@ -49,24 +51,26 @@ public abstract class NativeObject implements AutoCloseable {
     /**
      * Returns the C object itself.
      *
-     * @return a segment at its address, as long as its struct; it must not be used after {@link #close()}
-     * @throws IllegalStateException when closed
+     * @return a segment at the address of the C object, with the size of its struct; it must not be used after
+     *         {@link #close()}
+     * @throws IllegalStateException if the object is closed
      */
     public final MemorySegment handle() {
         life.ensureOpen();
         return Memory.view(address, size);
     }
 
-    /** Returns whether the object is open: neither closed nor being closed. Never throws. */
+    /** {@return whether the object is open, that is, neither closed nor being closed} Never throws. */
     public final boolean isOpen() {
         return life.isOpen();
     }
 
     /**
-     * Frees the C object. Has no effect when it is closed.
+     * Frees the C object. Has no effect if the object is closed already.
      *
-     * @throws IllegalStateException when an object made from this one is still open; then nothing was changed
-     * @throws RdmaException when C could not free it; then it is still open
+     * @throws IllegalStateException if an object created from this one is still open; nothing has been changed
+     * @throws RdmaException if the C library fails to free the object (the error number is the library's); the object
+     *         then remains open
      */
     @Override
     public void close() throws RdmaException {
@@ -74,14 +78,15 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Frees the C object. Called by a close, once, when no thread is inside a method of the object.
+     * Frees the C object. Called once by a close, when no thread is inside a method of the object.
      *
+     * @throws RdmaException if the C library fails to free it; the object then remains open
      * @hidden
      */
     protected abstract void destroy() throws RdmaException;
 
     /**
-     * Wakes threads that wait inside a method of the object. Called by a close before it waits for them.
+     * Wakes the threads that wait inside a method of the object. Called by a close before it waits for them to leave.
      *
      * @hidden
      */
@@ -90,7 +95,7 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Returns the life of the object.
+     * {@return the lifetime of the object}
      *
      * @hidden
      */
@@ -100,7 +105,7 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Returns the address of the C object, also when it is closed.
+     * {@return the address of the C object, even if it is closed}
      *
      * @hidden
      */
@@ -109,10 +114,11 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Returns a member of the C object, which cannot be freed meanwhile.
+     * Reads an {@code int} member of the C struct. The object cannot be freed meanwhile.
      *
-     * @param offset of the member in the struct, in bytes
-     * @throws IllegalStateException when closed
+     * @param offset the offset of the member in the struct, in bytes
+     * @return the value of the member
+     * @throws IllegalStateException if the object is closed
      * @hidden
      */
     protected final int intMember(long offset) {

@@ -17,9 +17,10 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * A protection domain over another one (ibv_alloc_parent_domain(3)): objects that are made in it can use the memory
- * regions of that one, and are used by one thread at a time ({@link ThreadDomain}), or live in memory of the caller's
- * ({@link ParentDomainAllocator}). It must be closed before both.
+ * A protection domain on top of another one (ibv_alloc_parent_domain(3)). Objects created in it can use the memory
+ * regions of the domain below. They are used by one thread at a time ({@link ThreadDomain}), or live in memory that the
+ * caller provides ({@link ParentDomainAllocator}), or both. A parent domain must be closed before its thread domain and
+ * the domain below.
  */
 public final class ParentDomain extends ProtectionDomain {
     private final ProtectionDomain below;
@@ -75,27 +76,27 @@ public final class ParentDomain extends ProtectionDomain {
         }
     }
 
-    /** The domain that it is over. */
+    /** {@return the protection domain below this one} */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return below;
     }
 
-    /** What it was made with. */
+    /** {@return the attributes that this domain was allocated with} */
     public ParentDomainAttributes attributes() {
         life().ensureOpen();
         return attributes;
     }
 
     /**
-     * Refused: a parent domain is made over a protection domain itself.
+     * Not supported: a parent domain can be allocated only on top of a plain protection domain.
      *
      * @throws IllegalArgumentException always
      */
     @Override
     public ParentDomain allocateParentDomain(ParentDomainAttributes other) {
         life().ensureOpen();
-        throw new IllegalArgumentException("a parent domain is made over a protection domain, not over " + this);
+        throw new IllegalArgumentException("a parent domain needs a plain protection domain below it, not " + this);
     }
 
     @Override

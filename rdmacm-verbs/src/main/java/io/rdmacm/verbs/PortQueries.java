@@ -27,9 +27,12 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
-/** The queries of a port, its GIDs, its partition keys and the addresses behind it, for {@link VerbsContext}. */
+/**
+ * The queries of {@link VerbsContext} that concern a port: its attributes, GIDs and partition keys, and Ethernet
+ * address resolution.
+ */
 final class PortQueries {
-    // Older drivers: they fill what their struct had.
+    // For drivers without the extended query: they fill the shorter struct of their time.
     private static final NativeFunction QUERY_PORT = NativeFunction.of("ibv_query_port");
     private static final NativeFunction QUERY_GID = NativeFunction.of("ibv_query_gid");
     private static final NativeFunction QUERY_GID_EX = NativeFunction.of("_ibv_query_gid_ex");
@@ -40,7 +43,7 @@ final class PortQueries {
     private static final int MAC_BYTES = 6;
     private static final int NO_VLAN = 0xffff;
     private static final int MAX_PKEY = 0xffff;
-    // more than any device has: who asks for more gets room for these
+    // more than any device has; caps the memory that is allocated for a larger request
     private static final int MOST_GIDS = 1 << 16;
 
     private PortQueries() {
@@ -73,7 +76,10 @@ final class PortQueries {
         }
     }
 
-    /** The C function leaves errno as it was; the newer one, which it calls, tells the reason. */
+    /**
+     * Finds out why a query failed: {@code ibv_query_gid} does not set errno, but {@code ibv_query_gid_ex} returns the
+     * error number.
+     */
     private static RdmaException gidError(long context, int port, int index, Arena arena) throws RdmaException {
         long entry = arena.allocate(ibv_gid_entry.layout()).address();
         int error = QUERY_GID_EX.callInt(context, port, index, entry, 0, ibv_gid_entry.sizeof());
@@ -93,7 +99,7 @@ final class PortQueries {
 
     static List<GidEntry> queryGidTable(long context, int maxEntries) throws RdmaException {
         if (maxEntries < 0) {
-            throw new IllegalArgumentException("a table of " + maxEntries + " GIDs");
+            throw new IllegalArgumentException("maxEntries must not be negative: " + maxEntries);
         }
         try (Arena arena = Arena.ofConfined()) {
             long size = ibv_gid_entry.sizeof();
@@ -124,7 +130,7 @@ final class PortQueries {
     static int partitionKeyIndex(long context, int port, int key) throws RdmaException {
         Arguments.requirePort(port);
         if (key < 0 || key > MAX_PKEY) {
-            throw new IllegalArgumentException("a partition key has 16 bits: " + key);
+            throw new IllegalArgumentException("a partition key is a 16-bit number, not " + key);
         }
         short wanted = NetworkOrder.toNetwork((short) key);
         int index = GET_PKEY_INDEX.callInt(context, port, Short.toUnsignedLong(wanted));
@@ -159,7 +165,7 @@ final class PortQueries {
 
     private static void requireIndex(int index) {
         if (index < 0) {
-            throw new IllegalArgumentException("an index from 0 on, not " + index);
+            throw new IllegalArgumentException("the index must not be negative: " + index);
         }
     }
 }

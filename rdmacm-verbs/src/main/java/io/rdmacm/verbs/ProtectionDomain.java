@@ -20,8 +20,9 @@ import io.rdmacm.verbs.work.MemoryAdvice;
 import io.rdmacm.verbs.work.MemoryWindowType;
 
 /**
- * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): queue pairs can use the memory regions of their own
- * domain only. All methods are safe for use by several threads.
+ * A protection domain ({@code struct ibv_pd}, ibv_alloc_pd(3)): the memory regions, queue pairs, shared receive queues
+ * and address handles that may be used together. A queue can access only memory regions, memory windows and address
+ * handles of its own domain. All methods are thread-safe.
  */
 public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     private static final NativeFunction ALLOC_PD = NativeFunction.of("ibv_alloc_pd");
@@ -31,8 +32,8 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     private final VerbsContext context;
     private final boolean imported;
-    // The send queues that may be copying out of a region right now, see MemoryRegion.close(). Those of a parent domain
-    // use the regions of the domain below it: they share the list.
+    // The send queues that may be copying inline data out of a region right now, see MemoryRegion.destroy(). A parent
+    // domain shares the list of the domain below it, because its queues use the regions of that one.
     private final List<BiasedLock> sendQueues;
 
     private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
@@ -42,7 +43,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         this.sendQueues = new CopyOnWriteArrayList<>();
     }
 
-    /** For a parent domain. */
+    /** Creates a parent domain. */
     ProtectionDomain(ProtectionDomain below, Lifetime life, long address) {
         super(life, address, ibv_pd.sizeof());
         this.context = below.context;
@@ -62,24 +63,30 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         return new ProtectionDomain(context, life, address, true);
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context that this domain was allocated from} */
     public final VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
-    /** The kernel's number of it, for {@link VerbsContext#importProtectionDomain} ({@code ibv_pd.handle}). */
+    /**
+     * {@return the kernel's handle of this domain, for {@link VerbsContext#importProtectionDomain}
+     * ({@code ibv_pd.handle})}
+     */
     public final int kernelHandle() {
         return intMember(ibv_pd.handle$offset());
     }
 
     /**
-     * Allocates memory, zeroed and aligned to a page, and registers it; both end with the region's close
-     * ({@code ibv_reg_mr}).
+     * Allocates zeroed, page-aligned memory and registers it ({@code ibv_reg_mr}, ibv_reg_mr(3)). Closing the region
+     * deregisters and frees the memory.
      *
-     * @param bytes how many, at least 1; may be more than 2 GiB
-     * @param access what it may be used for; local read always is
-     * @throws RdmaException ENOMEM, when the limit of locked memory is reached
+     * @param bytes the size in bytes, at least 1; may exceed 2 GiB
+     * @param access what the memory may be used for; local read access is always granted
+     * @return the new region, which owns its memory
+     * @throws IllegalArgumentException if the size is not positive, or the access flags need
+     *         {@link AccessFlag#LOCAL_WRITE} and lack it
+     * @throws RdmaException ENOMEM if the limit of locked memory is reached
      */
     @CFunction("ibv_reg_mr")
     public final MemoryRegion allocate(long bytes, AccessFlag... access) throws RdmaException {
@@ -87,17 +94,20 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * Registers memory of the caller's ({@code ibv_reg_mr}): native memory of any arena, or a slice of it. The arena
-     * must not be closed before the region is: the device would go on using the memory. A region of an automatic or the
-     * global arena keeps its memory alive by itself.
+     * Registers memory of the caller ({@code ibv_reg_mr}, ibv_reg_mr(3)): native memory of any arena, or a slice of it.
+     * The arena must stay open until the region has been closed, because the device would go on accessing the memory. A
+     * region keeps memory of an automatic arena alive by itself.
      *
-     * @param memory native, not empty, and not read-only when anything but local and remote reads are allowed; with
-     *        {@link AccessFlag#ZERO_BASED} it begins with a page
-     * @param access what it may be used for; local read always is
+     * @param memory native memory, not empty; must not be read-only if the access flags allow anything to write to it.
+     *         With {@link AccessFlag#ZERO_BASED} it must start at a page boundary
+     * @param access what the memory may be used for; local read access is always granted
+     * @return the new region
      * @throws IllegalArgumentException for memory of the Java heap, empty memory, memory of a closed arena, or access
-     *         flags that need {@link AccessFlag#LOCAL_WRITE} without it
-     * @throws RdmaUnsupportedException with {@link AccessFlag#ON_DEMAND} on a device that has no on-demand paging
-     * @throws RdmaException ENOMEM, when the limit of locked memory is reached; EINVAL
+     *         flags that need {@link AccessFlag#LOCAL_WRITE} and lack it
+     * @throws RdmaUnsupportedException with {@link AccessFlag#ON_DEMAND} if the device does not support on-demand
+     *         paging
+     * @throws RdmaException ENOMEM if the limit of locked memory is reached; EINVAL if the device refuses the access
+     *         flags
      */
     @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
     public final MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
@@ -105,14 +115,17 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * As {@link #register}, known to devices by another address than the processor's ({@code ibv_reg_mr_iova},
-     * ibv_reg_mr(3)).
+     * Registers memory of the caller as {@link #register(MemorySegment, AccessFlag...)} does, but lets work requests
+     * address it by another address than the processor's ({@code ibv_reg_mr_iova}, ibv_reg_mr(3)).
      *
-     * @param memory native and not empty
-     * @param deviceAddress the address of its first byte for work requests; within a page at the same place as the
-     *        memory
-     * @param access what it may be used for; local read always is
-     * @throws RdmaException EINVAL when the address is at another place within its page
+     * @param memory native memory, not empty
+     * @param deviceAddress the address of its first byte in work requests; must have the same offset within a page as
+     *         the memory
+     * @param access what the memory may be used for; local read access is always granted
+     * @return the new region
+     * @throws IllegalArgumentException as for {@link #register(MemorySegment, AccessFlag...)}
+     * @throws RdmaException EINVAL if the two addresses have different offsets within a page; ENOMEM if the limit of
+     *         locked memory is reached
      */
     @CFunction({"ibv_reg_mr_iova", "ibv_reg_mr_iova2"})
     public final MemoryRegion registerAt(MemorySegment memory, long deviceAddress, AccessFlag... access)
@@ -121,14 +134,17 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * Registers all memory of the process at once, for a device with implicit on-demand paging ({@code ibv_reg_mr} from
-     * NULL on, SIZE_MAX bytes, {@link AccessFlag#ON_DEMAND}): nothing is pinned, and memory that comes later belongs to
-     * it too.
+     * Registers all memory of the process at once, on a device with implicit on-demand paging ({@code ibv_reg_mr} with
+     * address NULL, length SIZE_MAX and {@link AccessFlag#ON_DEMAND}, ibv_reg_mr(3)). Nothing is pinned, and memory
+     * that the process allocates later is included.
      *
-     * @param access what it may be used for; local read always is, and ON_DEMAND need not be named
-     * @throws IllegalArgumentException for ZERO_BASED and HUGETLB, and access flags that need
-     *         {@link AccessFlag#LOCAL_WRITE} without it
-     * @throws RdmaUnsupportedException when the device has no implicit on-demand paging
+     * @param access what the memory may be used for; local read access is always granted, and
+     *         {@link AccessFlag#ON_DEMAND} is implied
+     * @return the new region
+     * @throws IllegalArgumentException for {@link AccessFlag#ZERO_BASED} and {@link AccessFlag#HUGETLB}, and for access
+     *         flags that need {@link AccessFlag#LOCAL_WRITE} and lack it
+     * @throws RdmaUnsupportedException if the device does not support implicit on-demand paging
+     * @throws RdmaException ENOMEM if the device has no more memory regions
      */
     @CFunction({"ibv_reg_mr", "ibv_reg_mr_iova2"})
     public final ImplicitMemoryRegion registerAllMemory(AccessFlag... access) throws RdmaException {
@@ -136,15 +152,22 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * Registers memory of another device, which has a dma-buf for it ({@code ibv_reg_dmabuf_mr}, ibv_reg_mr(3)).
+     * Registers memory of another device, such as a GPU, that is exported as a dma-buf ({@code ibv_reg_dmabuf_mr},
+     * ibv_reg_mr(3)).
      *
-     * @param fd the file descriptor of the dma-buf; stays the caller's
-     * @param offset where the region begins in it, in bytes
-     * @param length in bytes
-     * @param deviceAddress the address of its first byte for work requests; within a page at the same place as the
-     *        offset
-     * @param access what it may be used for; local read always is
-     * @throws RdmaUnsupportedException when the device cannot do it
+     * @param fd the file descriptor of the dma-buf; remains the caller's to close
+     * @param offset the offset of the region in the dma-buf, in bytes
+     * @param length the length of the region in bytes
+     * @param deviceAddress the address of its first byte in work requests; must have the same offset within a page as
+     *         {@code offset}
+     * @param access what the memory may be used for: {@link AccessFlag#LOCAL_WRITE}, the remote flags and
+     *         {@link AccessFlag#RELAXED_ORDERING}; local read access is always granted
+     * @return the new region, whose memory this process cannot access through it
+     * @throws IllegalArgumentException if the file descriptor or the offset is negative, the length is not positive, or
+     *         the access flags need {@link AccessFlag#LOCAL_WRITE} and lack it
+     * @throws RdmaUnsupportedException if the driver does not support dma-bufs
+     * @throws RdmaException EBADF or EINVAL if the file descriptor is not that of a dma-buf, or the offsets do not
+     *         match
      */
     @CFunction("ibv_reg_dmabuf_mr")
     public final MemoryRegion registerDmaBuf(int fd, long offset, long length, long deviceAddress,
@@ -153,13 +176,18 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * Registers memory on the device itself ({@code ibv_reg_dm_mr}, ibv_alloc_dm(3)). The region begins with the
-     * address 0.
+     * Registers memory on the device itself ({@code ibv_reg_dm_mr}, ibv_alloc_dm(3)). Work requests address the region
+     * from 0.
      *
-     * @param memory of the same context
-     * @param offset where the region begins in it, in bytes
-     * @param length in bytes
-     * @param access what it may be used for, {@link AccessFlag#ZERO_BASED} among it
+     * @param memory device memory of the same context
+     * @param offset the offset of the region in the device memory, in bytes
+     * @param length the length of the region in bytes
+     * @param access what the memory may be used for; must include {@link AccessFlag#ZERO_BASED}
+     * @return the new region, whose memory this process cannot access through it
+     * @throws IllegalArgumentException without {@link AccessFlag#ZERO_BASED}, or if the memory is of another context
+     * @throws IndexOutOfBoundsException if the range exceeds the device memory
+     * @throws RdmaUnsupportedException if the driver cannot register device memory
+     * @throws RdmaException EINVAL if the device refuses the range or the access flags; ENOMEM
      */
     @CFunction("ibv_reg_dm_mr")
     public final MemoryRegion register(DeviceMemory memory, long offset, long length, AccessFlag... access)
@@ -168,10 +196,12 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A region of no memory ({@code ibv_alloc_null_mr}, ibv_alloc_null_mr(3)): what is written to it by its local key
-     * is dropped, what is read is zero, at any offset.
+     * Allocates a null memory region ({@code ibv_alloc_null_mr}, ibv_alloc_null_mr(3)): data written to it through its
+     * local key is discarded, and reads return zeros, at any offset. It has no remote key.
      *
-     * @throws RdmaUnsupportedException when the device has none
+     * @return the new region
+     * @throws RdmaUnsupportedException if the device has no null regions
+     * @throws RdmaException ENOMEM if the device has no more memory regions
      */
     @CFunction("ibv_alloc_null_mr")
     public final MemoryRegion allocateNullRegion() throws RdmaException {
@@ -179,11 +209,14 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A region that another context over the same device made, by its number ({@code ibv_import_mr}, ibv_import_mr(3)).
-     * Its close lets go of it only; it ends with that of the other, which must come last.
+     * Imports a memory region that was registered by another context of the same device ({@code ibv_import_mr},
+     * ibv_import_mr(3)). Closing the imported region releases only this reference; the region itself is deregistered
+     * when the original is closed, which must happen last.
      *
-     * @param kernelHandle what {@link MemoryRegion#kernelHandle()} of the other tells
-     * @throws RdmaUnsupportedException when the driver cannot import
+     * @param kernelHandle the {@link MemoryRegion#kernelHandle()} of the original
+     * @return the imported region, whose memory this process cannot access through it
+     * @throws RdmaUnsupportedException if the driver cannot import memory regions
+     * @throws RdmaException if the device has no memory region with this handle
      */
     @CFunction("ibv_import_mr")
     public final MemoryRegion importRegion(int kernelHandle) throws RdmaException {
@@ -191,13 +224,16 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * Says what will be done with parts of memory regions ({@code ibv_advise_mr}, ibv_advise_mr(3)).
+     * Advises the device on how parts of memory regions will be used ({@code ibv_advise_mr}, ibv_advise_mr(3)).
      *
-     * @param advice what
-     * @param flush whether it is done when this returns
-     * @param ranges of regions of this domain, at least one
-     * @throws RdmaUnsupportedException when the device takes no advice
-     * @throws RdmaException EFAULT when a region is not of {@link AccessFlag#ON_DEMAND}
+     * @param advice what to do with the memory
+     * @param flush whether to return only when it has been done
+     * @param ranges one or more ranges of regions of this domain
+     * @throws IllegalArgumentException without a range
+     * @throws IndexOutOfBoundsException if a range exceeds its region
+     * @throws RdmaUnsupportedException if the driver does not take advice
+     * @throws RdmaException EFAULT if a region was not registered with {@link AccessFlag#ON_DEMAND} or part of a range
+     *         is not mapped; EPERM if a region is not writable and the advice requires it
      */
     @CFunction("ibv_advise_mr")
     public final void advise(MemoryAdvice advice, boolean flush, MemoryRange... ranges) throws RdmaException {
@@ -210,10 +246,12 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new memory window ({@code ibv_alloc_mw}, ibv_alloc_mw(3)).
+     * Allocates a memory window, which is not bound yet ({@code ibv_alloc_mw}, ibv_alloc_mw(3)).
      *
-     * @param type how it will be bound
-     * @throws RdmaUnsupportedException when the device has none of that type
+     * @param type how the window will be bound
+     * @return the new window
+     * @throws RdmaUnsupportedException if the device has no memory windows of this type
+     * @throws RdmaException ENOMEM if the device has no more of them
      */
     @CFunction("ibv_alloc_mw")
     public final MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
@@ -222,11 +260,14 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A protection domain over this one, whose objects are used by one thread only or live in memory of the caller's
-     * ({@code ibv_alloc_parent_domain}, ibv_alloc_parent_domain(3)).
+     * Allocates a parent domain: a protection domain on top of this one whose objects are used by one thread at a time,
+     * or live in memory that the caller provides ({@code ibv_alloc_parent_domain}, ibv_alloc_parent_domain(3)).
      *
-     * @param attributes what it is made with
-     * @throws RdmaUnsupportedException when the device has none
+     * @param attributes the thread domain and the allocator, both optional
+     * @return the new domain
+     * @throws IllegalArgumentException if the thread domain is of another context
+     * @throws RdmaUnsupportedException if the driver has no parent domains
+     * @throws RdmaException ENOMEM
      */
     @CFunction("ibv_alloc_parent_domain")
     public ParentDomain allocateParentDomain(ParentDomainAttributes attributes) throws RdmaException {
@@ -235,12 +276,14 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new queue pair, in the state RESET ({@code ibv_create_qp}, or {@code ibv_create_qp_ex} where the attributes
-     * need it).
+     * Creates a queue pair in the RESET state ({@code ibv_create_qp}, or {@code ibv_create_qp_ex} if the attributes
+     * need it; ibv_create_qp(3), ibv_create_qp_ex(3)).
      *
-     * @param attributes whose queues are of the same context
-     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM; EPERM for raw packets without the right
-     * @throws RdmaUnsupportedException when the device has not what the attributes ask for
+     * @param attributes the attributes of the queue pair; their completion queues must be of the same context
+     * @return the new queue pair
+     * @throws RdmaException EINVAL if a size exceeds the limits of the device, which the message then names; ENOMEM;
+     *         EPERM for a raw packet queue pair without the capability CAP_NET_RAW
+     * @throws RdmaUnsupportedException if the device lacks a feature that the attributes ask for
      */
     @CFunction({"ibv_create_qp", "ibv_create_qp_ex"})
     public final QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
@@ -249,12 +292,14 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new shared receive queue ({@code ibv_create_srq}; of the types XRC and TM {@code ibv_create_srq_ex}).
+     * Creates a shared receive queue ({@code ibv_create_srq}, or {@code ibv_create_srq_ex} for the types XRC and TM;
+     * ibv_create_srq(3), ibv_create_srq_ex(3)).
      *
-     * @param attributes whose completion queue and XRC domain are of the same context
-     * @throws IllegalArgumentException when one of these is missing
-     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
-     * @throws RdmaUnsupportedException when the device has none of that type
+     * @param attributes the attributes of the queue; their completion queue and XRC domain must be of the same context
+     * @return the new queue
+     * @throws IllegalArgumentException if the type needs a completion queue or an XRC domain that is missing
+     * @throws RdmaException EINVAL if a size exceeds the limits of the device, which the message then names; ENOMEM
+     * @throws RdmaUnsupportedException if the device has no shared receive queues of this type
      */
     @CFunction({"ibv_create_srq", "ibv_create_srq_ex"})
     public final SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
@@ -264,14 +309,15 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new work queue, in the state RESET ({@code ibv_create_wq}).
+     * Creates a receive work queue in the RESET state ({@code ibv_create_wq}, ibv_create_wq(3)).
      *
-     * @param queue where its finished receives are reported; of the same context
-     * @param maxRequests how many receives can be outstanding, at least 1; the device may give more
-     * @param maxScatterGather how many scatter/gather entries a receive may have, at least 1
-     * @param flags what it does with packets
-     * @throws RdmaUnsupportedException when the device has no work queues
-     * @throws RdmaException EINVAL when a size is above the device's; ENOMEM
+     * @param queue the completion queue for its receives, of the same context
+     * @param maxRequests the number of receives that can be outstanding, at least 1; the device may round it up
+     * @param maxScatterGather the number of scatter/gather entries that a receive can have, at least 1
+     * @param flags how the queue treats packets
+     * @return the new work queue
+     * @throws RdmaUnsupportedException if the device has no work queues
+     * @throws RdmaException EINVAL if a size exceeds the limits of the device; ENOMEM
      */
     @CFunction("ibv_create_wq")
     public final WorkQueue createWorkQueue(CompletionQueue queue, int maxRequests, int maxScatterGather,
@@ -281,10 +327,12 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new address handle ({@code ibv_create_ah}).
+     * Creates an address handle ({@code ibv_create_ah}, ibv_create_ah(3)).
      *
-     * @param attributes the way; on RoCE with a global route
-     * @throws RdmaException EINVAL when the device knows no such way
+     * @param attributes the destination and the route to it; RoCE requires a global route
+     * @return the new address handle
+     * @throws RdmaException EINVAL if the device cannot use these attributes; on RoCE another
+     *         error number if the destination cannot be resolved
      */
     @CFunction("ibv_create_ah")
     public AddressHandle createAddressHandle(AddressAttributes attributes) throws RdmaException {
@@ -293,13 +341,15 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * A new address handle to whom a datagram came from ({@code ibv_create_ah_from_wc}).
+     * Creates an address handle to the sender of a datagram ({@code ibv_create_ah_from_wc}, ibv_create_ah_from_wc(3)).
      *
-     * @param received the current one is the completion of the datagram
-     * @param header the global route header: the first 40 bytes of the receive buffer
-     * @param port the port of this device that it came in by, from 1 on
-     * @throws IllegalArgumentException when the completion is not of a message that came well
-     * @throws RdmaException when the header tells no way back
+     * @param received completions whose current one is that of the datagram
+     * @param header the global route header, that is, the first 40 bytes of the receive buffer
+     * @param port the number of the local port on which the datagram arrived, from 1
+     * @return the new address handle
+     * @throws IllegalArgumentException if the completion is not that of a successful receive, or the header is shorter
+     *         than 40 bytes
+     * @throws RdmaException if no route back can be derived from the header
      */
     @CFunction("ibv_create_ah_from_wc")
     public AddressHandle createAddressHandle(WorkCompletions received, MemorySegment header, int port)
@@ -326,7 +376,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         sendQueues.remove(queue);
     }
 
-    /** Refuses an object of another context. */
+    /** Rejects an object of another context. */
     final void requireSameContext(String what, VerbsContext its) {
         if (its != context()) {
             throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
@@ -334,12 +384,15 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         }
     }
 
-    /** Whether {@link #awaitPosts} of this domain waits for posts in another one: the same, or a parent domain. */
+    /**
+     * Returns whether {@link #awaitPosts} of this domain also waits for posts in another one: the same, or a parent
+     * domain.
+     */
     boolean sharesPosts(ProtectionDomain other) {
         return other != null && sendQueues == other.sendQueues;
     }
 
-    /** Returns when no thread is any longer inside a post that began before. */
+    /** Waits until all posts that were in progress at the call have returned. */
     void awaitPosts() {
         sendQueues.forEach(BiasedLock::awaitQuiet);
     }

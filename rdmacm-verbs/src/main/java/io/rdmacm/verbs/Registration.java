@@ -9,26 +9,26 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * What a memory region is registered for right now; {@link MemoryRegion#reregister} replaces it.
+ * What a memory region is registered for at the moment; {@link MemoryRegion#reregister} replaces it.
  *
  * @param domain the protection domain
- * @param memory null when the processor cannot reach it by this object
- * @param access what it may be used for
- * @param start the address that devices know its first byte by
- * @param length in bytes
+ * @param memory the memory; null if this process cannot access it through the region
+ * @param access what the region may be used for
+ * @param start the address of its first byte for the device
+ * @param length the length in bytes
  * @param localKey the lkey
  * @param remoteKey the rkey
  */
 record Registration(ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access, long start, long length,
         int localKey, int remoteKey) {
-    /** With the keys of the C object. */
+    /** Returns a registration with the keys of the C object. */
     static Registration of(long region, ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access,
             long start, long length) {
         return new Registration(domain, memory, access, start, length,
                 Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()));
     }
 
-    /** Whether a processor's pointer and the device's address are the same: inline data needs that. */
+    /** Returns whether the addresses of the processor and of the device are the same, as inline data requires. */
     boolean isIdentity() {
         return memory != null && memory.address() == start;
     }

@@ -16,8 +16,8 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * What {@link MemoryRegion#reregister} changes ({@code enum ibv_rereg_mr_flags}, ibv_rereg_mr(3)); what is not named
- * stays. Immutable.
+ * A change for {@link MemoryRegion#reregister} ({@code enum ibv_rereg_mr_flags}, ibv_rereg_mr(3)). What is not set
+ * stays as it is. Immutable: the setters return a changed copy.
  */
 public final class Reregistration {
     private static final NativeFunction REREG_MR = NativeFunction.of("ibv_rereg_mr");
@@ -32,35 +32,54 @@ public final class Reregistration {
         this.access = access;
     }
 
-    /** Nothing yet. */
+    /** {@return a change with nothing set yet} */
     public static Reregistration change() {
         return new Reregistration(null, null, null);
     }
 
-    /** Other memory of the caller's ({@code IBV_REREG_MR_CHANGE_TRANSLATION}), under its own address. */
+    /**
+     * Sets new memory of the caller, which the region then has under its own address
+     * ({@code IBV_REREG_MR_CHANGE_TRANSLATION}).
+     *
+     * @param other native memory, not empty; the caller must keep it valid until the region is closed
+     * @return a copy of this change with the memory
+     * @throws IllegalArgumentException for memory of the Java heap, empty memory, or memory of a closed arena
+     */
     public Reregistration memory(MemorySegment other) {
         return new Reregistration(MemoryRegionFactory.checkMemory(other, Set.of()), domain, access);
     }
 
-    /** Another protection domain of the same context ({@code IBV_REREG_MR_CHANGE_PD}). */
+    /**
+     * Sets a new protection domain ({@code IBV_REREG_MR_CHANGE_PD}).
+     *
+     * @param other another protection domain of the same context
+     * @return a copy of this change with the protection domain
+     * @throws IllegalStateException if the domain is closed
+     */
     public Reregistration protectionDomain(ProtectionDomain other) {
         other.life().ensureOpen();
         return new Reregistration(memory, other, access);
     }
 
-    /** Other uses ({@code IBV_REREG_MR_CHANGE_ACCESS}). */
+    /**
+     * Sets new access flags ({@code IBV_REREG_MR_CHANGE_ACCESS}).
+     *
+     * @param other what the memory may be used for; replaces the old flags
+     * @return a copy of this change with the access flags
+     * @throws IllegalArgumentException if the access flags need {@link AccessFlag#LOCAL_WRITE} and lack it
+     */
     public Reregistration access(AccessFlag... other) {
         return new Reregistration(memory, domain, MemoryRegionFactory.checkAccess(Set.copyOf(Arrays.asList(other))));
     }
 
-    /** Inside the region: nobody else changes it, and it does not close. */
+    /** Applies the change. The caller holds the region's lock and has entered its lifetime. */
     void apply(MemoryRegion region) throws RdmaException {
         Registration old = region.now();
         check(region, old);
         ProtectionDomain newDomain = domain == null ? old.domain() : domain;
         Set<AccessFlag> newAccess = access == null ? old.access() : access;
         MemorySegment newMemory = memory == null ? old.memory() : MemoryRegionFactory.checkMemory(memory, newAccess);
-        // Until the outcome is known, neither domain may close.
+        // Until the outcome is known, neither domain may be closed.
         boolean moves = newDomain != old.domain();
         if (moves) {
             region.life().addParent(newDomain.life());
@@ -95,10 +114,10 @@ public final class Reregistration {
             throw new IllegalArgumentException("nothing to change: call memory, protectionDomain or access");
         }
         if (region.origin() == MemoryRegion.Origin.PART) {
-            throw new IllegalStateException(region + " is part of an implicit region: it cannot be changed");
+            throw new IllegalStateException(region + " is part of an implicit region and cannot be reregistered");
         }
         if (old.memory() == null) {
-            throw new IllegalStateException(region + " is not memory of this process: it cannot be changed");
+            throw new IllegalStateException(region + " is not memory of this process and cannot be reregistered");
         }
         if (domain != null && domain.context() != old.domain().context()) {
             throw new IllegalArgumentException("the protection domain belongs to another context than the region: "
@@ -112,7 +131,7 @@ public final class Reregistration {
                 | (access == null ? 0 : Rdma.IBV_REREG_MR_CHANGE_ACCESS());
     }
 
-    /** What the region is after a call ({@code enum ibv_rereg_mr_err_code}). */
+    /** Translates the result of the call ({@code enum ibv_rereg_mr_err_code}) into the state of the region after it. */
     private static ReregistrationException.Outcome outcome(int result, int errno) {
         if (result == 0 || result == Rdma.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
             return ReregistrationException.Outcome.CHANGED;

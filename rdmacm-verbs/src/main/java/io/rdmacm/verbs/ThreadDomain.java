@@ -13,8 +13,9 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * A promise that objects are used by one thread at a time, so that the driver takes no locks ({@code struct ibv_td},
- * ibv_alloc_td(3)): they are made in a {@link ParentDomain} that has it, which must be closed before it.
+ * A promise to use certain objects from one thread at a time only, which lets the driver do without locks
+ * ({@code struct ibv_td}, ibv_alloc_td(3)). It applies to the objects created in a {@link ParentDomain} with this
+ * thread domain. The parent domain must be closed first.
  */
 public final class ThreadDomain extends NativeObject {
     private final VerbsContext context;
@@ -36,7 +37,7 @@ public final class ThreadDomain extends NativeObject {
         return new ThreadDomain(context, life, address);
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context that the domain was allocated from} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;

@@ -8,7 +8,7 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
-/** The implementation of {@link VerbsAccess}, which loads it by its name. */
+/** The implementation of {@link VerbsAccess}, which loads this class by name. */
 final class VerbsAccessor extends VerbsAccess {
     static {
         register(new VerbsAccessor());

@@ -36,19 +36,22 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.XrcDomainFlag;
 
 /**
- * An open device ({@code struct ibv_context}, ibv_open_device(3)): protection domains, completion channels and
- * completion queues are made from it. All methods are safe for use by several threads.
+ * An open device ({@code struct ibv_context}, ibv_open_device(3)). Protection domains, completion channels, completion
+ * queues and the other objects of the device are created from it. All methods are thread-safe.
  *
- * <p>A context is either opened by {@link Device#open()}, and then is to be closed; or it belongs to librdmacm, which
- * opens each device once and keeps it: that one is had from a connection-manager id, and closing it does nothing. It
- * ends by itself when its device was removed and nothing uses it any more: then it is closed.
+ * <p>There are two kinds of contexts. One that was opened by {@link Device#open()} must be closed. One that was
+ * obtained from a connection manager id belongs to librdmacm, which opens each device once and keeps it open; closing
+ * such a context has no effect. It counts as closed as soon as its device has been removed and nothing uses it any
+ * more.
+ *
+ * <p>Most methods that reach the kernel fail with EIO once the device has been removed.
  */
 public final class VerbsContext extends NativeObject {
     private static final NativeFunction CLOSE_DEVICE = NativeFunction.of("ibv_close_device");
     private static final Map<Long, VerbsContext> OF_LIBRDMACM = new ConcurrentHashMap<>();
 
     private final String deviceName;
-    // the kernel's number of the device, which is never used again; -1 when it is not known
+    // the kernel's index of the device, which is never reused; -1 if it is not known
     private final int deviceIndex;
     private final boolean owned;
     private final boolean postsInUserSpace;
@@ -65,7 +68,7 @@ public final class VerbsContext extends NativeObject {
         this.postsInUserSpace = DriverQuirks.postsInUserSpace(name);
         life.describe(() -> name);
         if (!owned) {
-            // not otherwise: the life of an object that can be lost must not refer to it
+            // Only here: the lifetime of an object that can leak must not refer to it, or the leak would go undetected.
             life.whenEnded(events::abandon);
         }
     }
@@ -75,7 +78,7 @@ public final class VerbsContext extends NativeObject {
         return new VerbsContext(life, life.create(creator), true, -1);
     }
 
-    /** Returns the context that an id of librdmacm is bound to. The same context gives the same object. */
+    /** Returns the context that an id of librdmacm is bound to; always the same object for the same context. */
     static VerbsContext ofConnectionManager(long address, Supplier<ContextPin> pin) {
         int index = indexAt(address);
         return OF_LIBRDMACM.compute(address, (a, known) -> {
@@ -83,14 +86,14 @@ public final class VerbsContext extends NativeObject {
                 return known;
             }
             if (known != null) {
-                // the context of a device that was removed
+                // its device was removed, and C has reused the address
                 known.life().replaced();
             }
             return new VerbsContext(Lifetime.beginPinned(VerbsContext.class, pin.get()), a, false, index);
         });
     }
 
-    /** Returns the kernel's number of the device of a context, which is never used again; -1 when it is not known. */
+    /** Returns the kernel's index of the device of a context, which is never reused; -1 if it is not known. */
     static int indexAt(long address) {
         return Device.indexOf(nativeDevice(address));
     }
@@ -99,21 +102,22 @@ public final class VerbsContext extends NativeObject {
         return Memory.getLong(address + ibv_context.device$offset());
     }
 
-    /** Returns whether a post never enters the kernel. */
+    /** Returns whether posting never enters the kernel. */
     boolean postsInUserSpace() {
         return postsInUserSpace;
     }
 
-    /** The name of the device, such as {@code rxe0} ({@code ibv_get_device_name}). */
+    /** {@return the name of the device, such as {@code rxe0} ({@code ibv_get_device_name})} */
     public String deviceName() {
         life().ensureOpen();
         return deviceName;
     }
 
     /**
-     * A new protection domain ({@code ibv_alloc_pd}).
+     * Allocates a protection domain ({@code ibv_alloc_pd}, ibv_alloc_pd(3)).
      *
-     * @throws RdmaException ENOMEM, when the device has no more
+     * @return the new domain
+     * @throws RdmaException ENOMEM if the device has no more protection domains
      */
     @CFunction("ibv_alloc_pd")
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
@@ -121,11 +125,14 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A protection domain that another context over the same device made, by its number ({@code ibv_import_pd},
-     * ibv_import_pd(3)). Its close lets go of it only; it ends with that of the other, which must come last.
+     * Imports a protection domain that was allocated by another context of the same device ({@code ibv_import_pd},
+     * ibv_import_pd(3)). Closing the imported domain releases only this reference; the domain itself is freed when the
+     * original is closed, which must happen last.
      *
-     * @param kernelHandle what {@link ProtectionDomain#kernelHandle()} of the other tells
-     * @throws RdmaUnsupportedException when the driver cannot import
+     * @param kernelHandle the {@link ProtectionDomain#kernelHandle()} of the original
+     * @return the imported domain
+     * @throws RdmaUnsupportedException if the driver cannot import protection domains
+     * @throws RdmaException if the device has no protection domain with this handle
      */
     @CFunction("ibv_import_pd")
     public ProtectionDomain importProtectionDomain(int kernelHandle) throws RdmaException {
@@ -133,12 +140,13 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * Memory on the device ({@code ibv_alloc_dm}, ibv_alloc_dm(3)).
+     * Allocates memory on the device ({@code ibv_alloc_dm}, ibv_alloc_dm(3)).
      *
-     * @param bytes how many, at least 1 and at most {@link DeviceAttributesEx#maxDeviceMemory}
-     * @param logAlignment it begins on a multiple of two to this power
-     * @throws RdmaUnsupportedException when the device has none
-     * @throws RdmaException ENOMEM, when it has not so much
+     * @param bytes the size in bytes, from 1 to {@link DeviceAttributesEx#maxDeviceMemory}
+     * @param logAlignment the base-2 logarithm of the alignment of its first byte, 0 to 63
+     * @return the new device memory
+     * @throws RdmaUnsupportedException if the device has no such memory
+     * @throws RdmaException ENOMEM if the device does not have enough memory left
      */
     @CFunction("ibv_alloc_dm")
     public DeviceMemory allocateDeviceMemory(long bytes, int logAlignment) throws RdmaException {
@@ -147,11 +155,14 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * Device memory that another context over the same device made, by its number ({@code ibv_import_dm},
-     * ibv_import_dm(3)). Its close lets go of it only; it ends with that of the other, which must come last.
+     * Imports device memory that was allocated by another context of the same device ({@code ibv_import_dm},
+     * ibv_import_dm(3)). Closing the imported memory releases only this reference; the memory itself is freed when the
+     * original is closed, which must happen last.
      *
-     * @param kernelHandle what {@link DeviceMemory#kernelHandle()} of the other tells
-     * @throws RdmaUnsupportedException when the driver cannot import
+     * @param kernelHandle the {@link DeviceMemory#kernelHandle()} of the original
+     * @return the imported memory; its length is not known
+     * @throws RdmaUnsupportedException if the driver cannot import device memory
+     * @throws RdmaException if the device has no memory with this handle
      */
     @CFunction("ibv_import_dm")
     public DeviceMemory importDeviceMemory(int kernelHandle) throws RdmaException {
@@ -159,9 +170,11 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new thread domain ({@code ibv_alloc_td}, ibv_alloc_td(3)).
+     * Allocates a thread domain ({@code ibv_alloc_td}, ibv_alloc_td(3)).
      *
-     * @throws RdmaUnsupportedException when the device has none
+     * @return the new domain
+     * @throws RdmaUnsupportedException if the driver has no thread domains
+     * @throws RdmaException ENOMEM if the device has no more of them
      */
     @CFunction("ibv_alloc_td")
     public ThreadDomain allocateThreadDomain() throws RdmaException {
@@ -169,9 +182,10 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new completion channel ({@code ibv_create_comp_channel}).
+     * Creates a completion channel ({@code ibv_create_comp_channel}, ibv_create_comp_channel(3)).
      *
-     * @throws RdmaException EMFILE, when the limit of open files is reached
+     * @return the new channel
+     * @throws RdmaException EMFILE if the limit of open files is reached
      */
     @CFunction("ibv_create_comp_channel")
     public CompletionChannel createCompletionChannel() throws RdmaException {
@@ -179,10 +193,13 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new completion queue without a channel: for polling only ({@code ibv_create_cq}).
+     * Creates a completion queue without a completion channel, that is, for polling only ({@code ibv_create_cq},
+     * ibv_create_cq(3)).
      *
-     * @param capacity how many completions it must hold, at least 1; the device may give more
-     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     * @param capacity the number of completions that the queue must be able to hold, at least 1; the device may round
+     *         it up
+     * @return the new queue
+     * @throws RdmaException EINVAL if the device supports no queue of this size; ENOMEM
      */
     @CFunction("ibv_create_cq")
     public CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
@@ -190,11 +207,14 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new completion queue whose events come through a channel ({@code ibv_create_cq}).
+     * Creates a completion queue whose events arrive through a completion channel ({@code ibv_create_cq},
+     * ibv_create_cq(3)).
      *
-     * @param capacity how many completions it must hold, at least 1; the device may give more
-     * @param channel of the same context
-     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     * @param capacity the number of completions that the queue must be able to hold, at least 1; the device may round
+     *         it up
+     * @param channel a channel of this context
+     * @return the new queue
+     * @throws RdmaException EINVAL if the device supports no queue of this size; ENOMEM
      */
     @CFunction("ibv_create_cq")
     public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) throws RdmaException {
@@ -202,13 +222,16 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * As {@link #createCompletionQueue(int, CompletionChannel)}, with a completion vector.
+     * Creates a completion queue whose events arrive through a completion channel, signaled by a given completion
+     * vector ({@code ibv_create_cq}, ibv_create_cq(3)).
      *
-     * @param capacity how many completions it must hold, at least 1; the device may give more
-     * @param channel of the same context
-     * @param completionVector which of the device's event vectors signals it: 0 to one less than
-     *        {@link #completionVectors()}
-     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
+     * @param capacity the number of completions that the queue must be able to hold, at least 1; the device may round
+     *         it up
+     * @param channel a channel of this context
+     * @param completionVector the completion vector that signals events of the queue, from 0 to
+     *         {@link #completionVectors()} - 1
+     * @return the new queue
+     * @throws RdmaException EINVAL if the device supports no queue of this size, or has no such vector; ENOMEM
      */
     @CFunction("ibv_create_cq")
     public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int completionVector)
@@ -219,9 +242,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new domain of extended reliable connections, for this process alone ({@code ibv_open_xrcd}).
+     * Opens a new XRC (extended reliable connected) domain that is private to this process ({@code ibv_open_xrcd},
+     * ibv_open_xrcd(3)).
      *
-     * @throws RdmaUnsupportedException when the device has no such connections
+     * @return the new domain
+     * @throws RdmaUnsupportedException if the device does not support XRC
+     * @throws RdmaException ENOMEM if the device has no more XRC domains
      */
     @CFunction("ibv_open_xrcd")
     public XrcDomain openXrcDomain() throws RdmaException {
@@ -229,14 +255,16 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * The domain of extended reliable connections that belongs to a file: processes that open the same file share it
-     * ({@code ibv_open_xrcd}).
+     * Opens the XRC domain that is associated with a file; all processes that open the same file share the domain
+     * ({@code ibv_open_xrcd}, ibv_open_xrcd(3)).
      *
-     * @param file must exist, on a local file system
-     * @param flags whether it may, or must, be a new one
-     * @throws RdmaException ENOENT when the file is not there, or has no domain yet and CREAT is not given; EEXIST when
-     *         it has one and EXCL is given
-     * @throws RdmaUnsupportedException when the device has no such connections
+     * @param file an existing file on a local file system
+     * @param flags whether the domain may, or must, be created
+     * @return the domain
+     * @throws RdmaException ENOENT if the file does not exist; EAGAIN if it has no domain yet and
+     *         {@link XrcDomainFlag#CREAT CREAT} is not given; EINVAL if it has one and {@link XrcDomainFlag#EXCL EXCL}
+     *         is given
+     * @throws RdmaUnsupportedException if the device does not support XRC
      */
     @CFunction("ibv_open_xrcd")
     public XrcDomain openXrcDomain(Path file, XrcDomainFlag... flags) throws RdmaException {
@@ -245,11 +273,14 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new completion queue whose completions are read in place ({@code ibv_create_cq_ex}).
+     * Creates an extended completion queue, whose completions are read in place ({@code ibv_create_cq_ex},
+     * ibv_create_cq_ex(3)).
      *
-     * @param attributes whose channel and parent domain are of this context
-     * @throws RdmaException EINVAL when the device has none so large, ENOMEM
-     * @throws RdmaUnsupportedException when the device has no extended completion queues, or cannot read a field
+     * @param attributes the attributes of the queue; their channel and parent domain must be of this context
+     * @return the new queue
+     * @throws RdmaException EINVAL if the device supports no queue of this size; ENOMEM
+     * @throws RdmaUnsupportedException if the driver has no extended completion queues, or cannot report one of the
+     *         requested fields
      */
     @CFunction("ibv_create_cq_ex")
     public ExtendedCompletionQueue createExtendedCompletionQueue(CompletionQueueInitAttributes attributes)
@@ -259,10 +290,14 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A new table of work queues ({@code ibv_create_rwq_ind_table}).
+     * Creates an indirection table for receive-side scaling ({@code ibv_create_rwq_ind_table},
+     * ibv_create_rwq_ind_table(3)).
      *
-     * @param queues of this context, a power of two of them; one may be there more than once
-     * @throws RdmaUnsupportedException when the device has no work queues
+     * @param queues the entries of the table: work queues of this context; their number must be a power of two, and the
+     *         same queue may occur more than once
+     * @return the new table
+     * @throws RdmaUnsupportedException if the driver has no indirection tables
+     * @throws RdmaException EINVAL if the table is larger than the device supports; ENOMEM
      */
     @CFunction("ibv_create_rwq_ind_table")
     public IndirectionTable createIndirectionTable(List<WorkQueue> queues) throws RdmaException {
@@ -270,25 +305,37 @@ public final class VerbsContext extends NativeObject {
         return IndirectionTable.create(this, queues);
     }
 
-    /** How many completion vectors the device has ({@code ibv_context.num_comp_vectors}). */
+    /** {@return the number of completion vectors of the device ({@code ibv_context.num_comp_vectors})} */
     public int completionVectors() {
         return intMember(ibv_context.num_comp_vectors$offset());
     }
 
-    /** The file descriptor of its commands, for {@link Device#importDevice} ({@code ibv_context.cmd_fd}). */
+    /**
+     * {@return the file descriptor through which commands reach the kernel, for {@link Device#importDevice}
+     * ({@code ibv_context.cmd_fd})} It belongs to this context and must not be closed.
+     */
     public int commandFd() {
         return intMember(ibv_context.cmd_fd$offset());
     }
 
-    /** What the device is, and its limits ({@code ibv_query_device}). */
+    /**
+     * Queries the attributes and limits of the device ({@code ibv_query_device}, ibv_query_device(3)).
+     *
+     * @return the attributes at the time of the call
+     * @throws RdmaException EIO if the device has been removed
+     */
     @CFunction("ibv_query_device")
     public DeviceAttributes queryDevice() throws RdmaException {
         return inside(() -> DeviceQueries.queryDevice(address()));
     }
 
     /**
-     * What the device can do beyond that ({@code ibv_query_device_ex}). Where the driver does not know the call, only
-     * the basic attributes are filled.
+     * Queries all attributes of the device, including the extended ones ({@code ibv_query_device_ex},
+     * ibv_query_device_ex(3)). If the driver does not support the extended query, only the basic attributes are filled
+     * in; all others are zero or empty.
+     *
+     * @return the attributes at the time of the call
+     * @throws RdmaException EIO if the device has been removed
      */
     @CFunction({"ibv_query_device_ex", "ibv_query_device"})
     public DeviceAttributesEx queryDeviceEx() throws RdmaException {
@@ -296,9 +343,11 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * What the device measures right now ({@code ibv_query_rt_values_ex}).
+     * Reads the clock of the device ({@code ibv_query_rt_values_ex}, ibv_query_rt_values_ex(3)).
      *
-     * @throws RdmaUnsupportedException when it has no clock that can be read
+     * @return the clock at the time of the call
+     * @throws RdmaUnsupportedException if the device has no clock that can be read
+     * @throws RdmaException EIO if the device has been removed
      */
     @CFunction("ibv_query_rt_values_ex")
     public RealTimeValues queryRealTimeValues() throws RdmaException {
@@ -306,10 +355,11 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * What a port is and the state it is in ({@code ibv_query_port}).
+     * Queries the state and the attributes of a port ({@code ibv_query_port}, ibv_query_port(3)).
      *
-     * @param port its number, beginning with 1
-     * @throws RdmaException EINVAL when the device has no such port
+     * @param port the port number, from 1
+     * @return the attributes at the time of the call
+     * @throws RdmaException EINVAL if the device has no such port
      */
     @CFunction("ibv_query_port")
     public PortAttributes queryPort(int port) throws RdmaException {
@@ -317,11 +367,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A GID of a port ({@code ibv_query_gid}).
+     * Queries an entry of the GID table of a port ({@code ibv_query_gid}, ibv_query_gid(3)).
      *
-     * @param port its number, beginning with 1
-     * @param index its place in the table, beginning with 0
-     * @return {@link Gid#isZero() zero} when that place is empty
+     * @param port the port number, from 1
+     * @param index the index in the GID table, from 0
+     * @return the GID; {@linkplain Gid#isZero() zero} if the entry is empty
+     * @throws RdmaException if there is no such port or index
      */
     @CFunction("ibv_query_gid")
     public Gid queryGid(int port, int index) throws RdmaException {
@@ -329,11 +380,14 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A GID of a port with its type and network interface ({@code ibv_query_gid_ex}).
+     * Queries an entry of the GID table of a port, with its type and network interface ({@code ibv_query_gid_ex},
+     * ibv_query_gid_ex(3)).
      *
-     * @param port its number, beginning with 1
-     * @param index its place in the table, beginning with 0
-     * @throws RdmaException ENODATA when that place is empty; EINVAL when the table is not so long
+     * @param port the port number, from 1
+     * @param index the index in the GID table, from 0
+     * @return the entry
+     * @throws RdmaException ENODATA if the entry is empty; EINVAL if the index is beyond the end of the table or there
+     *         is no such port
      */
     @CFunction({"ibv_query_gid_ex", "_ibv_query_gid_ex"})
     public GidEntry queryGidEx(int port, int index) throws RdmaException {
@@ -341,10 +395,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * All GIDs of all ports, without the empty places ({@code ibv_query_gid_table}).
+     * Queries the GID tables of all ports, leaving out empty entries ({@code ibv_query_gid_table},
+     * ibv_query_gid_table(3)).
      *
-     * @param maxEntries how many at most
-     * @throws RdmaException EINVAL when there are more
+     * @param maxEntries the largest number of entries to return
+     * @return the entries of all ports
+     * @throws RdmaException EINVAL if the tables have more entries than that
      */
     @CFunction({"ibv_query_gid_table", "_ibv_query_gid_table"})
     public List<GidEntry> queryGidTable(int maxEntries) throws RdmaException {
@@ -352,11 +408,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * A partition key of a port ({@code ibv_query_pkey}).
+     * Queries an entry of the partition key table of a port ({@code ibv_query_pkey}, ibv_query_pkey(3)).
      *
-     * @param port its number, beginning with 1
-     * @param index its place in the table, beginning with 0
-     * @return 16 bits, in the byte order of the machine
+     * @param port the port number, from 1
+     * @param index the index in the partition key table, from 0
+     * @return the partition key, 16 bits in host byte order
+     * @throws RdmaException if there is no such port or index
      */
     @CFunction("ibv_query_pkey")
     public int queryPartitionKey(int port, int index) throws RdmaException {
@@ -364,11 +421,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * The place of a partition key in the table of a port ({@code ibv_get_pkey_index}).
+     * Finds a partition key in the table of a port ({@code ibv_get_pkey_index}, ibv_get_pkey_index(3)).
      *
-     * @param port its number, beginning with 1
-     * @param key 16 bits, in the byte order of the machine
-     * @throws RdmaException when the port has no such key
+     * @param port the port number, from 1
+     * @param key the partition key, 16 bits in host byte order
+     * @return the index of the key in the table, from 0
+     * @throws RdmaException if the table does not contain the key
      */
     @CFunction("ibv_get_pkey_index")
     public int partitionKeyIndex(int port, int key) throws RdmaException {
@@ -376,13 +434,16 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * The way to whom a datagram came from ({@code ibv_init_ah_from_wc}).
+     * Derives the address of the sender of a datagram from its completion ({@code ibv_init_ah_from_wc},
+     * ibv_create_ah_from_wc(3)).
      *
-     * @param received the current one is the completion of the datagram
-     * @param header the global route header: the first 40 bytes of the receive buffer
-     * @param port the port of this device that it came in by, from 1 on
-     * @throws IllegalArgumentException when the completion is not of a message that came well
-     * @throws RdmaException when the header tells no way back
+     * @param received completions whose current one is that of the datagram
+     * @param header the global route header, that is, the first 40 bytes of the receive buffer
+     * @param port the number of the local port on which the datagram arrived, from 1
+     * @return the attributes of an address handle to the sender
+     * @throws IllegalArgumentException if the completion is not that of a successful receive, or the header is shorter
+     *         than 40 bytes
+     * @throws RdmaException if no route back can be derived from the header
      */
     @CFunction("ibv_init_ah_from_wc")
     public AddressAttributes initAddressAttributes(WorkCompletions received, MemorySegment header, int port)
@@ -391,11 +452,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * Where the destination of a route is on Ethernet ({@code ibv_resolve_eth_l2_from_gid}). Asks the network when the
-     * kernel does not know, which may take some seconds.
+     * Resolves the Ethernet address of the destination of a route ({@code ibv_resolve_eth_l2_from_gid}). If the kernel
+     * does not know the neighbor yet, it asks the network, which may take several seconds.
      *
-     * @param attributes with a global route
-     * @throws RdmaException EHOSTUNREACH when nobody answered; EINVAL
+     * @param attributes address attributes with a global route
+     * @return the MAC address and the VLAN
+     * @throws RdmaException EHOSTUNREACH if nobody answered; EINVAL if the route is not one over Ethernet
      */
     @CFunction("ibv_resolve_eth_l2_from_gid")
     public EthernetAddress resolveEthernetAddress(AddressAttributes attributes) throws RdmaException {
@@ -403,14 +465,16 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * Waits for the next asynchronous event of this context ({@code ibv_get_async_event}): of the device, of its ports,
-     * and of the objects made from this context. Any number of threads may wait.
+     * Waits for the next asynchronous event of this context: of the device, of its ports, or of an object created from
+     * this context ({@code ibv_get_async_event}, ibv_get_async_event(3)). Any number of threads may wait; each event is
+     * delivered to one of them.
      *
-     * @param timeout how long at most; zero only looks
-     * @return to be closed, which acknowledges it: the object that it names cannot be closed before
-     * @throws RdmaTimeoutException when there was no event in time
-     * @throws RdmaClosedException when the context was closed by another thread
-     * @throws InterruptedException when this thread was interrupted; no event is lost
+     * @param timeout the longest time to wait; zero checks for an event without waiting
+     * @return the event; closing it acknowledges it, and the object that it names cannot be closed before that
+     * @throws RdmaTimeoutException if no event arrived in time
+     * @throws RdmaClosedException if the context was closed by another thread
+     * @throws RdmaException EMFILE if the limit of open files is reached; or if the event could not be read
+     * @throws InterruptedException if this thread was interrupted; no event is lost
      */
     @CFunction("ibv_get_async_event")
     public AsyncEvent getAsyncEvent(Duration timeout) throws RdmaException, InterruptedException {
@@ -423,9 +487,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * Takes an asynchronous event if one is there, without waiting ({@code ibv_get_async_event}).
+     * Returns the next asynchronous event if there is one, without waiting ({@code ibv_get_async_event},
+     * ibv_get_async_event(3)).
      *
-     * @return to be closed, which acknowledges it: the object that it names cannot be closed before
+     * @return the event; closing it acknowledges it, and the object that it names cannot be closed before that. Empty
+     *         if there is no event
+     * @throws RdmaException if the event could not be read
      */
     @CFunction("ibv_get_async_event")
     public Optional<AsyncEvent> pollAsyncEvent() throws RdmaException {
@@ -433,8 +500,12 @@ public final class VerbsContext extends NativeObject {
     }
 
     /**
-     * The file descriptor of the asynchronous events, for event loops of others: readable when an event is there
-     * ({@code ibv_context.async_fd}). It is non-blocking and belongs to this context: not to be closed.
+     * Returns the file descriptor that signals asynchronous events, for use in an event loop
+     * ({@code ibv_context.async_fd}). It is readable when an event is pending. It is non-blocking, belongs to this
+     * context and must not be closed.
+     *
+     * @return the file descriptor
+     * @throws RdmaException if the file cannot be made non-blocking
      */
     public int asyncFd() throws RdmaException {
         return inside(events::fd);
@@ -454,7 +525,12 @@ public final class VerbsContext extends NativeObject {
         }
     }
 
-    /** Closes the device, unless it is librdmacm's: then nothing happens. */
+    /**
+     * Closes the device. Has no effect on a context that belongs to librdmacm.
+     *
+     * @throws IllegalStateException if an object created from this context is still open; nothing has been changed
+     * @throws RdmaException if the C library fails to close it; the context then remains open
+     */
     @Override
     public void close() throws RdmaException {
         if (owned) {
@@ -474,7 +550,7 @@ public final class VerbsContext extends NativeObject {
         events.wake();
     }
 
-    /** What can be named by events of this context has to be known there. */
+    /** Returns the events of this context. Objects that events can name must be registered there. */
     AsyncEvents events() {
         return events;
     }

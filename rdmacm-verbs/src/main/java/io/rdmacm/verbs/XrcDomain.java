@@ -21,8 +21,8 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.XrcDomainFlag;
 
 /**
- * A domain of extended reliable connections ({@code struct ibv_xrcd}, ibv_open_xrcd(3)): what the receiving queue pairs
- * and the shared receive queues of several processes have in common. All methods are safe for use by several threads.
+ * An XRC (extended reliable connected) domain ({@code struct ibv_xrcd}, ibv_open_xrcd(3)). The receiving queue pairs
+ * and the shared receive queues of XRC belong to it; several processes can share one. All methods are thread-safe.
  */
 public final class XrcDomain extends NativeObject {
     private static final int NO_FILE = -1;
@@ -34,12 +34,12 @@ public final class XrcDomain extends NativeObject {
         this.context = context;
     }
 
-    /** A domain that only this process can reach. */
+    /** Opens a domain that is private to this process. */
     static XrcDomain open(VerbsContext context) throws RdmaException {
         return open(context, NO_FILE, Set.of(XrcDomainFlag.CREAT));
     }
 
-    /** The domain of a file: the kernel keeps the file by itself. */
+    /** Opens the domain of a file. The kernel keeps its own reference to the file. */
     static XrcDomain open(VerbsContext context, Path file, Set<XrcDomainFlag> flags) throws RdmaException {
         try (OpenFile opened = OpenFile.of(file)) {
             return open(context, opened.fd(), flags);
@@ -62,17 +62,21 @@ public final class XrcDomain extends NativeObject {
         }
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context that the domain was opened in} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
     /**
-     * A new queue pair of type {@code XRC_RECV}, in the state RESET ({@code ibv_create_qp_ex}).
+     * Creates a queue pair of type {@code XRC_RECV}, in the RESET state ({@code ibv_create_qp_ex},
+     * ibv_create_qp_ex(3)).
      *
-     * @param attributes of that type
-     * @throws RdmaUnsupportedException when the device has no such connections
+     * @param attributes attributes of that type
+     * @return the new queue pair
+     * @throws IllegalArgumentException if the attributes are of another type
+     * @throws RdmaUnsupportedException if the device does not support XRC
+     * @throws RdmaException ENOMEM if the device has no more queue pairs
      */
     @CFunction("ibv_create_qp_ex")
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
@@ -81,12 +85,13 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * The queue pair of type {@code XRC_RECV} that another process made in the same domain ({@code ibv_open_qp}): it
-     * goes when all that have it open have closed it.
+     * Opens a queue pair of type {@code XRC_RECV} that was created in the same domain, possibly by another process
+     * ({@code ibv_open_qp}, ibv_open_qp(3)). It is destroyed when everyone who created or opened it has closed it.
      *
-     * @param number of the queue pair
-     * @throws RdmaException EINVAL when the domain has none of that number
-     * @throws RdmaUnsupportedException when the device has no such connections
+     * @param number the number of the queue pair
+     * @return the queue pair
+     * @throws RdmaException EINVAL if the domain has no queue pair with this number
+     * @throws RdmaUnsupportedException if the device does not support XRC
      */
     @CFunction("ibv_open_qp")
     public QueuePair openQueuePair(int number) throws RdmaException {

@@ -4,11 +4,12 @@
  * The objects of libibverbs: everything that is opened or created, posted to, polled, and closed.
  *
  * <h2>What lives here</h2>
- * One class for each kind of C object, and the work requests and completions that pass between them. A {@code create}
- * or {@code open} method stands at the object that C passes to the function: {@code ibv_alloc_pd(context)} is
- * {@link io.rdmacm.verbs.VerbsContext#allocateProtectionDomain}, {@code ibv_reg_mr(pd, ...)} is
+ * One class for each kind of C object, and the work requests and completions that pass between them. Names are those
+ * of C, spelled out. The method that creates an object belongs to the class whose object C takes as the first argument:
+ * {@code ibv_alloc_pd(context)} is {@link io.rdmacm.verbs.VerbsContext#allocateProtectionDomain
+ * VerbsContext.allocateProtectionDomain}, and {@code ibv_reg_mr(pd, ...)} is
  * {@link io.rdmacm.verbs.ProtectionDomain#register(java.lang.foreign.MemorySegment, io.rdmacm.verbs.work.AccessFlag...)
- * ProtectionDomain.register}. Names are those of C in full words.
+ * ProtectionDomain.register}.
  * <table>
  * <caption>The families</caption>
  * <tr><th>devices</th><td>{@link io.rdmacm.verbs.Device}, {@link io.rdmacm.verbs.VerbsContext},
@@ -28,12 +29,12 @@
  * </table>
  *
  * <h2>Read first</h2>
- * {@link io.rdmacm.verbs.NativeObject} for the rules that all objects share: who closes what, and when;
- * {@link io.rdmacm.verbs.QueuePair} for posting; {@link io.rdmacm.verbs.CompletionQueue} for polling and waiting.
+ * {@link io.rdmacm.verbs.NativeObject} for the rules that all objects share (closing, threads),
+ * {@link io.rdmacm.verbs.QueuePair} for posting, and {@link io.rdmacm.verbs.CompletionQueue} for polling and waiting.
  *
  * <h2>What it stands on</h2>
- * The values that these objects are made with and report: {@link io.rdmacm.verbs.device},
- * {@link io.rdmacm.verbs.address}, {@link io.rdmacm.verbs.queue}, {@link io.rdmacm.verbs.work}, and the exceptions of
- * {@link io.rdmacm.verbs.error}. {@link io.rdmacm.verbs.flow} stands on top of it.
+ * The values that objects are created with and report ({@link io.rdmacm.verbs.device},
+ * {@link io.rdmacm.verbs.address}, {@link io.rdmacm.verbs.queue}, {@link io.rdmacm.verbs.work}) and the exceptions
+ * ({@link io.rdmacm.verbs.error}). Flow steering stands on top of it, in {@code io.rdmacm.verbs.flow}.
  */
 package io.rdmacm.verbs;

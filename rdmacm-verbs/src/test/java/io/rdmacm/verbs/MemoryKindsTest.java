@@ -125,7 +125,7 @@ class MemoryKindsTest {
             assertThat(region.remoteAddress()).isEqualTo(0x1000);
             assertThat(region.length()).isEqualTo(3L << 32);
             assertThatIllegalStateException().isThrownBy(region::memory)
-                    .withMessageContaining("no memory that the processor reaches");
+                    .withMessageContaining("no memory that this process can access");
             SendRequest inline = SendRequests.allocate(1, 1).get(0).data(region, 0, 8).inline(true);
             assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(inline));
         }

@@ -126,6 +126,21 @@ class MemoryWindowTest {
     }
 
     @Test
+    void aBindingThatNoLongerFitsItsRegionLeavesTheWindowUnbound() throws RdmaException {
+        try (Arena arena = Arena.ofShared()) {
+            MemoryRegion shrunk = stack.domain().register(arena.allocate(4096, 4096), AccessFlag.LOCAL_WRITE,
+                    AccessFlag.MW_BIND);
+            MemoryWindowBinding binding = MemoryWindowBinding.of(shrunk, 1024, 1024, AccessFlag.REMOTE_READ);
+            shrunk.reregister(Reregistration.change().memory(arena.allocate(512, 4096)));
+
+            assertThatThrownBy(() -> first.bind(stack.queuePair(), 1, binding))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThat(FakeVerbs.calls("fake_bind_mw")).isEmpty();
+            shrunk.close();
+        }
+    }
+
+    @Test
     void onlyABoundWindowIsUnbound() {
         // drivers read the region of a bind, so there must be one
         assertThatIllegalStateException().isThrownBy(() -> first.unbind(stack.queuePair(), 1))

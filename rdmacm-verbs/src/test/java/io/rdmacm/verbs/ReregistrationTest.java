@@ -171,7 +171,7 @@ class ReregistrationTest {
 
         assertThatExceptionOfType(RdmaUnsupportedException.class)
                 .isThrownBy(() -> region.reregister(change().access().protectionDomain(second)))
-                .withMessageContaining("the region is as it was");
+                .withMessageContaining("the region is unchanged");
 
         assertThat(region.access()).isNotEmpty();
         second.close();

@@ -3,13 +3,13 @@ package io.rdmacm.verbs.device;
 
 import io.rdmacm.bindings.Rdma;
 
-/** How far atomic operations are atomic ({@code enum ibv_atomic_cap}, ibv_query_device(3)). */
+/** The scope in which atomic operations of a device are atomic ({@code enum ibv_atomic_cap}, ibv_query_device(3)). */
 public enum AtomicCapability {
-    /** There are none. */
+    /** The device has no atomic operations. */
     NONE(Rdma.IBV_ATOMIC_NONE()),
-    /** Among the operations of this device. */
+    /** Atomic with respect to the operations of this device only. */
     HCA(Rdma.IBV_ATOMIC_HCA()),
-    /** Among the operations of all devices and processors. */
+    /** Atomic with respect to all devices and processors. */
     GLOB(Rdma.IBV_ATOMIC_GLOB());
 
     private final int value;
@@ -18,12 +18,17 @@ public enum AtomicCapability {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the value of the C constant} */
     public int value() {
         return value;
     }
 
-    /** The capability of a C constant; {@link #NONE} for one that is not known. */
+    /**
+     * Returns the capability of a C constant.
+     *
+     * @param value the value of the C constant
+     * @return the capability; {@link #NONE} if it is not known
+     */
     public static AtomicCapability of(int value) {
         for (AtomicCapability constant : values()) {
             if (constant.value == value) {

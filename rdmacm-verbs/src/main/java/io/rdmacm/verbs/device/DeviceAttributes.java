@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.device;
 
-import io.rdmacm.bindings.ibv_device_attr;
 import io.rdmacm.verbs.address.ExponentialDelay;
 import io.rdmacm.verbs.address.Guid;
 import io.rdmacm.verbs.work.FlagSet;
 
 /**
- * What a device is and its limits ({@code struct ibv_device_attr}, ibv_query_device(3)). A limit is the most that the
- * device could do; how much of it is free is not known before it is tried.
+ * The attributes and limits of a device ({@code struct ibv_device_attr}, ibv_query_device(3)). Limits are upper bounds;
+ * creating an object can still fail for want of resources.
  *
- * @param firmwareVersion its version, as the vendor writes it
- * @param nodeGuid of the device
- * @param systemImageGuid of the whole of which the device is a part
- * @param maxRegionSize the largest memory region in bytes; an unsigned number
- * @param pageSizes the sizes of pages it supports: a bit for each power of two
- * @param vendorId the vendor, an IEEE number
- * @param vendorPartId the vendor's number of the part
- * @param hardwareVersion the vendor's version of the part
- * @param maxQueuePairs the most queue pairs
- * @param maxQueuePairRequests the most outstanding work requests of one queue of a queue pair
- * @param capabilities what it can do
- * @param maxScatterGather the most scatter/gather entries of a work request that is no RDMA read
- * @param maxReadScatterGather the most scatter/gather entries of an RDMA read
- * @param maxCompletionQueues the most completion queues
- * @param maxCompletionQueueEntries the most entries of a completion queue
- * @param maxRegions the most memory regions
- * @param maxProtectionDomains the most protection domains
- * @param maxQueuePairReadAtomic the most RDMA reads and atomics outstanding at one queue pair as their target
- * @param maxEeReadAtomic the same for one EE context
+ * @param firmwareVersion the firmware version, in the vendor's notation
+ * @param nodeGuid the GUID of the device
+ * @param systemImageGuid the GUID of the system that the device is a part of
+ * @param maxRegionSize the maximum size of a memory region in bytes, an unsigned number
+ * @param pageSizes the supported page sizes: a bit mask in which bit n stands for pages of 2<sup>n</sup> bytes
+ * @param vendorId the vendor, as assigned by the IEEE
+ * @param vendorPartId the part number that the vendor assigned
+ * @param hardwareVersion the hardware version that the vendor assigned
+ * @param maxQueuePairs the maximum number of queue pairs
+ * @param maxQueuePairRequests the maximum number of outstanding work requests on each queue of a queue pair
+ * @param capabilities what the device can do
+ * @param maxScatterGather the maximum number of scatter/gather entries in a work request other than an RDMA read
+ * @param maxReadScatterGather the maximum number of scatter/gather entries in an RDMA read
+ * @param maxCompletionQueues the maximum number of completion queues
+ * @param maxCompletionQueueEntries the maximum number of entries in a completion queue
+ * @param maxRegions the maximum number of memory regions
+ * @param maxProtectionDomains the maximum number of protection domains
+ * @param maxQueuePairReadAtomic the maximum number of outstanding RDMA reads and atomics that a queue pair can serve as
+ *         their target
+ * @param maxEeReadAtomic the same for an end-to-end (EE) context
  * @param maxResourceReadAtomic the same for the whole device
- * @param maxQueuePairInitiatorReadAtomic the same for one queue pair as their initiator
- * @param maxEeInitiatorReadAtomic the same for one EE context as their initiator
- * @param atomicCapability how far atomics are atomic
- * @param maxEe the most EE contexts
- * @param maxRdd the most RD domains
- * @param maxMemoryWindows the most memory windows
- * @param maxRawIpv6QueuePairs the most raw IPv6 queue pairs
- * @param maxRawEthernetQueuePairs the most raw Ethertype queue pairs
- * @param maxMulticastGroups the most multicast groups
- * @param maxMulticastQueuePairs the most queue pairs of a multicast group
- * @param maxMulticastAttachments the most queue pairs of all multicast groups
- * @param maxAddressHandles the most address handles
- * @param maxFastRegions the most fast memory regions
- * @param maxMapsPerFastRegion the most maps of a fast memory region before it must be unmapped
- * @param maxSharedReceiveQueues the most shared receive queues
- * @param maxSharedReceiveRequests the most work requests of a shared receive queue
- * @param maxSharedReceiveScatterGather the most scatter/gather entries of its work requests
- * @param maxPartitions the most partitions
- * @param localAckDelay the longest delay before it acknowledges
- * @param physicalPorts ports; 255 for more, see {@link DeviceAttributesEx#physicalPorts}
+ * @param maxQueuePairInitiatorReadAtomic the maximum number of outstanding RDMA reads and atomics that a queue pair can
+ *         initiate
+ * @param maxEeInitiatorReadAtomic the same for an EE context
+ * @param atomicCapability the scope in which atomic operations are atomic
+ * @param maxEe the maximum number of EE contexts
+ * @param maxRdd the maximum number of reliable datagram domains
+ * @param maxMemoryWindows the maximum number of memory windows
+ * @param maxRawIpv6QueuePairs the maximum number of raw IPv6 queue pairs
+ * @param maxRawEthernetQueuePairs the maximum number of raw Ethertype queue pairs
+ * @param maxMulticastGroups the maximum number of multicast groups
+ * @param maxMulticastQueuePairs the maximum number of queue pairs attached to one multicast group
+ * @param maxMulticastAttachments the maximum number of queue pairs attached to all multicast groups together
+ * @param maxAddressHandles the maximum number of address handles
+ * @param maxFastRegions the maximum number of fast memory regions (FMR)
+ * @param maxMapsPerFastRegion the maximum number of times that an FMR can be mapped before it must be unmapped
+ * @param maxSharedReceiveQueues the maximum number of shared receive queues
+ * @param maxSharedReceiveRequests the maximum number of outstanding work requests on a shared receive queue
+ * @param maxSharedReceiveScatterGather the maximum number of scatter/gather entries in such a work request
+ * @param maxPartitions the maximum number of partitions
+ * @param localAckDelay the maximum time that the device takes to acknowledge a message
+ * @param physicalPorts the number of physical ports, at most 255; see {@link DeviceAttributesEx#physicalPorts}
  */
 public record DeviceAttributes(String firmwareVersion, Guid nodeGuid, Guid systemImageGuid, long maxRegionSize,
         long pageSizes, int vendorId, int vendorPartId, int hardwareVersion, int maxQueuePairs,

@@ -4,59 +4,62 @@ package io.rdmacm.verbs.device;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** What a device can do ({@code enum ibv_device_cap_flags} and IBV_DEVICE_*, ibv_query_device(3)). */
+/**
+ * A capability of a device ({@code enum ibv_device_cap_flags} and the IBV_DEVICE_* constants, ibv_query_device(3),
+ * ibv_query_device_ex(3)).
+ */
 public enum DeviceCapability {
-    /** The number of work requests of a queue pair can be changed. */
+    /** The maximum number of outstanding work requests of a queue pair can be changed. */
     RESIZE_MAX_WR(Rdma.IBV_DEVICE_RESIZE_MAX_WR()),
-    /** Counts bad partition keys. */
+    /** The device counts bad partition keys per port. */
     BAD_PKEY_CNTR(Rdma.IBV_DEVICE_BAD_PKEY_CNTR()),
-    /** Counts bad queue keys. */
+    /** The device counts queue key violations per port. */
     BAD_QKEY_CNTR(Rdma.IBV_DEVICE_BAD_QKEY_CNTR()),
     /** Raw packets can be multicast. */
     RAW_MULTI(Rdma.IBV_DEVICE_RAW_MULTI()),
-    /** Migrates paths by itself. */
+    /** Automatic path migration is supported. */
     AUTO_PATH_MIG(Rdma.IBV_DEVICE_AUTO_PATH_MIG()),
     /** The port of a queue pair can be changed. */
     CHANGE_PHY_PORT(Rdma.IBV_DEVICE_CHANGE_PHY_PORT()),
-    /** Checks the port of address handles. */
+    /** The device checks the port number of address handles. */
     UD_AV_PORT_ENFORCE(Rdma.IBV_DEVICE_UD_AV_PORT_ENFORCE()),
-    /** Checks the current state given to a change of state. */
+    /** The device honors the current state that is given when a queue pair is modified. */
     CURR_QP_STATE_MOD(Rdma.IBV_DEVICE_CURR_QP_STATE_MOD()),
     /** Ports can be shut down. */
     SHUTDOWN_PORT(Rdma.IBV_DEVICE_SHUTDOWN_PORT()),
-    /** Ports have init types. */
+    /** The port initialization type can be set and is reported. */
     INIT_TYPE(Rdma.IBV_DEVICE_INIT_TYPE()),
-    /** Tells when a port becomes active. */
+    /** The device reports when a port becomes active. */
     PORT_ACTIVE_EVENT(Rdma.IBV_DEVICE_PORT_ACTIVE_EVENT()),
-    /** Has a system image GUID. */
+    /** The device has a system image GUID. */
     SYS_IMAGE_GUID(Rdma.IBV_DEVICE_SYS_IMAGE_GUID()),
-    /** Answers "receiver not ready" for reliable connections. */
+    /** Reliable connections can answer "receiver not ready" (RNR NAK). */
     RC_RNR_NAK_GEN(Rdma.IBV_DEVICE_RC_RNR_NAK_GEN()),
     /** Shared receive queues can be resized. */
     SRQ_RESIZE(Rdma.IBV_DEVICE_SRQ_RESIZE()),
-    /** Notifies after a number of completions. */
+    /** An event can be requested after a given number of completions. */
     N_NOTIFY_CQ(Rdma.IBV_DEVICE_N_NOTIFY_CQ()),
-    /** Has memory windows of type 1. */
+    /** Memory windows of type 1 are supported. */
     MEM_WINDOW(Rdma.IBV_DEVICE_MEM_WINDOW()),
-    /** Checksums IP over datagram queue pairs. */
+    /** IP checksums can be offloaded on UD queue pairs. */
     UD_IP_CSUM(Rdma.IBV_DEVICE_UD_IP_CSUM()),
-    /** Has extended reliable connections. */
+    /** XRC (extended reliable connected) is supported. */
     XRC(Rdma.IBV_DEVICE_XRC()),
-    /** Has the memory management extensions. */
+    /** The memory management extensions are supported: local and remote invalidation among them. */
     MEM_MGT_EXTENSIONS(Rdma.IBV_DEVICE_MEM_MGT_EXTENSIONS()),
-    /** Has memory windows of type 2A. */
+    /** Memory windows of type 2A are supported. */
     MEM_WINDOW_TYPE_2A(Rdma.IBV_DEVICE_MEM_WINDOW_TYPE_2A()),
-    /** Has memory windows of type 2B. */
+    /** Memory windows of type 2B are supported. */
     MEM_WINDOW_TYPE_2B(Rdma.IBV_DEVICE_MEM_WINDOW_TYPE_2B()),
-    /** Checksums IP over reliable connections. */
+    /** IP checksums can be offloaded on RC queue pairs. */
     RC_IP_CSUM(Rdma.IBV_DEVICE_RC_IP_CSUM()),
-    /** Checksums IP over raw packets. */
+    /** IP checksums can be offloaded on raw packet queue pairs. */
     RAW_IP_CSUM(Rdma.IBV_DEVICE_RAW_IP_CSUM()),
-    /** Has flow steering. */
+    /** Flow steering is supported. */
     MANAGED_FLOW_STEERING(Rdma.IBV_DEVICE_MANAGED_FLOW_STEERING()),
-    /** Scatters the frame check sequence of raw packets; only in the extended query. */
+    /** The frame check sequence of raw packets can be scattered to memory; reported by the extended query only. */
     RAW_SCATTER_FCS(Rdma.IBV_DEVICE_RAW_SCATTER_FCS()),
-    /** Pads the end of PCI writes; only in the extended query. */
+    /** PCI writes can be padded to a full cache line; reported by the extended query only. */
     PCI_WRITE_END_PADDING(Rdma.IBV_DEVICE_PCI_WRITE_END_PADDING());
 
     private final long bit;
@@ -65,11 +68,17 @@ public enum DeviceCapability {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public long bit() {
         return bit;
     }
 
+    /**
+     * Returns the capabilities in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the capabilities; keeps bits that this library has no name for
+     */
     public static FlagSet<DeviceCapability> of(long mask) {
         return FlagSet.of(values(), mask, DeviceCapability::bit);
     }

@@ -3,13 +3,16 @@ package io.rdmacm.verbs.device;
 
 import io.rdmacm.bindings.Rdma;
 
-/** Whether a process may fork while it uses RDMA ({@code enum ibv_fork_status}, ibv_is_fork_initialized(3)). */
+/** Whether it is safe to fork while RDMA is in use ({@code enum ibv_fork_status}, ibv_is_fork_initialized(3)). */
 public enum ForkStatus {
-    /** {@link ForkSupport#initialize()} was not called: a fork may take registered memory away. */
+    /**
+     * {@link ForkSupport#initialize()} was not called: after a fork, copy-on-write can separate the parent from the
+     * memory that the device accesses.
+     */
     DISABLED(Rdma.IBV_FORK_DISABLED()),
-    /** It was called: registered memory stays with the parent. */
+    /** {@link ForkSupport#initialize()} was called: registered memory stays with the parent. */
     ENABLED(Rdma.IBV_FORK_ENABLED()),
-    /** The kernel copies registered memory for the child; nothing needs to be done. */
+    /** The kernel copies registered memory for the child right away; nothing needs to be done. */
     UNNEEDED(Rdma.IBV_FORK_UNNEEDED());
 
     private final int value;
@@ -18,12 +21,17 @@ public enum ForkStatus {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the value of the C constant} */
     public int value() {
         return value;
     }
 
-    /** The status of a C constant; {@link #DISABLED} for one that is not known. */
+    /**
+     * Returns the status of a C constant.
+     *
+     * @param value the value of the C constant
+     * @return the status; {@link #DISABLED} if it is not known
+     */
     public static ForkStatus of(int value) {
         for (ForkStatus constant : values()) {
             if (constant.value == value) {

@@ -8,8 +8,8 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
- * Forking while RDMA is used. A JVM starts programs in a way that does no harm; this is for native code that forks and
- * goes on using memory, on kernels before 5.12. Safe for use by several threads.
+ * Support for forking while RDMA is in use. Starting programs from Java does not need it; it is meant for native code
+ * that forks while the parent goes on using registered memory, on kernels before 5.12. All methods are thread-safe.
  */
 public final class ForkSupport {
     private static final NativeFunction FORK_INIT = NativeFunction.of("ibv_fork_init");
@@ -19,21 +19,26 @@ public final class ForkSupport {
     }
 
     /**
-     * Keeps registered memory out of forked children ({@code ibv_fork_init}, ibv_fork_init(3)). Does nothing where the
-     * kernel needs no help. Must come before the first memory region; calling it again does no harm.
+     * Keeps registered memory out of forked children ({@code ibv_fork_init}, ibv_fork_init(3)). Must be called before
+     * the first memory region is registered. Calling it again, or where the kernel does not need it, has no effect.
      *
-     * @throws RdmaException EINVAL when memory was registered before; ENOSYS when the kernel cannot do it
+     * @throws RdmaException EINVAL if memory has been registered already; ENOSYS if the kernel does not support it
      */
     @CFunction("ibv_fork_init")
     public static void initialize() throws RdmaException {
         int error = FORK_INIT.callInt();
-        // C says that it is too late also where it need not be done at all
+        // C reports that it is too late even where nothing has to be done
         if (error != Rdma.EINVAL() || status() != ForkStatus.UNNEEDED) {
             Check.returned(FORK_INIT, error);
         }
     }
 
-    /** Whether it was done, or is not needed ({@code ibv_is_fork_initialized}, ibv_is_fork_initialized(3)). */
+    /**
+     * Returns whether it is safe to fork ({@code ibv_is_fork_initialized}, ibv_is_fork_initialized(3)).
+     *
+     * @return the status
+     * @throws RdmaException if libibverbs is not installed or lacks the function
+     */
     @CFunction("ibv_is_fork_initialized")
     public static ForkStatus status() throws RdmaException {
         return ForkStatus.of(IS_FORK_INITIALIZED.callInt());

@@ -3,9 +3,9 @@ package io.rdmacm.verbs.device;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a port is connected with ({@code IBV_LINK_LAYER_*}, ibv_query_port(3)). */
+/** The link layer of a port ({@code IBV_LINK_LAYER_*}, ibv_query_port(3)). */
 public enum LinkLayer {
-    /** Not said; an old kernel, then it is InfiniBand. */
+    /** Not reported, as by old kernels; the port is InfiniBand then. */
     UNSPECIFIED(Rdma.IBV_LINK_LAYER_UNSPECIFIED()),
     /** InfiniBand. */
     INFINIBAND(Rdma.IBV_LINK_LAYER_INFINIBAND()),
@@ -18,12 +18,17 @@ public enum LinkLayer {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the value of the C constant} */
     public int value() {
         return value;
     }
 
-    /** The link layer of a C constant; {@link #UNSPECIFIED} for one that is not known. */
+    /**
+     * Returns the link layer of a C constant.
+     *
+     * @param value the value of the C constant
+     * @return the link layer; {@link #UNSPECIFIED} if it is not known
+     */
     public static LinkLayer of(int value) {
         for (LinkLayer constant : values()) {
             if (constant.value == value) {

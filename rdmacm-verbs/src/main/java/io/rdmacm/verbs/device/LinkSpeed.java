@@ -6,39 +6,39 @@ import java.util.OptionalInt;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How fast each lane of a link is ({@code ibv_port_attr.active_speed}, ibv_query_port(3)). C has no names for its
- * codes; the constants have those of the InfiniBand roadmap.
+ * The speed of each lane of a link ({@code ibv_port_attr.active_speed}, ibv_query_port(3)). The C headers have no names
+ * for the codes; the constants bear those of the InfiniBand roadmap.
  *
- * @param code the code of C, 8 bits; one that is newer than this library is kept
+ * @param code the code in C, 8 bits; codes that this library does not know are kept
  */
 public record LinkSpeed(int code) {
-    /** 2.5 Gbit/s a lane. */
+    /** Single data rate: 2.5 Gbit/s per lane. */
     public static final LinkSpeed SDR = new LinkSpeed(1);
-    /** 5 Gbit/s a lane. */
+    /** Double data rate: 5 Gbit/s per lane. */
     public static final LinkSpeed DDR = new LinkSpeed(2);
-    /** 10 Gbit/s a lane. */
+    /** Quad data rate: 10 Gbit/s per lane. */
     public static final LinkSpeed QDR = new LinkSpeed(4);
-    /** 10 Gbit/s a lane, encoded as FDR is. */
+    /** 10 Gbit/s per lane, with the encoding of FDR. */
     public static final LinkSpeed FDR10 = new LinkSpeed(8);
-    /** 14 Gbit/s a lane. */
+    /** Fourteen data rate: 14 Gbit/s per lane. */
     public static final LinkSpeed FDR = new LinkSpeed(16);
-    /** 25 Gbit/s a lane. */
+    /** Enhanced data rate: 25 Gbit/s per lane. */
     public static final LinkSpeed EDR = new LinkSpeed(32);
-    /** 50 Gbit/s a lane. */
+    /** High data rate: 50 Gbit/s per lane. */
     public static final LinkSpeed HDR = new LinkSpeed(64);
-    /** 100 Gbit/s a lane. */
+    /** Next data rate: 100 Gbit/s per lane. */
     public static final LinkSpeed NDR = new LinkSpeed(128);
 
     /**
-     * Checks the code.
+     * Checks that the code fits into 8 bits.
      *
-     * @throws IllegalArgumentException when the code does not fit into 8 bits
+     * @throws IllegalArgumentException if it does not
      */
     public LinkSpeed {
         Arguments.requireBits("code of the link speed", code, Byte.SIZE);
     }
 
-    /** Returns the nominal speed of a lane in Mbit/s; empty for a code that this library does not know. */
+    /** {@return the nominal speed of a lane in Mbit/s; empty if this library does not know the code} */
     public OptionalInt megabitsPerLane() {
         return switch (code) {
             case 1 -> OptionalInt.of(2_500);

@@ -6,9 +6,10 @@ import java.util.OptionalInt;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How many lanes a link has ({@code ibv_port_attr.active_width}, ibv_query_port(3)). C has no names for its codes.
+ * The number of lanes of a link ({@code ibv_port_attr.active_width}, ibv_query_port(3)). The C headers have no names
+ * for the codes.
  *
- * @param code the code of C, 8 bits; one that is newer than this library is kept
+ * @param code the code in C, 8 bits; codes that this library does not know are kept
  */
 public record LinkWidth(int code) {
     /** One lane. */
@@ -23,15 +24,15 @@ public record LinkWidth(int code) {
     public static final LinkWidth X2 = new LinkWidth(16);
 
     /**
-     * Checks the code.
+     * Checks that the code fits into 8 bits.
      *
-     * @throws IllegalArgumentException when the code does not fit into 8 bits
+     * @throws IllegalArgumentException if it does not
      */
     public LinkWidth {
         Arguments.requireBits("code of the link width", code, Byte.SIZE);
     }
 
-    /** Returns the number of lanes; empty for a code that this library does not know. */
+    /** {@return the number of lanes; empty if this library does not know the code} */
     public OptionalInt lanes() {
         return switch (code) {
             case 1 -> OptionalInt.of(1);

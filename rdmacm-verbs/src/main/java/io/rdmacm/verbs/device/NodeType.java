@@ -7,11 +7,11 @@ import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
-/** What kind of a node a device is ({@code enum ibv_node_type}). */
+/** The type of node that a device is ({@code enum ibv_node_type}, ibv_event_type_str(3)). */
 public enum NodeType {
     /** Not known. */
     UNKNOWN(Rdma.IBV_NODE_UNKNOWN()),
-    /** A channel adapter: InfiniBand and RoCE devices, SoftRoCE too. */
+    /** A channel adapter: InfiniBand and RoCE devices, including SoftRoCE. */
     CA(Rdma.IBV_NODE_CA()),
     /** An InfiniBand switch. */
     SWITCH(Rdma.IBV_NODE_SWITCH()),
@@ -21,9 +21,9 @@ public enum NodeType {
     RNIC(Rdma.IBV_NODE_RNIC()),
     /** A usNIC device. */
     USNIC(Rdma.IBV_NODE_USNIC()),
-    /** A usNIC device with the UDP protocol. */
+    /** A usNIC device that uses UDP. */
     USNIC_UDP(Rdma.IBV_NODE_USNIC_UDP()),
-    /** None of the others. */
+    /** A device of no particular type. */
     UNSPECIFIED(Rdma.IBV_NODE_UNSPECIFIED());
 
     private static final NativeFunction TEXT = NativeFunction.of("ibv_node_type_str");
@@ -34,22 +34,28 @@ public enum NodeType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the value of the C constant} */
     public int value() {
         return value;
     }
 
     /**
-     * What the C library calls it, in a few words ({@code ibv_node_type_str}).
+     * Returns the description of the type by the C library ({@code ibv_node_type_str}, ibv_event_type_str(3)).
      *
-     * @throws NativeLibraryException when libibverbs is not installed
+     * @return a few words in English
+     * @throws NativeLibraryException if libibverbs is not installed
      */
     @CFunction("ibv_node_type_str")
     public String text() throws NativeLibraryException {
         return Memory.string(TEXT.callLong(value));
     }
 
-    /** The type of a C constant; {@link #UNKNOWN} for one that is not known. */
+    /**
+     * Returns the type of a C constant.
+     *
+     * @param value the value of the C constant
+     * @return the type; {@link #UNKNOWN} if it is not known
+     */
     public static NodeType of(int value) {
         for (NodeType constant : values()) {
             if (constant.value == value) {

@@ -4,7 +4,10 @@ package io.rdmacm.verbs.device;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** What on-demand paging is good for with a transport ({@code enum ibv_odp_transport_cap_bits}). */
+/**
+ * An operation that supports on-demand paging on a transport ({@code enum ibv_odp_transport_cap_bits},
+ * ibv_query_device_ex(3)).
+ */
 public enum OdpCapability {
     /** Sends. */
     SEND(Rdma.IBV_ODP_SUPPORT_SEND()),
@@ -16,7 +19,7 @@ public enum OdpCapability {
     READ(Rdma.IBV_ODP_SUPPORT_READ()),
     /** Atomic operations. */
     ATOMIC(Rdma.IBV_ODP_SUPPORT_ATOMIC()),
-    /** Receives of shared receive queues. */
+    /** Receives from a shared receive queue. */
     SRQ_RECV(Rdma.IBV_ODP_SUPPORT_SRQ_RECV());
 
     private final int bit;
@@ -25,11 +28,17 @@ public enum OdpCapability {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
+    /**
+     * Returns the operations in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the operations; keeps bits that this library has no name for
+     */
     public static FlagSet<OdpCapability> of(int mask) {
         return FlagSet.of(values(), Integer.toUnsignedLong(mask), OdpCapability::bit);
     }

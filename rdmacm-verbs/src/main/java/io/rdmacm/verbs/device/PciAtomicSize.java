@@ -4,7 +4,7 @@ package io.rdmacm.verbs.device;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** An operand size of atomic operations over PCI ({@code enum ibv_pci_atomic_op_size}). */
+/** An operand size of atomic operations over PCI ({@code enum ibv_pci_atomic_op_size}, ibv_query_device_ex(3)). */
 public enum PciAtomicSize {
     /** 4 bytes. */
     SIZE_4_BYTE(Rdma.IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP()),
@@ -19,11 +19,17 @@ public enum PciAtomicSize {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
+    /**
+     * Returns the sizes in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the sizes; keeps bits that this library has no name for
+     */
     public static FlagSet<PciAtomicSize> of(int mask) {
         return FlagSet.of(values(), Integer.toUnsignedLong(mask), PciAtomicSize::bit);
     }

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.device;
 
-import io.rdmacm.bindings.ibv_port_attr;
 import io.rdmacm.verbs.address.ExponentialDelay;
 import io.rdmacm.verbs.work.FlagSet;
 
 /**
- * What a port is and the state it is in ({@code struct ibv_port_attr}, ibv_query_port(3)).
+ * The state and the attributes of a port ({@code struct ibv_port_attr}, ibv_query_port(3)).
  *
- * @param state whether it can be used
- * @param maxMtu the largest packet it could send, in bytes: 256 to 4096
- * @param activeMtu the largest packet it sends now, in bytes: 256 to 4096
- * @param gidTableLength how many GIDs there may be
- * @param capabilities what it can do
- * @param maxMessageSize the longest message in bytes
- * @param badPartitionKeys how many packets with a wrong partition key came
- * @param queueKeyViolations how many packets with a wrong queue key came
- * @param partitionKeyTableLength how many partition keys there may be
- * @param lid its local identifier; 0 on Ethernet
- * @param subnetManagerLid the local identifier of the subnet manager
- * @param lidMaskControl how many low bits of the local identifier are free
- * @param maxVirtualLanes how many virtual lanes it has
+ * @param state the logical state; the port can send and receive in {@link PortState#ACTIVE}
+ * @param maxMtu the largest MTU that the port supports, in bytes: 256 to 4096
+ * @param activeMtu the MTU in use, in bytes: 256 to 4096
+ * @param gidTableLength the length of the GID table
+ * @param capabilities what the port can do
+ * @param maxMessageSize the maximum size of a message in bytes
+ * @param badPartitionKeys the number of packets that arrived with a bad partition key
+ * @param queueKeyViolations the number of packets that arrived with a wrong queue key
+ * @param partitionKeyTableLength the length of the partition key table
+ * @param lid the base LID (local identifier); 0 on Ethernet
+ * @param subnetManagerLid the LID of the subnet manager
+ * @param lidMaskControl the LMC: how many low bits of the LID the port accepts in any combination
+ * @param maxVirtualLanes the number of data virtual lanes
  * @param subnetManagerServiceLevel the service level of the subnet manager
- * @param subnetTimeout the longest time through the subnet
- * @param initTypeReply how it was initialized
- * @param activeWidth how many lanes the link has now
- * @param activeSpeed how fast each lane is now
+ * @param subnetTimeout the maximum time that a packet takes through the subnet
+ * @param initTypeReply the type of initialization that the subnet manager performed
+ * @param activeWidth the number of lanes in use
+ * @param activeSpeed the speed of each lane
  * @param physicalState the physical state of the link
- * @param linkLayer what it is connected with
- * @param globalRouteRequired whether addresses need a global route ({@code IBV_QPF_GRH_REQUIRED})
- * @param extendedCapabilities what else it can do
+ * @param linkLayer the link layer
+ * @param globalRouteRequired whether all address handles need a global route ({@code IBV_QPF_GRH_REQUIRED})
+ * @param extendedCapabilities further capabilities ({@code port_cap_flags2})
  */
 public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gidTableLength,
         FlagSet<PortCapability> capabilities, long maxMessageSize, long badPartitionKeys, long queueKeyViolations,

@@ -4,55 +4,55 @@ package io.rdmacm.verbs.device;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** What a port can do ({@code enum ibv_port_cap_flags}, ibv_query_port(3)): the InfiniBand CapabilityMask. */
+/** A capability of a port in the InfiniBand CapabilityMask ({@code enum ibv_port_cap_flags}, ibv_query_port(3)). */
 public enum PortCapability {
-    /** Runs a subnet manager. */
+    /** The port runs a subnet manager. */
     SM(Rdma.IBV_PORT_SM()),
-    /** Notices. */
+    /** Notices are supported. */
     NOTICE_SUP(Rdma.IBV_PORT_NOTICE_SUP()),
-    /** Traps. */
+    /** Traps are supported. */
     TRAP_SUP(Rdma.IBV_PORT_TRAP_SUP()),
-    /** Optional inter-packet delays. */
+    /** Optional inter-packet delays are supported. */
     OPT_IPD_SUP(Rdma.IBV_PORT_OPT_IPD_SUP()),
-    /** Automatic path migration. */
+    /** Automatic path migration is supported. */
     AUTO_MIGR_SUP(Rdma.IBV_PORT_AUTO_MIGR_SUP()),
-    /** Service level mapping. */
+    /** Mapping of service levels to virtual lanes is supported. */
     SL_MAP_SUP(Rdma.IBV_PORT_SL_MAP_SUP()),
-    /** Keeps the management key. */
+    /** The management key is kept in non-volatile memory. */
     MKEY_NVRAM(Rdma.IBV_PORT_MKEY_NVRAM()),
-    /** Keeps the partition keys. */
+    /** The partition keys are kept in non-volatile memory. */
     PKEY_NVRAM(Rdma.IBV_PORT_PKEY_NVRAM()),
-    /** Light information. */
+    /** The port has a LED that can be queried and set. */
     LED_INFO_SUP(Rdma.IBV_PORT_LED_INFO_SUP()),
-    /** System image GUID. */
+    /** The system image GUID is supported. */
     SYS_IMAGE_GUID_SUP(Rdma.IBV_PORT_SYS_IMAGE_GUID_SUP()),
-    /** Traps of partition keys of switches. */
+    /** Traps for bad partition keys at external switch ports are supported. */
     PKEY_SW_EXT_PORT_TRAP_SUP(Rdma.IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP()),
-    /** Extended speeds. */
+    /** Extended link speeds (FDR and faster) are supported. */
     EXTENDED_SPEEDS_SUP(Rdma.IBV_PORT_EXTENDED_SPEEDS_SUP()),
-    /** Has an {@link ExtendedPortCapability extended mask}. */
+    /** The port reports {@linkplain ExtendedPortCapability extended capabilities}. */
     CAP_MASK2_SUP(Rdma.IBV_PORT_CAP_MASK2_SUP()),
-    /** Connection manager. */
+    /** The connection manager is supported. */
     CM_SUP(Rdma.IBV_PORT_CM_SUP()),
-    /** SNMP tunnels. */
+    /** SNMP tunneling is supported. */
     SNMP_TUNNEL_SUP(Rdma.IBV_PORT_SNMP_TUNNEL_SUP()),
-    /** Reinitialization. */
+    /** Reinitialization of the port is supported. */
     REINIT_SUP(Rdma.IBV_PORT_REINIT_SUP()),
-    /** Device management. */
+    /** Device management is supported. */
     DEVICE_MGMT_SUP(Rdma.IBV_PORT_DEVICE_MGMT_SUP()),
-    /** Vendor classes. */
+    /** Vendor-specific management classes are supported. */
     VENDOR_CLASS_SUP(Rdma.IBV_PORT_VENDOR_CLASS_SUP()),
-    /** Notices of directed routes. */
+    /** Notices with directed routes are supported. */
     DR_NOTICE_SUP(Rdma.IBV_PORT_DR_NOTICE_SUP()),
-    /** Notices of changed capabilities. */
+    /** Notices of changed capabilities are supported. */
     CAP_MASK_NOTICE_SUP(Rdma.IBV_PORT_CAP_MASK_NOTICE_SUP()),
-    /** Boot management. */
+    /** Boot management is supported. */
     BOOT_MGMT_SUP(Rdma.IBV_PORT_BOOT_MGMT_SUP()),
-    /** Link latency. */
+    /** The round-trip latency of the link is measured. */
     LINK_LATENCY_SUP(Rdma.IBV_PORT_LINK_LATENCY_SUP()),
-    /** Client reregistration. */
+    /** The subnet manager can ask clients to repeat their registrations. */
     CLIENT_REG_SUP(Rdma.IBV_PORT_CLIENT_REG_SUP()),
-    /** GIDs are made of IP addresses: RoCE. */
+    /** GIDs are derived from IP addresses, as with RoCE. */
     IP_BASED_GIDS(Rdma.IBV_PORT_IP_BASED_GIDS());
 
     private final int bit;
@@ -61,11 +61,17 @@ public enum PortCapability {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
+    /**
+     * Returns the capabilities in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the capabilities; keeps bits that this library has no name for
+     */
     public static FlagSet<PortCapability> of(int mask) {
         return FlagSet.of(values(), Integer.toUnsignedLong(mask), PortCapability::bit);
     }

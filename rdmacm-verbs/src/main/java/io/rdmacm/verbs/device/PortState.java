@@ -7,19 +7,19 @@ import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
-/** The state of a port ({@code enum ibv_port_state}, ibv_query_port(3)). */
+/** The logical state of a port ({@code enum ibv_port_state}, ibv_query_port(3)). */
 public enum PortState {
-    /** No state: also one that is not known. */
+    /** No state; also stands for one that is not known. */
     NOP(Rdma.IBV_PORT_NOP()),
     /** The link is down. */
     DOWN(Rdma.IBV_PORT_DOWN()),
-    /** The link is up, not yet configured. */
+    /** The link is up, but the port is not configured yet. */
     INIT(Rdma.IBV_PORT_INIT()),
-    /** Configured, not yet active. */
+    /** The port is configured, but not active yet. */
     ARMED(Rdma.IBV_PORT_ARMED()),
-    /** Can send and receive. */
+    /** The port can send and receive. */
     ACTIVE(Rdma.IBV_PORT_ACTIVE()),
-    /** Active, with the link down for a moment. */
+    /** The port is active, but its link is down temporarily. */
     ACTIVE_DEFER(Rdma.IBV_PORT_ACTIVE_DEFER());
 
     private static final NativeFunction TEXT = NativeFunction.of("ibv_port_state_str");
@@ -30,22 +30,28 @@ public enum PortState {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the value of the C constant} */
     public int value() {
         return value;
     }
 
     /**
-     * What the C library calls it, in a few words ({@code ibv_port_state_str}).
+     * Returns the description of the state by the C library ({@code ibv_port_state_str}, ibv_event_type_str(3)).
      *
-     * @throws NativeLibraryException when libibverbs is not installed
+     * @return a few words in English
+     * @throws NativeLibraryException if libibverbs is not installed
      */
     @CFunction("ibv_port_state_str")
     public String text() throws NativeLibraryException {
         return Memory.string(TEXT.callLong(value));
     }
 
-    /** The state of a C constant; {@link #NOP} for one that is not known. */
+    /**
+     * Returns the state of a C constant.
+     *
+     * @param value the value of the C constant
+     * @return the state; {@link #NOP} if it is not known
+     */
     public static PortState of(int value) {
         for (PortState constant : values()) {
             if (constant.value == value) {

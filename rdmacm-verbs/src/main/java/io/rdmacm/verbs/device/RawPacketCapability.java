@@ -6,13 +6,13 @@ import io.rdmacm.verbs.work.FlagSet;
 
 /** What a device can do with raw packets ({@code enum ibv_raw_packet_caps}, ibv_query_device_ex(3)). */
 public enum RawPacketCapability {
-    /** Takes VLAN tags off. */
+    /** VLAN tags can be stripped. */
     CVLAN_STRIPPING(Rdma.IBV_RAW_PACKET_CAP_CVLAN_STRIPPING()),
-    /** Scatters the frame check sequence. */
+    /** The frame check sequence can be scattered to memory. */
     SCATTER_FCS(Rdma.IBV_RAW_PACKET_CAP_SCATTER_FCS()),
-    /** Checksums IP. */
+    /** IP checksums can be offloaded. */
     IP_CSUM(Rdma.IBV_RAW_PACKET_CAP_IP_CSUM()),
-    /** Waits before it drops packets. */
+    /** The device can delay before it drops packets for want of receive requests. */
     DELAY_DROP(Rdma.IBV_RAW_PACKET_CAP_DELAY_DROP());
 
     private final int bit;
@@ -21,11 +21,17 @@ public enum RawPacketCapability {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
+    /**
+     * Returns the capabilities in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the capabilities; keeps bits that this library has no name for
+     */
     public static FlagSet<RawPacketCapability> of(int mask) {
         return FlagSet.of(values(), Integer.toUnsignedLong(mask), RawPacketCapability::bit);
     }

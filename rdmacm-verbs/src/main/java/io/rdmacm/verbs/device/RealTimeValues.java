@@ -2,10 +2,10 @@
 package io.rdmacm.verbs.device;
 
 /**
- * What a device measures right now ({@code struct ibv_values_ex}, ibv_query_rt_values_ex(3)).
+ * Values that a device measures in real time ({@code struct ibv_values_ex}, ibv_query_rt_values_ex(3)).
  *
- * @param rawClockSeconds the seconds of its raw clock; many devices count ticks in the nanoseconds alone
- * @param rawClockNanoseconds the nanoseconds, or ticks, of its raw clock
+ * @param rawClockSeconds the seconds of its raw clock; many drivers report only ticks, in the other component
+ * @param rawClockNanoseconds the nanoseconds of its raw clock, or its ticks
  */
 public record RealTimeValues(long rawClockSeconds, long rawClockNanoseconds) {
 }

@@ -4,7 +4,7 @@ package io.rdmacm.verbs.device;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** A part of packets that is hashed to spread them ({@code enum ibv_rx_hash_fields}, ibv_create_qp_ex(3)). */
+/** A packet field that receive-side scaling can hash ({@code enum ibv_rx_hash_fields}, ibv_create_qp_ex(3)). */
 public enum RxHashField {
     /** IPv4 source address. */
     SRC_IPV4(Rdma.IBV_RX_HASH_SRC_IPV4()),
@@ -24,7 +24,7 @@ public enum RxHashField {
     DST_PORT_UDP(Rdma.IBV_RX_HASH_DST_PORT_UDP()),
     /** IPsec security parameter index. */
     IPSEC_SPI(Rdma.IBV_RX_HASH_IPSEC_SPI()),
-    /** The inner packet of a tunnel. */
+    /** Hash the fields of the inner packet of a tunnel. */
     INNER(Rdma.IBV_RX_HASH_INNER());
 
     private final int bit;
@@ -33,11 +33,17 @@ public enum RxHashField {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
+    /**
+     * Returns the fields in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the fields; keeps bits that this library has no name for
+     */
     public static FlagSet<RxHashField> of(long mask) {
         return FlagSet.of(values(), mask, field -> Integer.toUnsignedLong(field.bit));
     }

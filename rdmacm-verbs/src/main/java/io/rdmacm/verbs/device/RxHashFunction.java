@@ -4,9 +4,9 @@ package io.rdmacm.verbs.device;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** How parts of packets are hashed ({@code enum ibv_rx_hash_function_flags}, ibv_create_qp_ex(3)). */
+/** A hash function for receive-side scaling ({@code enum ibv_rx_hash_function_flags}, ibv_create_qp_ex(3)). */
 public enum RxHashFunction {
-    /** The Toeplitz hash, with a key that drivers want to have 40 bytes. */
+    /** The Toeplitz hash; drivers expect a key of 40 bytes. */
     TOEPLITZ(Rdma.IBV_RX_HASH_FUNC_TOEPLITZ());
 
     private final int bit;
@@ -15,11 +15,17 @@ public enum RxHashFunction {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
+    /**
+     * Returns the functions in a bit mask.
+     *
+     * @param mask the bits, as in C
+     * @return the functions; keeps bits that this library has no name for
+     */
     public static FlagSet<RxHashFunction> of(int mask) {
         return FlagSet.of(values(), Integer.toUnsignedLong(mask), RxHashFunction::bit);
     }

@@ -7,7 +7,7 @@ import io.rdmacm.bindings.Rdma;
 public enum TransportType {
     /** Not known. */
     UNKNOWN(Rdma.IBV_TRANSPORT_UNKNOWN()),
-    /** InfiniBand, also over Ethernet. */
+    /** InfiniBand, including RoCE. */
     IB(Rdma.IBV_TRANSPORT_IB()),
     /** iWARP. */
     IWARP(Rdma.IBV_TRANSPORT_IWARP()),
@@ -15,7 +15,7 @@ public enum TransportType {
     USNIC(Rdma.IBV_TRANSPORT_USNIC()),
     /** usNIC over UDP. */
     USNIC_UDP(Rdma.IBV_TRANSPORT_USNIC_UDP()),
-    /** None of the others. */
+    /** No particular transport. */
     UNSPECIFIED(Rdma.IBV_TRANSPORT_UNSPECIFIED());
 
     private final int value;
@@ -24,12 +24,17 @@ public enum TransportType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the value of the C constant} */
     public int value() {
         return value;
     }
 
-    /** The type of a C constant; {@link #UNKNOWN} for one that is not known. */
+    /**
+     * Returns the type of a C constant.
+     *
+     * @param value the value of the C constant
+     * @return the type; {@link #UNKNOWN} if it is not known
+     */
     public static TransportType of(int value) {
         for (TransportType constant : values()) {
             if (constant.value == value) {

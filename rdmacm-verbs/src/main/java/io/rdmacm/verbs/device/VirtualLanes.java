@@ -6,21 +6,21 @@ import java.util.OptionalInt;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How many data virtual lanes a port has ({@code ibv_port_attr.max_vl_num}, ibv_query_port(3)).
+ * The number of data virtual lanes of a port ({@code ibv_port_attr.max_vl_num}, ibv_query_port(3)).
  *
- * @param code the code of C, 8 bits: 1 to 5 for 1, 2, 4, 8 and 15 lanes; 0 where there are none, as on Ethernet
+ * @param code the code in C, 8 bits: 1 to 5 for 1, 2, 4, 8 and 15 lanes; 0 if there are none, as on Ethernet
  */
 public record VirtualLanes(int code) {
     /**
-     * Checks the code.
+     * Checks that the code fits into 8 bits.
      *
-     * @throws IllegalArgumentException when the code does not fit into 8 bits
+     * @throws IllegalArgumentException if it does not
      */
     public VirtualLanes {
         Arguments.requireBits("code of the virtual lanes", code, Byte.SIZE);
     }
 
-    /** Returns the number of lanes; empty for a code that the specification does not define. */
+    /** {@return the number of lanes; empty if the specification does not define the code} */
     public OptionalInt count() {
         return switch (code) {
             case 1 -> OptionalInt.of(1);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.error;
 
-/** A shared library, or a function in it, is not there. The message says which, what needs it, and what to install. */
+/**
+ * A shared library, or a function in it, is missing. The message names it, the function that needed it, and the package
+ * to install.
+ */
 public class NativeLibraryException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
@@ -15,27 +18,50 @@ public class NativeLibraryException extends RdmaException {
         }
     }
 
-    /** For the loader: the library cannot be loaded. */
+    /**
+     * Returns the exception for a library that cannot be loaded. Meant for the loader of this library.
+     *
+     * @param library the file name of the library
+     * @param neededBy the function that was called
+     * @param debianPackage the Debian or Ubuntu package that contains the library
+     * @param cause why it could not be loaded
+     * @return the exception
+     */
     public static NativeLibraryException missingLibrary(String library, String neededBy, String debianPackage,
             Throwable cause) {
         return new NativeLibraryException(library, neededBy, "cannot load " + library + ", which " + neededBy
                 + " needs: install the Debian or Ubuntu package " + debianPackage + ", elsewhere rdma-core", cause);
     }
 
-    /** For the loader: the library lacks a function. */
+    /**
+     * Returns the exception for a library that lacks a function. Meant for the loader of this library.
+     *
+     * @param symbol the name of the function
+     * @param library the file name of the library
+     * @param debianPackage the Debian or Ubuntu package that contains the library
+     * @return the exception
+     */
     public static NativeLibraryException missingSymbol(String symbol, String library, String debianPackage) {
         return new NativeLibraryException(library, symbol, library + " has no function " + symbol
                 + ": the installed rdma-core is too old, update the package " + debianPackage, null);
     }
 
-    /** For the loader: the library must not be loaded with so little room for the files that it opens. */
+    /**
+     * Returns the exception for a library that was not loaded because the limit of open files is nearly reached. Meant
+     * for the loader of this library.
+     *
+     * @param library the file name of the library
+     * @param neededBy the function that was called
+     * @param files the number of files that the library must be able to open
+     * @return the exception
+     */
     public static NativeLibraryException tooFewFiles(String library, String neededBy, int files) {
         return new NativeLibraryException(library, neededBy, "cannot use " + library + ", which " + neededBy
-                + " needs: it opens files, and fewer than " + files + " more may be opened -"
-                + " the limit of open files (ulimit -n) is reached", null);
+                + " needs: it opens files, but fewer than " + files + " more can be opened before the limit of open"
+                + " files (ulimit -n) is reached", null);
     }
 
-    /** The file name of the library. */
+    /** {@return the file name of the library} */
     public String library() {
         return library;
     }

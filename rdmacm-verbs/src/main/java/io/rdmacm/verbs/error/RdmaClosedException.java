@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.error;
 
-/** What a thread was waiting on was closed by another thread while it waited. */
+/** A wait ended because another thread closed the object that it waited on. */
 public class RdmaClosedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * A wait that was ended by close().
+     * Creates an exception without an error number.
      *
-     * @param function what was waited for
-     * @param closed what was closed
+     * @param function the C function, or the operation, that was waited for
+     * @param closed the object that was closed
      */
     public RdmaClosedException(String function, String closed) {
         super(function, function + ": " + closed + " was closed by another thread");

@@ -6,8 +6,8 @@ import java.io.IOException;
 import io.rdmacm.bindings.CFunction;
 
 /**
- * A call of librdmacm or libibverbs failed. The message names the C function, the symbol and the text of the error
- * number and, where one is known, a remedy. Subclasses exist only where a program would act differently.
+ * A call of librdmacm or libibverbs failed. The message contains the C function, the name and the description of the
+ * error number and, where one is known, a remedy. Subclasses exist only where a program would react differently.
  */
 public class RdmaException extends IOException {
     private static final long serialVersionUID = 1L;
@@ -17,9 +17,9 @@ public class RdmaException extends IOException {
     private final String errnoName;
 
     /**
-     * An error without an error number.
+     * Creates an exception without an error number.
      *
-     * @param function the C function, or the operation
+     * @param function the C function, or the operation, that failed
      * @param message the message
      */
     public RdmaException(String function, String message) {
@@ -27,11 +27,11 @@ public class RdmaException extends IOException {
     }
 
     /**
-     * A failed C function.
+     * Creates an exception for a C function that failed.
      *
      * @param function the C function
-     * @param errno its error number, positive; 0 for none
-     * @param errnoName the symbol of the error number; empty for none
+     * @param errno the error number, positive; 0 if there is none
+     * @param errnoName the name of the error number, such as {@code ENOMEM}; empty if there is none
      * @param message the message
      */
     public RdmaException(String function, int errno, String errnoName, String message) {
@@ -41,21 +41,22 @@ public class RdmaException extends IOException {
         this.errnoName = errnoName;
     }
 
-    /** The C function that failed. */
+    /** {@return the C function, or the operation, that failed} */
     public final String function() {
         return function;
     }
 
     /**
-     * The error number of the operating system, positive; 0 if there is none. It is the one that {@code rdma_seterrno}
-     * stores into errno.
+     * Returns the error number of the operating system. It is the one that {@code rdma_seterrno} stores in errno.
+     *
+     * @return the error number, positive; 0 if there is none
      */
     @CFunction("rdma_seterrno")
     public final int errno() {
         return errno;
     }
 
-    /** The symbol of the error number, such as {@code ENOMEM}; empty if there is none. */
+    /** {@return the name of the error number, such as {@code ENOMEM}; empty if there is none} */
     public final String errnoName() {
         return errnoName;
     }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.error;
 
-/** What was waited for did not happen in time: nothing was consumed, and waiting again is possible. */
+/**
+ * Something did not happen in time. If a wait of this library timed out, no event or completion was consumed, and it
+ * can be repeated; if a C function timed out, the error number is ETIMEDOUT.
+ */
 public class RdmaTimeoutException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * A wait of ours that ran out.
+     * Creates an exception for a wait of this library.
      *
-     * @param function what was waited for
+     * @param function the C function, or the operation, that was waited for
      * @param message the message
      */
     public RdmaTimeoutException(String function, String message) {
@@ -16,11 +19,11 @@ public class RdmaTimeoutException extends RdmaException {
     }
 
     /**
-     * A C function that timed out.
+     * Creates an exception for a C function that timed out.
      *
      * @param function the C function
-     * @param errno its error number
-     * @param errnoName the symbol of the error number
+     * @param errno the error number, positive
+     * @param errnoName the name of the error number
      * @param message the message
      */
     public RdmaTimeoutException(String function, int errno, String errnoName, String message) {

@@ -2,18 +2,18 @@
 package io.rdmacm.verbs.error;
 
 /**
- * The device, its driver or the installed rdma-core lacks what was asked for (EOPNOTSUPP, ENOSYS; another number where
- * the device itself says that it lacks it).
+ * The device, its driver, the kernel or the installed rdma-core does not support what was requested. The error number
+ * is usually EOPNOTSUPP or ENOSYS; it is another one where the attributes of the device reveal that this is the reason.
  */
 public class RdmaUnsupportedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * A C function that is not supported.
+     * Creates an exception for a C function that is not supported.
      *
      * @param function the C function
-     * @param errno its error number
-     * @param errnoName the symbol of the error number
+     * @param errno the error number, positive
+     * @param errnoName the name of the error number
      * @param message the message
      */
     public RdmaUnsupportedException(String function, int errno, String errnoName, String message) {

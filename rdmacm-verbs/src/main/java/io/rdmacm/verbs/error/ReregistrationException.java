@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.error;
 
-/** A memory region could not be changed ({@code enum ibv_rereg_mr_err_code}, ibv_rereg_mr(3)). */
+/**
+ * A memory region could not be reregistered ({@code enum ibv_rereg_mr_err_code}, ibv_rereg_mr(3)). {@link #outcome()}
+ * says what has become of it.
+ */
 public final class ReregistrationException extends RdmaException {
     private static final long serialVersionUID = 1L;
     private static final String FUNCTION = "ibv_rereg_mr";
@@ -9,25 +12,28 @@ public final class ReregistrationException extends RdmaException {
     private final Outcome outcome;
 
     /**
-     * A change that failed, at least in part.
+     * Creates an exception for a reregistration that failed, at least in part.
      *
-     * @param errno the error number
-     * @param errnoName the symbol of the error number
+     * @param errno the error number, positive
+     * @param errnoName the name of the error number
      * @param message the message
-     * @param outcome what the region is now
+     * @param outcome the state of the region afterwards
      */
     public ReregistrationException(int errno, String errnoName, String message, Outcome outcome) {
         super(FUNCTION, errno, errnoName, message);
         this.outcome = outcome;
     }
 
-    /** What the region is afterwards. */
+    /** The state of a region after a failed reregistration. */
     public enum Outcome {
-        /** As it was. */
-        UNCHANGED("the region is as it was"),
-        /** As it was wanted: only the old memory could not be given back to forked children. */
+        /** The region is unchanged. */
+        UNCHANGED("the region is unchanged"),
+        /**
+         * The region was changed as requested; only the old memory could not be made available to forked children
+         * again.
+         */
         CHANGED("the region was changed"),
-        /** Not known: it can only be closed. */
+        /** The state of the region is not known; it can only be closed. */
         UNUSABLE("the region can only be closed");
 
         private final String text;
@@ -36,13 +42,13 @@ public final class ReregistrationException extends RdmaException {
             this.text = text;
         }
 
-        /** In words, for messages. */
+        /** {@return the outcome in words, for messages} */
         public String text() {
             return text;
         }
     }
 
-    /** What the region is now. */
+    /** {@return the state of the region afterwards} */
     public Outcome outcome() {
         return outcome;
     }
