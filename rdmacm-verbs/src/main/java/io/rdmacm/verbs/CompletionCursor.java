@@ -50,7 +50,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int ENOENT = Rdma.ENOENT();
 
     private final ExtendedCompletionQueue queue;
-    private final BiasedLock guard;
+    private final BiasedLock lock;
     private final CompletionQueueExOps ops;
     private final int fields;
     private final boolean nextPoll;
@@ -58,7 +58,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             ibv_wc_tm_info.sizeof() + ibv_poll_cq_attr.sizeof(), Long.BYTES);
     private final long tagInfo = memory.address();
     private final long attributes = tagInfo + ibv_wc_tm_info.sizeof();
-    // guarded by the guard
+    // guarded by the lock
     private State state = State.CLOSED;
     private Thread opener;
     // of the current completion: what every reader wants to know, so that it needs no more than these
@@ -80,7 +80,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
-        this.guard = queue.lock();
+        this.lock = queue.lock();
         this.ops = new CompletionQueueExOps(address);
         this.fields = fields;
         this.nextPoll = !DriverQuirks.nextPollEnds(queue.context().deviceName());
@@ -88,7 +88,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     /** Opens; true when there is a completion. */
     boolean start() throws RdmaException {
-        Bias claim = guard.enter();
+        Bias bias = lock.enter();
         int error;
         try {
             requireClosed();
@@ -99,7 +99,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 return error == 0;
             }
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
         throw Failures.of("ibv_start_poll", Math.abs(error));
     }
@@ -139,7 +139,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
-        Bias claim = guard.enter();
+        Bias bias = lock.enter();
         int error;
         try {
             switch (state) {
@@ -163,7 +163,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 default -> throw new AssertionError(state);
             }
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
         throw Failures.of("ibv_next_poll", Math.abs(error));
     }
@@ -203,9 +203,9 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        Bias claim;
+        Bias bias;
         try {
-            claim = guard.enter();
+            bias = lock.enter();
         } catch (IllegalStateException e) {
             // the queue was closed meanwhile, which ends the poll
             return;
@@ -213,7 +213,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         try {
             end();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -242,11 +242,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
-        Bias claim = enter(ALWAYS);
+        Bias bias = enter(ALWAYS);
         try {
             return WorkCompletionOpcode.of(ops.readOpcode());
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -254,11 +254,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
-        Bias claim = enter(ALWAYS);
+        Bias bias = enter(ALWAYS);
         try {
             return ops.readVendorErr();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -269,11 +269,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_wc_flags")
     public int flagBits() {
-        Bias claim = enter(ALWAYS);
+        Bias bias = enter(ALWAYS);
         try {
             return ops.readWcFlags();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -281,11 +281,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
-        Bias claim = enter(BYTE_LEN);
+        Bias bias = enter(BYTE_LEN);
         try {
             return ops.readByteLen();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -302,11 +302,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
-        Bias claim = enter(IMM);
+        Bias bias = enter(IMM);
         try {
             return NetworkOrder.toHost(ops.readImmData());
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -317,11 +317,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
-        Bias claim = enter(IMM);
+        Bias bias = enter(IMM);
         try {
             return ops.readInvalidatedRkey();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -329,11 +329,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
-        Bias claim = enter(QP_NUM);
+        Bias bias = enter(QP_NUM);
         try {
             return ops.readQpNum();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -341,112 +341,112 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
-        Bias claim = enter(SRC_QP);
+        Bias bias = enter(SRC_QP);
         try {
             return ops.readSrcQp();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
-        Bias claim = enter(SLID);
+        Bias bias = enter(SLID);
         try {
             return ops.readSlid();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
-        Bias claim = enter(SL);
+        Bias bias = enter(SL);
         try {
             return ops.readSl();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
-        Bias claim = enter(DLID_PATH_BITS);
+        Bias bias = enter(DLID_PATH_BITS);
         try {
             return ops.readDlidPathBits();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
-        Bias claim = enter(TIMESTAMP);
+        Bias bias = enter(TIMESTAMP);
         try {
             return ops.readCompletionTs();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
-        Bias claim = enter(WALLCLOCK);
+        Bias bias = enter(WALLCLOCK);
         try {
             return ops.readCompletionWallclockNs();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
-        Bias claim = enter(CVLAN);
+        Bias bias = enter(CVLAN);
         try {
             return ops.readCvlan();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
-        Bias claim = enter(FLOW_TAG);
+        Bias bias = enter(FLOW_TAG);
         try {
             return ops.readFlowTag();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
-        Bias claim = enter(TM_INFO);
+        Bias bias = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.tag(memory);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
-        Bias claim = enter(TM_INFO);
+        Bias bias = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
@@ -480,18 +480,18 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private void requireCurrent() {
         if (state != State.CURRENT) {
             // says why not
-            guard.leave(enter(ALWAYS));
+            lock.leave(enter(ALWAYS));
         }
     }
 
     private Bias enter(int field) {
-        Bias claim = guard.enter();
+        Bias bias = lock.enter();
         if (state != State.CURRENT || (fields & field) != field) {
             RuntimeException refusal = refusal(field);
-            guard.leave(claim);
+            lock.leave(bias);
             throw refusal;
         }
-        return claim;
+        return bias;
     }
 
     private RuntimeException refusal(int field) {

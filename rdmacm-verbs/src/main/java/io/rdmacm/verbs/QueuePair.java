@@ -17,6 +17,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.codec.EceStructs;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
 import io.rdmacm.verbs.internal.driver.ContextOps;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;

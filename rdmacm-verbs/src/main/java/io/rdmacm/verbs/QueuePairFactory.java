@@ -11,6 +11,7 @@ import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
@@ -56,7 +57,7 @@ final class QueuePairFactory {
         });
         Lifetime life = Lifetime.begin(QueuePair.class, parents);
         try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairStructs.write(attributes, arena);
+            long init = QueuePairInitStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
             long address = life.create(() -> {
@@ -76,7 +77,7 @@ final class QueuePairFactory {
         VerbsContext context = xrc.context();
         Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
         try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairStructs.write(attributes, arena);
+            long init = QueuePairInitStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.xrcd$offset(), xrc.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
             long address = life.create(() -> createExtended(context, attributes, init));

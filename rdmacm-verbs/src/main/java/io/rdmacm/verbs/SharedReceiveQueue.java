@@ -16,6 +16,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.codec.SharedReceiveQueueStructs;
 import io.rdmacm.verbs.internal.driver.ContextOps;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
@@ -75,7 +76,7 @@ public final class SharedReceiveQueue extends NativeObject {
         });
         Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents);
         try (Arena arena = Arena.ofConfined()) {
-            long struct = SharedReceiveQueueStructs.write(domain, init, arena);
+            long struct = SharedReceiveQueueInitStructs.write(domain, init, arena);
             long address = life.create(() -> {
                 try {
                     return creator.create(struct);

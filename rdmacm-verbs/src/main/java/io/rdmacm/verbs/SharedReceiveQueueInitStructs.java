@@ -4,36 +4,21 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr_ex;
 import io.rdmacm.bindings.ibv_tm_cap;
+import io.rdmacm.verbs.internal.codec.SharedReceiveQueueStructs;
 import io.rdmacm.verbs.internal.ffi.Memory;
-import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
 import io.rdmacm.verbs.queue.SharedReceiveQueueType;
 
-/** The attributes of shared receive queues between Java and the C structs. */
-final class SharedReceiveQueueStructs {
-    private SharedReceiveQueueStructs() {
+/** Writes the init attributes of shared receive queues to C structs. They hold addresses of other objects. */
+final class SharedReceiveQueueInitStructs {
+    private SharedReceiveQueueInitStructs() {
     }
 
-    /** Reads a {@code struct ibv_srq_attr}. */
-    static SharedReceiveQueueAttributes read(long address) {
-        return new SharedReceiveQueueAttributes(Memory.getSize(address + ibv_srq_attr.max_wr$offset()),
-                Memory.getSize(address + ibv_srq_attr.max_sge$offset()),
-                Memory.getSize(address + ibv_srq_attr.srq_limit$offset()));
-    }
-
-    /** Writes a {@code struct ibv_srq_attr}. */
-    static void write(SharedReceiveQueueAttributes attributes, long address) {
-        Memory.putInt(address + ibv_srq_attr.max_wr$offset(), attributes.maxRequests());
-        Memory.putInt(address + ibv_srq_attr.max_sge$offset(), attributes.maxScatterGather());
-        Memory.putInt(address + ibv_srq_attr.srq_limit$offset(), attributes.limit());
-    }
-
-    /** A new {@code struct ibv_srq_init_attr_ex}. */
+    /** Allocates and writes a {@code struct ibv_srq_init_attr_ex}. */
     static long write(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, Arena arena) {
         long address = arena.allocate(ibv_srq_init_attr_ex.layout()).address();
-        write(init.attributes(), address + ibv_srq_init_attr_ex.attr$offset());
+        SharedReceiveQueueStructs.write(init.attributes(), address + ibv_srq_init_attr_ex.attr$offset());
         Memory.putInt(address + ibv_srq_init_attr_ex.srq_type$offset(), init.type().value());
         Memory.putLong(address + ibv_srq_init_attr_ex.pd$offset(), domain.address());
         int mask = Rdma.IBV_SRQ_INIT_ATTR_TYPE() | Rdma.IBV_SRQ_INIT_ATTR_PD();
