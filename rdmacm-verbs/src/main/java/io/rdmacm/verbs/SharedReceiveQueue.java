@@ -12,6 +12,8 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_srq;
 import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr;
+import io.rdmacm.bindings.ibv_srq_init_attr_ex;
+import io.rdmacm.bindings.ibv_tm_cap;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
@@ -76,7 +78,7 @@ public final class SharedReceiveQueue extends NativeObject {
         });
         Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents);
         try (Arena arena = Arena.ofConfined()) {
-            long struct = SharedReceiveQueueInitStructs.write(domain, init, arena);
+            long struct = write(domain, init, arena);
             long address = life.create(() -> {
                 try {
                     return creator.create(struct);
@@ -118,6 +120,31 @@ public final class SharedReceiveQueue extends NativeObject {
         long context = domain.context().address();
         NativeFunction create = ExtendedOps.CREATE_SRQ_EX.require(context);
         return Check.pointer(create, create.callLong(context, struct), detail);
+    }
+
+    /** Allocates and writes a {@code struct ibv_srq_init_attr_ex}. */
+    private static long write(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, Arena arena) {
+        long address = arena.allocate(ibv_srq_init_attr_ex.layout()).address();
+        SharedReceiveQueueStructs.write(init.attributes(), address + ibv_srq_init_attr_ex.attr$offset());
+        Memory.putInt(address + ibv_srq_init_attr_ex.srq_type$offset(), init.type().value());
+        Memory.putLong(address + ibv_srq_init_attr_ex.pd$offset(), domain.address());
+        int mask = Rdma.IBV_SRQ_INIT_ATTR_TYPE() | Rdma.IBV_SRQ_INIT_ATTR_PD();
+        if (init.xrcDomain().isPresent()) {
+            Memory.putLong(address + ibv_srq_init_attr_ex.xrcd$offset(), init.xrcDomain().get().address());
+            mask |= Rdma.IBV_SRQ_INIT_ATTR_XRCD();
+        }
+        if (init.completionQueue().isPresent()) {
+            Memory.putLong(address + ibv_srq_init_attr_ex.cq$offset(), init.completionQueue().get().address());
+            mask |= Rdma.IBV_SRQ_INIT_ATTR_CQ();
+        }
+        if (init.type() == SharedReceiveQueueType.TM) {
+            long capacity = address + ibv_srq_init_attr_ex.tm_cap$offset();
+            Memory.putInt(capacity + ibv_tm_cap.max_num_tags$offset(), init.maxTags());
+            Memory.putInt(capacity + ibv_tm_cap.max_ops$offset(), init.maxOperations());
+            mask |= Rdma.IBV_SRQ_INIT_ATTR_TM();
+        }
+        Memory.putInt(address + ibv_srq_init_attr_ex.comp_mask$offset(), mask);
+        return address;
     }
 
     /** The device that it belongs to. */
