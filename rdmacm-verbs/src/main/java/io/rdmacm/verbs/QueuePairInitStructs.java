@@ -19,7 +19,10 @@ final class QueuePairInitStructs {
     private QueuePairInitStructs() {
     }
 
-    /** Allocates and writes a {@code struct ibv_qp_init_attr_ex}, which starts with a {@code struct ibv_qp_init_attr}. */
+    /**
+     * Allocates and writes a {@code struct ibv_qp_init_attr_ex}, which starts with the members of a
+     * {@code struct ibv_qp_init_attr}.
+     */
     static long write(QueuePairInitAttributes attributes, Arena arena) {
         long init = arena.allocate(ibv_qp_init_attr_ex.layout()).address();
         if (attributes.sendQueue() != null) {
