@@ -167,7 +167,7 @@ class ReceiveSideScalingTest {
         for (int length : new int[] {0, 256}) {
             assertThatIllegalArgumentException().isThrownBy(() -> new ReceiveSideScaling(table,
                     RxHashFunction.TOEPLITZ, new byte[length], fields))
-                    .withMessage("the key of a hash has 1 to 255 bytes, not " + length);
+                    .withMessage("the hash key must have 1 to 255 bytes, not " + length);
         }
         assertThatNullPointerException().isThrownBy(() -> new ReceiveSideScaling(null, RxHashFunction.TOEPLITZ, key,
                 fields)).withMessage("table");

@@ -289,8 +289,8 @@ class SendBatchTest {
                 SendBatch batch = datagrams.startBatch()) {
             FakeVerbs.reset();
             batch.send();
-            assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("needs datagram()");
-            assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("needs datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("needs a destination: call datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("needs a destination: call datagram()");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(foreign, 1, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(handle, 1 << 24, 1));
             batch.datagram(handle, 0xabcdef, KEY);
@@ -305,7 +305,7 @@ class SendBatchTest {
             assertThatCode(batch::close).doesNotThrowAnyException();
             assertThat(FakeVerbs.calls("wr_abort")).hasSize(1);
             assertThatIllegalStateException().isThrownBy(() -> pair.startBatch().send().datagram(foreign, 1, 1))
-                    .withMessageContaining("sends no datagrams");
+                    .withMessageContaining("cannot send datagrams");
         }
     }
 
@@ -316,7 +316,7 @@ class SendBatchTest {
                 SendBatch batch = sender.startBatch()) {
             batch.send();
             assertThatIllegalStateException().isThrownBy(batch::complete)
-                    .withMessageContaining("needs remoteSharedReceiveQueue()");
+                    .withMessageContaining("needs a destination: call remoteSharedReceiveQueue()");
             batch.remoteSharedReceiveQueue(KEY).complete();
             assertThat(only("wr_set_xrc_srqn").arguments().get(1)).isEqualTo(unsigned(KEY));
         }
@@ -389,11 +389,11 @@ class SendBatchTest {
     @Test
     void aQueuePairWithoutTheOperationRefusesIt() throws RdmaException {
         assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().startBatch())
-                .withMessageContaining("made without send operations");
+                .withMessageContaining("created without send operations");
         try (QueuePair little = make(QueuePairType.RC, Set.of(SendOperation.SEND));
                 SendBatch batch = little.startBatch(); Arena arena = Arena.ofConfined()) {
             assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(1, 1))
-                    .withMessage("the queue pair was made without RDMA_WRITE");
+                    .withMessage("the queue pair was created without RDMA_WRITE");
             batch.send().inlineData(arena.allocate(4), 0, 4).complete();
         }
     }

@@ -142,7 +142,7 @@ class SharedReceiveQueueTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new SharedReceiveQueueInitAttributes(
                 SharedReceiveQueueType.BASIC, sizes, Optional.empty(),
                 Optional.of(stack.queue()), 0, 0))
-                .withMessage("a shared receive queue of type BASIC does not take a completion queue");
+                .withMessage("a shared receive queue of type BASIC cannot have a completion queue");
         assertThatIllegalArgumentException().isThrownBy(() -> stack.domain().createSharedReceiveQueue(
                 SharedReceiveQueueInitAttributes.builder().xrc(null, stack.queue()).build()))
                 .withMessage("a shared receive queue of type XRC needs a completion queue and an XRC domain");
@@ -266,7 +266,7 @@ class SharedReceiveQueueTest {
                 block.get(2).data(i, stack.region(), 0, 1);
             }
             assertThatIllegalArgumentException().isThrownBy(() -> queue.postReceive(block, 0, 3))
-                    .withMessage("a work request of 4 scatter/gather entries on a shared receive queue that takes 3");
+                    .withMessage("the work request has 4 scatter/gather entries; the shared receive queue allows 3");
         }
     }
 
