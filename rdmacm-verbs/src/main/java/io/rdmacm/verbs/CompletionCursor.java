@@ -24,13 +24,13 @@ import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * The completions of an {@link ExtendedCompletionQueue}, read in place: each method asks the driver for one field, and
- * nothing is read, copied or allocated that was not asked for. A queue has one cursor, which
- * {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
+ * A cursor over the completions of an {@link ExtendedCompletionQueue}, which reads them in place (ibv_create_cq_ex(3)):
+ * each method asks the driver for one field, and nothing else is read, copied or allocated. A queue has one cursor,
+ * which {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
  *
- * <p>When the status is not a success, only the work request id, the status, the vendor error and the queue pair number
- * mean something. Methods that read throw IllegalStateException when there is no current completion, and when the queue
- * was made without the field.
+ * <p>If the status is not a success, only the work request id, the status, the vendor error and the queue pair number
+ * are valid. All methods that read throw {@link IllegalStateException} if there is no current completion, or if the
+ * queue was created without the field.
  */
 public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int BYTE_LEN = CompletionField.BYTE_LEN.bit();
@@ -61,20 +61,20 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     // guarded by the lock
     private State state = State.CLOSED;
     private Thread opener;
-    // of the current completion: what every reader wants to know, so that it needs no more than these
+    // of the current completion: cached, because every program reads them
     private long id;
     private int status;
 
     private enum State {
-        /** Nothing is under way. */
+        /** No poll is in progress. */
         CLOSED,
-        /** Opened on an empty queue, or read to its end: C knows nothing of it (any more). */
+        /** Opened on an empty queue, or read to the end: there is no poll to end in C. */
         ENDED,
-        /** On the first completion, which next() has not shown yet. */
+        /** On the first completion, before the first call of next(). */
         BEFORE_FIRST,
         /** On a completion. */
         CURRENT,
-        /** Behind the last completion; the poll is to be ended. */
+        /** After the last completion: the poll in C must still be ended. */
         BEHIND_LAST
     }
 
@@ -86,7 +86,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         this.nextPoll = !DriverQuirks.nextPollEnds(queue.context().deviceName());
     }
 
-    /** Opens; true when there is a completion. */
+    /** Opens the cursor, and returns whether there is a completion. */
     boolean start() throws RdmaException {
         Bias bias = lock.enter();
         int error;
@@ -108,21 +108,23 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         return ops.startPoll(attributes);
     }
 
-    /** Inside the guard: other ways to poll would wait for this one for ever. */
+    /** Checks that the cursor is closed, because other polls would wait for it forever. Called with the lock held. */
     void requireClosed() {
         if (state != State.CLOSED) {
             throw new IllegalStateException("a cursor of this completion queue is open: close it first");
         }
     }
 
-    /** Outside the guard: what the opener itself wrote, it sees. */
+    /**
+     * Checks that the cursor was not opened by a thread. Called without the lock: the thread sees what it wrote itself.
+     */
     void requireNotOpenedBy(Thread thread) {
         if (opener == thread) {
             throw new IllegalStateException("this thread has a cursor of the completion queue open: close it first");
         }
     }
 
-    /** Inside the guard, or with everybody kept out of it. */
+    /** Ends the poll. Called with the lock held or closed. */
     void end() {
         if (state == State.BEFORE_FIRST || state == State.CURRENT || state == State.BEHIND_LAST) {
             ops.endPoll();
@@ -132,10 +134,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Goes to the next completion ({@code ibv_next_poll}); the one before is no longer there then.
+     * Moves to the next completion ({@code ibv_next_poll}). The previous one can no longer be read.
      *
-     * @return false when there is none
-     * @throws RdmaException when the queue has overrun or the device failed
+     * @return false if there are no more completions
+     * @throws IllegalStateException if the cursor is closed
+     * @throws RdmaException with the errno of the driver, if the queue has overrun or the device has failed
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
@@ -194,8 +197,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Ends the poll, and gives the completions that were read back to the device ({@code ibv_end_poll}). When the first
-     * completion was not read, it is gone all the same. Does nothing when closed.
+     * Ends the poll, and returns the completions that were read to the device ({@code ibv_end_poll}). The first
+     * completion is consumed even if {@link #next()} was never called. Has no effect if the cursor is closed.
      */
     @Override
     @CFunction("ibv_end_poll")
@@ -207,7 +210,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         try {
             bias = lock.enter();
         } catch (IllegalStateException e) {
-            // the queue was closed meanwhile, which ends the poll
+            // the queue has been closed meanwhile, which ended the poll
             return;
         }
         try {
@@ -217,28 +220,28 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The id that the program gave the work request. */
+    /** {@return the id that the program gave the work request ({@code wr_id})} */
     @Override
     public long workRequestId() {
         requireCurrent();
         return id;
     }
 
-    /** Whether it ended well. */
+    /** {@return whether the status is {@link WorkCompletionStatus#SUCCESS}} */
     @Override
     public boolean succeeded() {
         requireCurrent();
         return status == 0;
     }
 
-    /** How it ended. */
+    /** {@return the status of the work request ({@code status})} */
     @Override
     public WorkCompletionStatus status() {
         requireCurrent();
         return WorkCompletionStatus.of(status);
     }
 
-    /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
+    /** {@return the operation of the work request ({@code ibv_wc_read_opcode}); valid if it succeeded} */
     @Override
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
@@ -250,7 +253,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The device's own code of an error ({@code ibv_wc_read_vendor_err}). */
+    /** {@return the vendor-specific error code ({@code ibv_wc_read_vendor_err})} */
     @Override
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
@@ -263,8 +266,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). Allocates nothing,
-     * unlike {@link #flags()}.
+     * {@return the bits of {@code enum ibv_wc_flags} ({@code ibv_wc_read_wc_flags}); valid if the work request
+     * succeeded. Allocates nothing, unlike {@link #flags()}}
      */
     @Override
     @CFunction("ibv_wc_read_wc_flags")
@@ -277,7 +280,10 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** How many bytes were received, or read ({@code ibv_wc_read_byte_len}). */
+    /**
+     * {@return the number of bytes received or read ({@code ibv_wc_read_byte_len}); valid for successful receives,
+     * reads and atomic operations}
+     */
     @Override
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
@@ -289,15 +295,15 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** Whether the message came with an immediate value. */
+    /** {@return whether the message has an immediate value ({@code IBV_WC_WITH_IMM})} */
     @Override
     public boolean hasImmediate() {
         return (flagBits() & WITH_IMM) != 0;
     }
 
     /**
-     * The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}
-     * ({@code ibv_wc_read_imm_data}).
+     * {@return the immediate value of the message, in the byte order of the machine ({@code ibv_wc_read_imm_data});
+     * valid if {@link #hasImmediate()}}
      */
     @Override
     @CFunction("ibv_wc_read_imm_data")
@@ -311,8 +317,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * The key that the sender invalidated; valid with {@link WorkCompletionFlag#WITH_INV}
-     * ({@code ibv_wc_read_invalidated_rkey}).
+     * {@return the remote key that the sender invalidated ({@code ibv_wc_read_invalidated_rkey}); valid with
+     * {@link WorkCompletionFlag#WITH_INV}}
      */
     @Override
     @CFunction("ibv_wc_read_invalidated_rkey")
@@ -325,7 +331,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The queue pair that it is of ({@code ibv_wc_read_qp_num}). */
+    /** {@return the number of the local queue pair ({@code ibv_wc_read_qp_num}), 24 bits} */
     @Override
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
@@ -337,7 +343,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The sender's queue pair; for datagrams ({@code ibv_wc_read_src_qp}). */
+    /** {@return the number of the sender's queue pair ({@code ibv_wc_read_src_qp}), 24 bits; valid for datagrams} */
     @Override
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
@@ -349,7 +355,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
+    /** {@return the LID of the sender ({@code ibv_wc_read_slid}); valid for datagrams on InfiniBand} */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
         Bias bias = enter(SLID);
@@ -360,7 +366,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
+    /** {@return the service level ({@code ibv_wc_read_sl}); valid for datagrams} */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
         Bias bias = enter(SL);
@@ -371,7 +377,10 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
+    /**
+     * {@return the path bits of the destination LID ({@code ibv_wc_read_dlid_path_bits}), which tell the LIDs of a port
+     * apart; not valid for multicast}
+     */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
         Bias bias = enter(DLID_PATH_BITS);
@@ -382,7 +391,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
+    /** {@return the time of the completion, in ticks of the device clock ({@code ibv_wc_read_completion_ts})} */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
         Bias bias = enter(TIMESTAMP);
@@ -393,7 +402,10 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
+    /**
+     * {@return the time of the completion, in nanoseconds since 1970-01-01 UTC
+     * ({@code ibv_wc_read_completion_wallclock_ns})}
+     */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
         Bias bias = enter(WALLCLOCK);
@@ -404,7 +416,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
+    /** {@return the VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan})} */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
         Bias bias = enter(CVLAN);
@@ -415,7 +427,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
+    /** {@return the tag of the flow rule that the packet matched, 0 if none ({@code ibv_wc_read_flow_tag})} */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
         Bias bias = enter(FLOW_TAG);
@@ -426,7 +438,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
+    /** {@return the tag of the message ({@code ibv_wc_read_tm_info}); valid with tag matching} */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
         Bias bias = enter(TM_INFO);
@@ -438,7 +450,10 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
+    /**
+     * {@return the opaque data that the sending application added to the tag ({@code ibv_wc_read_tm_info}); valid with
+     * tag matching}
+     */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
         Bias bias = enter(TM_INFO);
@@ -450,7 +465,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
-    /** A copy to keep; what the queue was made without is 0. */
+    /** {@return an immutable copy of the current completion; fields that the queue was created without are 0} */
     @Override
     public WorkCompletion copy() {
         boolean good = succeeded();
@@ -461,9 +476,9 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Does nothing when the current completion is a success.
+     * Checks that the current completion is a success.
      *
-     * @throws WorkCompletionException otherwise
+     * @throws WorkCompletionException if it is not
      */
     @Override
     public void check() throws WorkCompletionException {
@@ -476,10 +491,10 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         return (fields & field) == field;
     }
 
-    /** Outside the guard: for what needs no native memory. */
+    /** Checks that there is a current completion. Called without the lock, for methods that read no native memory. */
     private void requireCurrent() {
         if (state != State.CURRENT) {
-            // says why not
+            // throws the exception that says why not
             lock.leave(enter(ALWAYS));
         }
     }
@@ -499,11 +514,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             return closed();
         }
         if (state != State.CURRENT) {
-            return new IllegalStateException("no current completion: next() has to return true before");
+            return new IllegalStateException("no current completion: next() must return true first");
         }
         for (CompletionField wanted : CompletionField.values()) {
             if (wanted.bit() == field) {
-                return new IllegalStateException("the completion queue was made without " + wanted);
+                return new IllegalStateException("the completion queue was created without " + wanted);
             }
         }
         throw new AssertionError(field);

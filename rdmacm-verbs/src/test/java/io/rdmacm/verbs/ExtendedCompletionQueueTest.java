@@ -239,7 +239,7 @@ class ExtendedCompletionQueueTest {
                 completion.next();
                 FakeVerbs.reset();
                 assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(completion))
-                        .withMessage("the completion queue was made without " + row.field());
+                        .withMessage("the completion queue was created without " + row.field());
                 assertThat(FakeVerbs.calls()).isEmpty();
             }
         }
