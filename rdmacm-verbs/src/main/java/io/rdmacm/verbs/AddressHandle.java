@@ -106,8 +106,8 @@ public final class AddressHandle extends NativeObject {
     /** Checks what could otherwise crash a driver. Called with the lock of a send queue of the domain held. */
     void requireUsable(ProtectionDomain sender) {
         if (!domain.sharesPosts(sender)) {
-            throw new IllegalArgumentException("the address handle and the queue pair belong to different protection"
-                    + " domains: " + domain + ", " + sender);
+            throw new IllegalArgumentException("the address handle belongs to another protection domain than the queue"
+                    + " pair: " + domain + ", " + sender);
         }
         life().ensureOpen();
     }

@@ -218,11 +218,11 @@ class ExtendedCompletionQueueTest {
         complete(5);
         CompletionCursor cursor = queue.startPoll();
         assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(cursor))
-                .withMessageContaining("next() has to return true");
+                .withMessageContaining("next() must return true");
         assertThat(cursor.next()).isTrue();
         assertThat(cursor.next()).isFalse();
         assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(cursor))
-                .withMessageContaining("next() has to return true");
+                .withMessageContaining("next() must return true");
         cursor.close();
         cursor.close();
         assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(cursor))

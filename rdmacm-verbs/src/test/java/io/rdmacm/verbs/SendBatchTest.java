@@ -212,7 +212,7 @@ class SendBatchTest {
             assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1));
             batch.send();
             assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, inline + 1))
-                    .withMessageContaining("takes " + inline);
+                    .withMessageContaining("allows " + inline);
             assertThatThrownBy(() -> batch.inlineData(BYTES, 4, 5)).isInstanceOf(IndexOutOfBoundsException.class);
             batch.inlineData(large, 0, inline);
             assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, 1));
@@ -220,7 +220,7 @@ class SendBatchTest {
                     .withMessageContaining("has inline data");
             batch.send().data(stack.region(), 0, 1).data(stack.region(), 1, 1).data(stack.region(), 2, 1);
             assertThatIllegalArgumentException().isThrownBy(() -> batch.data(stack.region(), 3, 1))
-                    .withMessageContaining("takes 3");
+                    .withMessageContaining("allows 3");
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
                     .withMessageContaining("has parts of regions");
             batch.rdmaRead(ADDRESS, KEY);
@@ -231,7 +231,7 @@ class SendBatchTest {
                     .withMessageContaining("takes no data");
             assertThatIllegalStateException().isThrownBy(() -> batch.remoteSharedReceiveQueue(1));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(large.asSlice(0, 9), 1))
-                    .withMessageContaining("headers of 9");
+                    .withMessageContaining("headers have 9");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 1 << 16));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 0));
             assertThatIllegalStateException().isThrownBy(() -> batch.sendSegmented(ofAClosedArena(), 1));

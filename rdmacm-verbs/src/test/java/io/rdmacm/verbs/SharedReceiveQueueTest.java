@@ -151,7 +151,7 @@ class SharedReceiveQueueTest {
                 .withMessage("a shared receive queue of type TM needs a completion queue");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> SharedReceiveQueueInitAttributes.builder().tagMatching(stack.queue(), -1, 1).build())
-                .withMessage("the sizes of a tag list cannot be negative: -1 tags, 1 operations");
+                .withMessage("the sizes of a tag matching list cannot be negative: -1 tags, 1 operations");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> SharedReceiveQueueInitAttributes.builder().maxRequests(-5).build())
                 .withMessageStartingWith("the sizes of a shared receive queue cannot be negative: -5 requests");
