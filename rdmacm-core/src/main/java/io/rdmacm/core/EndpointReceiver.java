@@ -32,23 +32,23 @@ final class EndpointReceiver extends EndpointDirection {
     }
 
     void post(long context, MemoryRegion region, long offset, int length) throws RdmaException {
-        Bias claim = enter();
+        Bias bias = enter();
         try {
             request.id(context).data(region, offset, length);
             post();
         } finally {
-            leave(claim);
+            leave(bias);
         }
     }
 
     void post(long context, ScatterGatherList list) throws RdmaException {
         requireFits(list);
-        Bias claim = enter();
+        Bias bias = enter();
         try {
             list.writeTo(request.id(context));
             post();
         } finally {
-            leave(claim);
+            leave(bias);
         }
     }
 

@@ -28,12 +28,12 @@ final class EndpointSender extends EndpointDirection {
     /** Posts a request with one part of memory; a SEND has neither remote address nor key. */
     void post(SendOpcode opcode, long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
-        Bias claim = enter();
+        Bias bias = enter();
         try {
             begin(opcode, context, remoteAddress, remoteKey).data(region, offset, length);
             post(flags);
         } finally {
-            leave(claim);
+            leave(bias);
         }
     }
 
@@ -41,24 +41,24 @@ final class EndpointSender extends EndpointDirection {
     void post(SendOpcode opcode, long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress,
             int remoteKey) throws RdmaException {
         requireFits(list);
-        Bias claim = enter();
+        Bias bias = enter();
         try {
             list.writeTo(begin(opcode, context, remoteAddress, remoteKey));
             post(flags);
         } finally {
-            leave(claim);
+            leave(bias);
         }
     }
 
     void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
-        Bias claim = enter();
+        Bias bias = enter();
         try {
             begin(SendOpcode.SEND, context, 0, 0).datagram(peer, peerQueuePairNumber, Rdma.RDMA_UDP_QKEY())
                     .data(region, offset, length);
             post(flags);
         } finally {
-            leave(claim);
+            leave(bias);
         }
     }
 

@@ -19,8 +19,11 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * The way to a port to which datagrams are sent ({@code struct ibv_ah}, ibv_create_ah(3)). A post reads it, so it may
- * be closed as soon as the posts that name it have returned; a close waits for those that have not.
+ * A destination for datagrams ({@code struct ibv_ah}, ibv_create_ah(3)).
+ *
+ * <p>Close it only when the requests that name it have completed, as ibv_post_send(3) demands: some drivers, SoftRoCE
+ * among them, read it only when they send, and a request whose address handle is gone completes with an error. Closing
+ * it earlier does no other harm: a close waits for posts that are still running.
  */
 public final class AddressHandle extends NativeObject {
     private static final NativeFunction CREATE_AH = NativeFunction.of("ibv_create_ah");
@@ -77,7 +80,7 @@ public final class AddressHandle extends NativeObject {
         return new AddressHandle(domain, life, life.create(creator));
     }
 
-    /** A copy, so that C never sees memory that can go. */
+    /** Copies the header, so that C never sees memory that could be freed meanwhile. */
     private static long copyHeader(MemorySegment header, Arena arena) {
         long bytes = ibv_grh.sizeof();
         if (header.byteSize() < bytes) {
@@ -90,15 +93,17 @@ public final class AddressHandle extends NativeObject {
     }
 
     /**
-     * The protection domain that it belongs to: only queue pairs of the same one, or of a parent domain over it, can
-     * send with it.
+     * Returns the protection domain of this address handle. Only queue pairs of the same protection domain, or of a
+     * parent domain of it, can send to it.
+     *
+     * @return the protection domain in which it was created
      */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return domain;
     }
 
-    /** Refuses what could crash a driver; with the lock of a send queue of the domain held. */
+    /** Checks what could otherwise crash a driver. Called with the lock of a send queue of the domain held. */
     void requireUsable(ProtectionDomain sender) {
         if (!domain.sharesPosts(sender)) {
             throw new IllegalArgumentException("the address handle belongs to another protection domain than the queue"
@@ -110,7 +115,7 @@ public final class AddressHandle extends NativeObject {
     @Override
     @CFunction("ibv_destroy_ah")
     protected void destroy() throws RdmaException {
-        // A post reads the struct: it must be out before that goes. Later ones see that it is closed.
+        // Running posts read the struct, so they must end before it is freed. Later ones see that it is closed.
         domain.awaitPosts();
         Check.returned(DESTROY_AH, DESTROY_AH.callInt(address()));
     }

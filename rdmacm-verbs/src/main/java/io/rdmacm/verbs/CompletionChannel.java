@@ -25,12 +25,12 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
 
 /**
- * A completion event channel ({@code struct ibv_comp_channel}, ibv_create_comp_channel(3)): tells which of its
- * completion queues got completions. An event comes once after each {@link CompletionQueue#requestNotification}. Events
- * are acknowledged for the caller as they are taken.
+ * A completion event channel ({@code struct ibv_comp_channel}, ibv_create_comp_channel(3)). It delivers an event when
+ * one of its completion queues has received a completion, once after each {@link CompletionQueue#requestNotification}.
+ * Events are acknowledged automatically when they are taken.
  *
- * <p>Any number of threads may wait, each for any queue or for one. They are woken by {@link #close()} and by
- * Thread.interrupt(). Waiting pins the carrier of a virtual thread.
+ * <p>Any number of threads may wait, each for events of any queue or of a particular one. {@link #close()} and
+ * {@link Thread#interrupt()} wake them. A virtual thread that waits pins its carrier.
  */
 public final class CompletionChannel extends NativeObject {
     private static final NativeFunction CREATE = NativeFunction.of("ibv_create_comp_channel");
@@ -40,7 +40,7 @@ public final class CompletionChannel extends NativeObject {
 
     private final VerbsContext context;
     private final EventSource<CompletionQueue> events;
-    // Where C writes the queue and its context; used with the lock of the events held.
+    // C writes the queue and its context here. Used with the lock of the events held.
     private final MemorySegment results = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
     // guarded by the lock of the events
     private final Map<Long, CompletionQueue> queues = new HashMap<>();
@@ -59,28 +59,30 @@ public final class CompletionChannel extends NativeObject {
         return life.construct(() -> new CompletionChannel(context, life, address), () -> DESTROY.callInt(address));
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context of the device that this channel belongs to} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
     /**
-     * The file descriptor, for event loops of others: readable when an event is there. It is non-blocking and belongs
-     * to this channel: not to be closed.
+     * {@return the file descriptor, for use in other event loops: it is readable when an event is pending; it is
+     * non-blocking and belongs to this channel, so do not close it}
      */
     public int fd() {
         return intMember(ibv_comp_channel.fd$offset());
     }
 
     /**
-     * Waits for the next event of any queue ({@code ibv_get_cq_event} and {@code ibv_ack_cq_events}).
+     * Waits for the next event of any queue ({@code ibv_get_cq_event} and {@code ibv_ack_cq_events},
+     * ibv_get_cq_event(3)).
      *
-     * @param timeout how long at most; zero only looks
-     * @return the queue that has completions, or had: it is to be armed again, then polled until it is empty
-     * @throws RdmaTimeoutException when there was no event in time
-     * @throws RdmaClosedException when the channel was closed by another thread
-     * @throws InterruptedException when this thread was interrupted; no event is lost
+     * @param timeout the maximum time to wait; zero only checks for an event
+     * @return the queue that has, or had, completions; arm it again, then poll it until it is empty
+     * @throws RdmaTimeoutException if there was no event in time
+     * @throws RdmaClosedException if another thread closed this channel
+     * @throws RdmaException if the channel cannot be read
+     * @throws InterruptedException if this thread was interrupted; no event is lost
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public CompletionQueue getEvent(Duration timeout) throws RdmaException, InterruptedException {
@@ -97,10 +99,11 @@ public final class CompletionChannel extends NativeObject {
     }
 
     /**
-     * Takes the next event of any queue if one is there, without waiting ({@code ibv_get_cq_event} and
-     * {@code ibv_ack_cq_events}).
+     * Takes the next event of any queue, without waiting ({@code ibv_get_cq_event} and {@code ibv_ack_cq_events},
+     * ibv_get_cq_event(3)).
      *
-     * @return the queue that has completions, or had; empty when there is no event
+     * @return the queue that has, or had, completions; empty if there is no event
+     * @throws RdmaException if the channel cannot be read
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public Optional<CompletionQueue> pollEvent() throws RdmaException {
@@ -115,15 +118,15 @@ public final class CompletionChannel extends NativeObject {
     }
 
     /**
-     * Waits for an event of one queue, which was found empty after it was armed. Events of other queues are kept for
-     * the threads that wait for them.
+     * Waits for an event of one queue, which was found empty after it had been armed. Events of other queues are kept
+     * for the threads that wait for them.
      *
-     * @return false when there was none in time
+     * @return false if there was none in time
      */
     boolean awaitEvent(CompletionQueue queue, Deadline deadline) throws RdmaException, InterruptedException {
         life().enter();
         try {
-            // an event is hardly there yet, so do not look for one first
+            // an event is unlikely to be there yet, so do not look for one first
             return events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), deadline, q -> q) != null;
         } finally {
             life().leave();
@@ -139,11 +142,11 @@ public final class CompletionChannel extends NativeObject {
         }
     }
 
-    /** Destroys a queue of this channel while no event of it can be on its way. */
+    /** Destroys a queue of this channel while none of its events can be in transit. */
     void destroy(CompletionQueue queue, long address, Lifetime.Destroyer destroyer) throws RdmaException {
         events.lock().lock();
         try {
-            // Those of this queue go with it; an event that was read later would name a queue that is gone.
+            // An event that was read after the queue is destroyed would name a queue that no longer exists.
             events.readBeforeDestroy();
             destroyer.destroy();
             queues.remove(address);
@@ -189,6 +192,6 @@ public final class CompletionChannel extends NativeObject {
         }
         long address = Memory.getLong(queue);
         ACK_CQ_EVENTS.callInt(address, 1);
-        return Objects.requireNonNull(queues.get(address), "an event of a completion queue that was not made here");
+        return Objects.requireNonNull(queues.get(address), "an event of an unknown completion queue");
     }
 }

@@ -24,13 +24,13 @@ import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * The completions of an {@link ExtendedCompletionQueue}, read in place: each method asks the driver for one field, and
- * nothing is read, copied or allocated that was not asked for. A queue has one cursor, which
- * {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
+ * A cursor over the completions of an {@link ExtendedCompletionQueue}, which reads them in place (ibv_create_cq_ex(3)):
+ * each method asks the driver for one field, and nothing else is read, copied or allocated. A queue has one cursor,
+ * which {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
  *
- * <p>When the status is not a success, only the work request id, the status, the vendor error and the queue pair number
- * mean something. Methods that read throw IllegalStateException when there is no current completion, and when the queue
- * was made without the field.
+ * <p>If the status is not a success, only the work request id, the status, the vendor error and the queue pair number
+ * are valid. All methods that read throw {@link IllegalStateException} if there is no current completion, or if the
+ * queue was created without the field.
  */
 public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int BYTE_LEN = CompletionField.BYTE_LEN.bit();
@@ -50,7 +50,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int ENOENT = Rdma.ENOENT();
 
     private final ExtendedCompletionQueue queue;
-    private final BiasedLock guard;
+    private final BiasedLock lock;
     private final CompletionQueueExOps ops;
     private final int fields;
     private final boolean nextPoll;
@@ -58,37 +58,37 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             ibv_wc_tm_info.sizeof() + ibv_poll_cq_attr.sizeof(), Long.BYTES);
     private final long tagInfo = memory.address();
     private final long attributes = tagInfo + ibv_wc_tm_info.sizeof();
-    // guarded by the guard
+    // guarded by the lock
     private State state = State.CLOSED;
     private Thread opener;
-    // of the current completion: what every reader wants to know, so that it needs no more than these
+    // of the current completion: cached, because every program reads them
     private long id;
     private int status;
 
     private enum State {
-        /** Nothing is under way. */
+        /** No poll is in progress. */
         CLOSED,
-        /** Opened on an empty queue, or read to its end: C knows nothing of it (any more). */
+        /** Opened on an empty queue, or read to the end: there is no poll to end in C. */
         ENDED,
-        /** On the first completion, which next() has not shown yet. */
+        /** On the first completion, before the first call of next(). */
         BEFORE_FIRST,
         /** On a completion. */
         CURRENT,
-        /** Behind the last completion; the poll is to be ended. */
+        /** After the last completion: the poll in C must still be ended. */
         BEHIND_LAST
     }
 
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
-        this.guard = queue.lock();
+        this.lock = queue.lock();
         this.ops = new CompletionQueueExOps(address);
         this.fields = fields;
         this.nextPoll = !DriverQuirks.nextPollEnds(queue.context().deviceName());
     }
 
-    /** Opens; true when there is a completion. */
+    /** Opens the cursor, and returns whether there is a completion. */
     boolean start() throws RdmaException {
-        Bias claim = guard.enter();
+        Bias bias = lock.enter();
         int error;
         try {
             requireClosed();
@@ -99,7 +99,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 return error == 0;
             }
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
         throw Failures.of("ibv_start_poll", Math.abs(error));
     }
@@ -108,21 +108,23 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         return ops.startPoll(attributes);
     }
 
-    /** Inside the guard: other ways to poll would wait for this one for ever. */
+    /** Checks that the cursor is closed, because other polls would wait for it forever. Called with the lock held. */
     void requireClosed() {
         if (state != State.CLOSED) {
             throw new IllegalStateException("a cursor of this completion queue is open: close it first");
         }
     }
 
-    /** Outside the guard: what the opener itself wrote, it sees. */
+    /**
+     * Checks that the cursor was not opened by a thread. Called without the lock: the thread sees what it wrote itself.
+     */
     void requireNotOpenedBy(Thread thread) {
         if (opener == thread) {
             throw new IllegalStateException("this thread has a cursor of the completion queue open: close it first");
         }
     }
 
-    /** Inside the guard, or with everybody kept out of it. */
+    /** Ends the poll. Called with the lock held or closed. */
     void end() {
         if (state == State.BEFORE_FIRST || state == State.CURRENT || state == State.BEHIND_LAST) {
             ops.endPoll();
@@ -132,14 +134,15 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Goes to the next completion ({@code ibv_next_poll}); the one before is no longer there then.
+     * Moves to the next completion ({@code ibv_next_poll}). The previous one can no longer be read.
      *
-     * @return false when there is none
-     * @throws RdmaException when the queue has overrun or the device failed
+     * @return false if there are no more completions
+     * @throws IllegalStateException if the cursor is closed
+     * @throws RdmaException with the errno of the driver, if the queue has overrun or the device has failed
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
-        Bias claim = guard.enter();
+        Bias bias = lock.enter();
         int error;
         try {
             switch (state) {
@@ -163,7 +166,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 default -> throw new AssertionError(state);
             }
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
         throw Failures.of("ibv_next_poll", Math.abs(error));
     }
@@ -194,8 +197,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Ends the poll, and gives the completions that were read back to the device ({@code ibv_end_poll}). When the first
-     * completion was not read, it is gone all the same. Does nothing when closed.
+     * Ends the poll, and returns the completions that were read to the device ({@code ibv_end_poll}). The first
+     * completion is consumed even if {@link #next()} was never called. Has no effect if the cursor is closed.
      */
     @Override
     @CFunction("ibv_end_poll")
@@ -203,254 +206,266 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        Bias claim;
+        Bias bias;
         try {
-            claim = guard.enter();
+            bias = lock.enter();
         } catch (IllegalStateException e) {
-            // the queue was closed meanwhile, which ends the poll
+            // the queue has been closed meanwhile, which ended the poll
             return;
         }
         try {
             end();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The id that the program gave the work request. */
+    /** {@return the id that the program gave the work request ({@code wr_id})} */
     @Override
     public long workRequestId() {
         requireCurrent();
         return id;
     }
 
-    /** Whether it ended well. */
+    /** {@return whether the status is {@link WorkCompletionStatus#SUCCESS}} */
     @Override
     public boolean succeeded() {
         requireCurrent();
         return status == 0;
     }
 
-    /** How it ended. */
+    /** {@return the status of the work request ({@code status})} */
     @Override
     public WorkCompletionStatus status() {
         requireCurrent();
         return WorkCompletionStatus.of(status);
     }
 
-    /** What it was; only of successful ones ({@code ibv_wc_read_opcode}). */
+    /** {@return the operation of the work request ({@code ibv_wc_read_opcode}); valid if it succeeded} */
     @Override
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
-        Bias claim = enter(ALWAYS);
+        Bias bias = enter(ALWAYS);
         try {
             return WorkCompletionOpcode.of(ops.readOpcode());
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The device's own code of an error ({@code ibv_wc_read_vendor_err}). */
+    /** {@return the vendor-specific error code ({@code ibv_wc_read_vendor_err})} */
     @Override
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
-        Bias claim = enter(ALWAYS);
+        Bias bias = enter(ALWAYS);
         try {
             return ops.readVendorErr();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /**
-     * The bits of {@code enum ibv_wc_flags}; only of successful ones ({@code ibv_wc_read_wc_flags}). Allocates nothing,
-     * unlike {@link #flags()}.
+     * {@return the bits of {@code enum ibv_wc_flags} ({@code ibv_wc_read_wc_flags}); valid if the work request
+     * succeeded. Allocates nothing, unlike {@link #flags()}}
      */
     @Override
     @CFunction("ibv_wc_read_wc_flags")
     public int flagBits() {
-        Bias claim = enter(ALWAYS);
+        Bias bias = enter(ALWAYS);
         try {
             return ops.readWcFlags();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** How many bytes were received, or read ({@code ibv_wc_read_byte_len}). */
+    /**
+     * {@return the number of bytes received or read ({@code ibv_wc_read_byte_len}); valid for successful receives,
+     * reads and atomic operations}
+     */
     @Override
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
-        Bias claim = enter(BYTE_LEN);
+        Bias bias = enter(BYTE_LEN);
         try {
             return ops.readByteLen();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** Whether the message came with an immediate value. */
+    /** {@return whether the message has an immediate value ({@code IBV_WC_WITH_IMM})} */
     @Override
     public boolean hasImmediate() {
         return (flagBits() & WITH_IMM) != 0;
     }
 
     /**
-     * The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}
-     * ({@code ibv_wc_read_imm_data}).
+     * {@return the immediate value of the message, in the byte order of the machine ({@code ibv_wc_read_imm_data});
+     * valid if {@link #hasImmediate()}}
      */
     @Override
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
-        Bias claim = enter(IMM);
+        Bias bias = enter(IMM);
         try {
             return NetworkOrder.toHost(ops.readImmData());
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
     /**
-     * The key that the sender invalidated; valid with {@link WorkCompletionFlag#WITH_INV}
-     * ({@code ibv_wc_read_invalidated_rkey}).
+     * {@return the remote key that the sender invalidated ({@code ibv_wc_read_invalidated_rkey}); valid with
+     * {@link WorkCompletionFlag#WITH_INV}}
      */
     @Override
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
-        Bias claim = enter(IMM);
+        Bias bias = enter(IMM);
         try {
             return ops.readInvalidatedRkey();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The queue pair that it is of ({@code ibv_wc_read_qp_num}). */
+    /** {@return the number of the local queue pair ({@code ibv_wc_read_qp_num}), 24 bits} */
     @Override
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
-        Bias claim = enter(QP_NUM);
+        Bias bias = enter(QP_NUM);
         try {
             return ops.readQpNum();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The sender's queue pair; for datagrams ({@code ibv_wc_read_src_qp}). */
+    /** {@return the number of the sender's queue pair ({@code ibv_wc_read_src_qp}), 24 bits; valid for datagrams} */
     @Override
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
-        Bias claim = enter(SRC_QP);
+        Bias bias = enter(SRC_QP);
         try {
             return ops.readSrcQp();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The sender's local identifier; for datagrams on InfiniBand ({@code ibv_wc_read_slid}). */
+    /** {@return the LID of the sender ({@code ibv_wc_read_slid}); valid for datagrams on InfiniBand} */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
-        Bias claim = enter(SLID);
+        Bias bias = enter(SLID);
         try {
             return ops.readSlid();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The service level; for datagrams ({@code ibv_wc_read_sl}). */
+    /** {@return the service level ({@code ibv_wc_read_sl}); valid for datagrams} */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
-        Bias claim = enter(SL);
+        Bias bias = enter(SL);
         try {
             return ops.readSl();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** Which of the local identifiers of this port it was sent to ({@code ibv_wc_read_dlid_path_bits}). */
+    /**
+     * {@return the path bits of the destination LID ({@code ibv_wc_read_dlid_path_bits}), which tell the LIDs of a port
+     * apart; not valid for multicast}
+     */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
-        Bias claim = enter(DLID_PATH_BITS);
+        Bias bias = enter(DLID_PATH_BITS);
         try {
             return ops.readDlidPathBits();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** When it was done, in ticks of the device's clock ({@code ibv_wc_read_completion_ts}). */
+    /** {@return the time of the completion, in ticks of the device clock ({@code ibv_wc_read_completion_ts})} */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
-        Bias claim = enter(TIMESTAMP);
+        Bias bias = enter(TIMESTAMP);
         try {
             return ops.readCompletionTs();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** When it was done, in nanoseconds since 1970 ({@code ibv_wc_read_completion_wallclock_ns}). */
+    /**
+     * {@return the time of the completion, in nanoseconds since 1970-01-01 UTC
+     * ({@code ibv_wc_read_completion_wallclock_ns})}
+     */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
-        Bias claim = enter(WALLCLOCK);
+        Bias bias = enter(WALLCLOCK);
         try {
             return ops.readCompletionWallclockNs();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan}). */
+    /** {@return the VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan})} */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
-        Bias claim = enter(CVLAN);
+        Bias bias = enter(CVLAN);
         try {
             return ops.readCvlan();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The tag of the flow rule that the packet matched; 0 for none ({@code ibv_wc_read_flow_tag}). */
+    /** {@return the tag of the flow rule that the packet matched, 0 if none ({@code ibv_wc_read_flow_tag})} */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
-        Bias claim = enter(FLOW_TAG);
+        Bias bias = enter(FLOW_TAG);
         try {
             return ops.readFlowTag();
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** The tag that the sender gave the message; for tag matching ({@code ibv_wc_read_tm_info}). */
+    /** {@return the tag of the message ({@code ibv_wc_read_tm_info}); valid with tag matching} */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
-        Bias claim = enter(TM_INFO);
+        Bias bias = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.tag(memory);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** What the sender's application gave along with the tag ({@code ibv_wc_read_tm_info}). */
+    /**
+     * {@return the opaque data that the sending application added to the tag ({@code ibv_wc_read_tm_info}); valid with
+     * tag matching}
+     */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
-        Bias claim = enter(TM_INFO);
+        Bias bias = enter(TM_INFO);
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
         } finally {
-            guard.leave(claim);
+            lock.leave(bias);
         }
     }
 
-    /** A copy to keep; what the queue was made without is 0. */
+    /** {@return an immutable copy of the current completion; fields that the queue was created without are 0} */
     @Override
     public WorkCompletion copy() {
         boolean good = succeeded();
@@ -461,9 +476,9 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Does nothing when the current completion is a success.
+     * Checks that the current completion is a success.
      *
-     * @throws WorkCompletionException otherwise
+     * @throws WorkCompletionException if it is not
      */
     @Override
     public void check() throws WorkCompletionException {
@@ -476,22 +491,22 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         return (fields & field) == field;
     }
 
-    /** Outside the guard: for what needs no native memory. */
+    /** Checks that there is a current completion. Called without the lock, for methods that read no native memory. */
     private void requireCurrent() {
         if (state != State.CURRENT) {
-            // says why not
-            guard.leave(enter(ALWAYS));
+            // throws the exception that says why not
+            lock.leave(enter(ALWAYS));
         }
     }
 
     private Bias enter(int field) {
-        Bias claim = guard.enter();
+        Bias bias = lock.enter();
         if (state != State.CURRENT || (fields & field) != field) {
             RuntimeException refusal = refusal(field);
-            guard.leave(claim);
+            lock.leave(bias);
             throw refusal;
         }
-        return claim;
+        return bias;
     }
 
     private RuntimeException refusal(int field) {
@@ -499,11 +514,11 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             return closed();
         }
         if (state != State.CURRENT) {
-            return new IllegalStateException("no current completion: next() has to return true before");
+            return new IllegalStateException("no current completion: next() must return true first");
         }
         for (CompletionField wanted : CompletionField.values()) {
             if (wanted.bit() == field) {
-                return new IllegalStateException("the completion queue was made without " + wanted);
+                return new IllegalStateException("the completion queue was created without " + wanted);
             }
         }
         throw new AssertionError(field);

@@ -32,13 +32,13 @@ import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**
- * A completion queue ({@code struct ibv_cq}, ibv_create_cq(3)): here finished work requests are reported.
+ * A completion queue ({@code struct ibv_cq}, ibv_create_cq(3)), in which the device reports finished work requests.
  *
- * <p>{@link #poll} takes completions without waiting, copying or allocating. {@link #await} waits for them through the
- * queue's channel, in the order that loses none: poll, arm, poll again, wait.
+ * <p>{@link #poll} takes completions out of the queue without waiting, copying or allocating. {@link #await} waits for
+ * completions through the queue's channel, in an order that misses none: poll, arm, poll again, wait.
  *
- * <p>All methods may be called from any thread, and {@link #close()} at any time. Polling is made for one thread: when
- * several poll the same queue, each call takes a lock.
+ * <p>All methods may be called by any thread, and {@link #close()} at any time. Polling is optimised for a single
+ * thread. When several threads poll the same queue, each call takes a lock.
  */
 public sealed class CompletionQueue extends NativeObject permits ExtendedCompletionQueue {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
@@ -46,7 +46,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
 
     private final VerbsContext context;
-    // null when it is only polled
+    // null if the queue is only polled
     private final CompletionChannel channel;
     private final BiasedLock lock = new BiasedLock("CompletionQueue");
     private final DriverCall poll;
@@ -58,7 +58,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         super(life, address, size);
         this.context = context;
         this.channel = channel;
-        // memory only, with every driver
+        // reads memory only, with every driver
         this.poll = ContextOps.POLL_CQ.call(address, true);
         this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, context.postsInUserSpace());
         this.capacity = readCapacity(address, life);
@@ -90,7 +90,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    /** What must stay open as long as a queue; the channel may be null. */
+    /** Returns what must stay open as long as the queue. The channel may be null. */
     static List<Lifetime> parents(VerbsContext context, CompletionChannel channel, int vector) {
         if (channel == null) {
             return List.of(context.life());
@@ -106,7 +106,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         return List.of(context.life(), channel.life());
     }
 
-    /** From now on events can name it. */
+    /** Registers the queue, so that events can name it. */
     final void register() {
         if (channel != null) {
             channel.add(this, address());
@@ -120,30 +120,33 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         return entries;
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context of the device that this queue belongs to} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
-    /** The channel that its events come through; empty when it is only polled. */
+    /** {@return the channel that delivers the events of this queue; empty if it is only polled} */
     public Optional<CompletionChannel> channel() {
         life().ensureOpen();
         return Optional.ofNullable(channel);
     }
 
-    /** How many completions it holds: at least as many as were asked for ({@code ibv_cq.cqe}). */
+    /**
+     * {@return the number of completions that this queue can hold, at least as many as requested ({@code ibv_cq.cqe})}
+     */
     public int capacity() {
         life().ensureOpen();
         return capacity;
     }
 
     /**
-     * Takes finished work from the queue, without waiting ({@code ibv_poll_cq}).
+     * Takes completions out of this queue, without waiting ({@code ibv_poll_cq}, ibv_poll_cq(3)).
      *
-     * @param completions where it goes, as many as fit; what was there before is overwritten
-     * @return how many were taken, 0 when there were none
-     * @throws RdmaException when the queue has overrun or the device failed
+     * @param completions the buffer to fill, up to its capacity; its previous contents are overwritten
+     * @return the number of completions, 0 if there were none
+     * @throws IllegalStateException if a cursor of this queue is open, see {@link ExtendedCompletionQueue}
+     * @throws RdmaException if the queue has overrun or the device has failed; drivers report no errno
      */
     @CFunction("ibv_poll_cq")
     public int poll(WorkCompletions completions) throws RdmaException {
@@ -158,7 +161,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
         if (taken < 0) {
             completions.filled(0);
-            // a number of the driver's own, not an error number
+            // a number of the driver's own, not an errno
             throw new RdmaException(ContextOps.POLL_CQ.name(), ContextOps.POLL_CQ.name() + " failed with " + taken
                     + " on " + life() + ": the queue has overrun, or the device failed");
         }
@@ -167,11 +170,13 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /**
-     * Asks for one event on the channel when the next completion comes ({@code ibv_req_notify_cq}). Completions that
-     * are in the queue already raise none, so the queue is to be polled after it was armed.
+     * Requests one event on the channel for the next completion ({@code ibv_req_notify_cq}, ibv_req_notify_cq(3)).
+     * Completions that are already in the queue raise no event, so poll the queue after arming it.
      *
-     * @param solicitedOnly only for messages sent with the solicited flag, and for errors
-     * @throws IllegalStateException when the queue has no channel
+     * @param solicitedOnly true for an event only if the completion is that of a received message sent with the
+     *        solicited flag, or an error
+     * @throws IllegalStateException if this queue has no channel
+     * @throws RdmaException if the driver fails
      */
     @CFunction("ibv_req_notify_cq")
     public void requestNotification(boolean solicitedOnly) throws RdmaException {
@@ -188,22 +193,23 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /**
-     * Takes finished work from the queue, and waits for some when there is none: polls, arms, polls again and waits on
+     * Takes completions out of this queue, and waits for some if there are none: polls, arms, polls again and waits on
      * the channel.
      *
-     * @param completions where it goes, as many as fit
-     * @param timeout how long at most
-     * @return how many were taken, at least 1
-     * @throws IllegalStateException when the queue has no channel
-     * @throws RdmaTimeoutException when there was none in time
-     * @throws RdmaClosedException when the queue was closed by another thread
-     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     * @param completions the buffer to fill, up to its capacity; its previous contents are overwritten
+     * @param timeout the maximum time to wait
+     * @return the number of completions, at least 1
+     * @throws IllegalStateException if this queue has no channel, or a cursor of it is open
+     * @throws RdmaTimeoutException if no completion arrived in time
+     * @throws RdmaClosedException if another thread closed this queue
+     * @throws RdmaException if the queue has overrun or the device has failed
+     * @throws InterruptedException if this thread was interrupted; no completion is lost
      */
     public int await(WorkCompletions completions, Duration timeout) throws RdmaException, InterruptedException {
         return await(CompletionQueue::poll, this, completions, timeout);
     }
 
-    /** Takes completions in one of the ways to take them, and waits when there are none. */
+    /** Takes completions in a given way, and waits if there are none. */
     final <Q, B> int await(CompletionWait.Poll<Q, B> poll, Q queue, B buffer, Duration timeout)
             throws RdmaException, InterruptedException {
         life().enter();
@@ -217,7 +223,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    /** Events of this queue arrive through its channel. */
+    /** The events of this queue, which arrive through its channel. */
     private final class ChannelEvents implements CompletionWait.Source {
         @Override
         public void arm() throws RdmaException {
@@ -231,15 +237,20 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /**
-     * Changes how many completions it holds ({@code ibv_resize_cq}); none is lost.
+     * Changes the number of completions that this queue can hold ({@code ibv_resize_cq}, ibv_resize_cq(3)). No
+     * completion is lost.
      *
-     * @param entries at least 1, and at least as many as are in it now; the device may give more
-     * @throws RdmaException EINVAL when the device has none so large, or more are in it; ENOMEM
-     * @throws RdmaUnsupportedException when the device cannot resize
+     * @param entries the number of completions, at least 1 and at least as many as are in the queue; the device may
+     *        round up
+     * @throws IllegalArgumentException if the number is less than 1
+     * @throws IllegalStateException if a cursor of this queue is open
+     * @throws RdmaException EINVAL if the number exceeds the device's limit, or more completions are in the queue;
+     *        ENOMEM if memory is short
+     * @throws RdmaUnsupportedException if the device does not support it
      */
     @CFunction("ibv_resize_cq")
     public void resize(int entries) throws RdmaException {
-        // Polls stay out: a driver may exchange the memory that they read, and ask the program for it.
+        // Excludes polls: a driver may replace the memory that they read, and call the program to allocate it.
         Bias bias = lock.enterAlone();
         try {
             requireCapacity(entries);
@@ -254,19 +265,21 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /**
-     * Lets the device put several completions into one event ({@code ibv_modify_cq}, interrupt moderation).
+     * Sets the interrupt moderation: the device may combine several completions into one event ({@code ibv_modify_cq},
+     * ibv_modify_cq(3)).
      *
-     * @param completions after how many an event comes, 16 bits
-     * @param microseconds after how long it comes for fewer, 16 bits
-     * @throws RdmaUnsupportedException when the device has no moderation
-     * @throws RdmaException EINVAL when the device has no such values
+     * @param completions the number of completions that raise an event, 16 bits
+     * @param microseconds the time after which fewer completions raise an event, in microseconds, 16 bits
+     * @throws IllegalArgumentException if a number does not fit into 16 bits
+     * @throws RdmaException EINVAL if the device does not support the values
+     * @throws RdmaUnsupportedException if the device does not support moderation
      */
     @CFunction("ibv_modify_cq")
     public void modifyModeration(int completions, int microseconds) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            Arguments.requireBits("completions of an event", completions, Short.SIZE);
-            Arguments.requireBits("microseconds until an event", microseconds, Short.SIZE);
+            Arguments.requireBits("completions per event", completions, Short.SIZE);
+            Arguments.requireBits("microseconds per event", microseconds, Short.SIZE);
             long wanted = arena.allocate(ibv_modify_cq_attr.layout()).address();
             Memory.putInt(wanted + ibv_modify_cq_attr.attr_mask$offset(), Rdma.IBV_CQ_ATTR_MODERATE());
             long moderate = wanted + ibv_modify_cq_attr.moderate$offset();
@@ -279,24 +292,24 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    /** Keeps a close apart from polls. */
+    /** Returns the lock that keeps a close apart from polls. */
     final BiasedLock lock() {
         return lock;
     }
 
-    /** Refuses what would have to wait for a poll that is under way; with the lock held. */
+    /** Checks that no cursor is open, because other polls would have to wait for it. Called with the lock held. */
     void requireNoCursor() {
-        // a plain queue is not polled beyond one call
+        // a plain queue has no cursor
     }
 
-    /** Refuses what would wait for this very thread to end its poll. */
+    /** Checks that this thread has no cursor open, because it would wait for itself. */
     void requireNoCursorOfThisThread() {
-        // a plain queue is not polled beyond one call
+        // a plain queue has no cursor
     }
 
-    /** Ends a poll that is under way; with the lock closed. */
+    /** Ends a poll that is in progress. Called with the lock closed. */
     void endPoll() {
-        // a plain queue is not polled beyond one call
+        // a plain queue has no cursor
     }
 
     @Override
@@ -325,8 +338,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
 
     private void requireChannel() {
         if (channel == null) {
-            throw new IllegalStateException("this completion queue was made without a completion channel:"
-                    + " it has no events, and can only be polled");
+            throw new IllegalStateException("this completion queue was created without a completion channel:"
+                    + " it has no events and can only be polled");
         }
     }
 

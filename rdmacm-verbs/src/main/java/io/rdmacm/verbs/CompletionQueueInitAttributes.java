@@ -9,26 +9,28 @@ import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.work.CompletionField;
 
 /**
- * What an extended completion queue is made with ({@code struct ibv_cq_init_attr_ex}, ibv_create_cq_ex(3)). Immutable.
+ * The attributes with which an extended completion queue is created ({@code struct ibv_cq_init_attr_ex},
+ * ibv_create_cq_ex(3)). Immutable.
  *
- * @param capacity how many completions it must hold; the device may give more
- * @param channel what its events come through; empty when it is only polled
- * @param completionVector which of the device's event vectors signals it
- * @param fields what the cursor shall be able to read
- * @param flags how it behaves
- * @param parentDomain whose allocators the driver shall use
+ * @param capacity the number of completions that the queue must be able to hold; the device may round up
+ * @param channel the channel that delivers its events; empty if it is only polled
+ * @param completionVector the event vector of the device that signals the events
+ * @param fields the fields that the cursor can read
+ * @param flags the creation flags
+ * @param parentDomain the parent domain whose allocators the driver uses; empty for none
  */
 public record CompletionQueueInitAttributes(int capacity, Optional<CompletionChannel> channel, int completionVector,
         Set<CompletionField> fields, Set<CompletionQueueFlag> flags, Optional<ProtectionDomain> parentDomain) {
     /**
-     * Checks the numbers.
+     * Checks the numbers, and copies the sets.
      *
-     * @throws IllegalArgumentException when the capacity is less than 1, or the vector negative
+     * @throws NullPointerException if an attribute is null
+     * @throws IllegalArgumentException if the capacity is less than 1, or the vector is negative
      */
     public CompletionQueueInitAttributes {
         CompletionQueue.requireCapacity(capacity);
         if (completionVector < 0) {
-            throw new IllegalArgumentException("completion vectors are numbered from 0 on, not " + completionVector);
+            throw new IllegalArgumentException("completion vectors are numbered from 0, not " + completionVector);
         }
         Objects.requireNonNull(channel, "channel");
         Objects.requireNonNull(parentDomain, "parentDomain");
@@ -37,16 +39,18 @@ public record CompletionQueueInitAttributes(int capacity, Optional<CompletionCha
     }
 
     /**
-     * Begins without a channel, and with the fields that every device has: {@link CompletionField#BYTE_LEN} to
-     * {@link CompletionField#DLID_PATH_BITS} ({@code IBV_WC_STANDARD_FLAGS}).
+     * Returns a builder that starts without a channel and flags, and with the fields that every device supports:
+     * {@link CompletionField#BYTE_LEN} to {@link CompletionField#DLID_PATH_BITS} ({@code IBV_WC_STANDARD_FLAGS}).
      *
-     * @param capacity how many completions it must hold, at least 1; the device may give more
+     * @param capacity the number of completions that the queue must be able to hold, at least 1; the device may round
+     *        up
+     * @return the builder
      */
     public static Builder builder(int capacity) {
         return new Builder(capacity);
     }
 
-    /** Makes {@link CompletionQueueInitAttributes}. */
+    /** Builds {@link CompletionQueueInitAttributes}. */
     public static final class Builder {
         private final int capacity;
         private CompletionChannel channel;
@@ -61,40 +65,66 @@ public record CompletionQueueInitAttributes(int capacity, Optional<CompletionCha
             this.capacity = capacity;
         }
 
-        /** What its events come through, of the same context. */
+        /**
+         * Sets the channel that delivers the events of the queue.
+         *
+         * @param value the channel, of the same context as the queue
+         * @return this builder
+         */
         public Builder channel(CompletionChannel value) {
             channel = value;
             return this;
         }
 
-        /** Which of the device's event vectors signals it: 0 to one less than their number. */
+        /**
+         * Sets the event vector of the device that signals the events.
+         *
+         * @param vector from 0 to one less than {@link VerbsContext#completionVectors()}; 0 by default
+         * @return this builder
+         */
         public Builder completionVector(int vector) {
             completionVector = vector;
             return this;
         }
 
-        /** What the cursor shall be able to read, and nothing else. */
+        /**
+         * Sets the fields that the cursor can read.
+         *
+         * @param values the fields, which replace all others
+         * @return this builder
+         */
         public Builder fields(CompletionField... values) {
             fields = Set.of(values);
             return this;
         }
 
-        /** How it behaves. */
+        /**
+         * Sets the creation flags.
+         *
+         * @param values the flags, which replace all others; none by default
+         * @return this builder
+         */
         public Builder flags(CompletionQueueFlag... values) {
             flags = Set.of(values);
             return this;
         }
 
-        /** Whose allocators the driver shall use. */
+        /**
+         * Sets the parent domain whose allocators the driver uses.
+         *
+         * @param domain the parent domain, of the same context as the queue
+         * @return this builder
+         */
         public Builder parentDomain(ProtectionDomain domain) {
             parentDomain = domain;
             return this;
         }
 
         /**
-         * The attributes.
+         * Builds the attributes.
          *
-         * @throws IllegalArgumentException when a number is wrong
+         * @return the attributes
+         * @throws IllegalArgumentException if the capacity is less than 1, or the vector is negative
          */
         public CompletionQueueInitAttributes build() {
             return new CompletionQueueInitAttributes(capacity, Optional.ofNullable(channel), completionVector, fields,

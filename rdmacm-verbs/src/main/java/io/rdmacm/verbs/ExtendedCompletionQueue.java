@@ -25,7 +25,7 @@ import io.rdmacm.verbs.work.CompletionField;
 
 /**
  * A completion queue whose completions are read in place, field by field ({@code struct ibv_cq_ex},
- * ibv_create_cq_ex(3)). It serves wherever a {@link CompletionQueue} does, and can be polled as one.
+ * ibv_create_cq_ex(3)). It can be used wherever a {@link CompletionQueue} can, and polled like one.
  *
  * <pre>{@code
  * try (CompletionCursor completion = queue.startPoll()) {
@@ -35,8 +35,9 @@ import io.rdmacm.verbs.work.CompletionField;
  * }
  * }</pre>
  *
- * <p>One such poll can be under way at a time; until its cursor is closed every other poll is refused. A close of the
- * queue ends it. The close of a queue pair that reports here may wait for it, and is refused to the thread that polls.
+ * <p>Only one such poll can be in progress at a time: until its cursor is closed, every other poll is refused. Closing
+ * the queue ends it. Closing a queue pair that reports to this queue may wait for it, and is refused in the thread that
+ * polls.
  */
 public final class ExtendedCompletionQueue extends CompletionQueue {
     private final Set<CompletionField> fields;
@@ -98,13 +99,13 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
         Memory.putInt(init + ibv_cq_init_attr_ex.comp_mask$offset(), mask);
     }
 
-    /** What the cursor can read. */
+    /** {@return the fields that the cursor can read} */
     public Set<CompletionField> fields() {
         life().ensureOpen();
         return fields;
     }
 
-    /** This queue as a plain one ({@code ibv_cq_ex_to_cq}): the same object. */
+    /** {@return this queue as a plain one ({@code ibv_cq_ex_to_cq}), which is the same object} */
     @CFunction("ibv_cq_ex_to_cq")
     public CompletionQueue toCompletionQueue() {
         life().ensureOpen();
@@ -112,12 +113,12 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
     }
 
     /**
-     * Begins to read completions in place, without waiting ({@code ibv_start_poll}).
+     * Starts to read completions in place, without waiting ({@code ibv_start_poll}, ibv_create_cq_ex(3)).
      *
-     * @return the cursor, before the first completion, if there is one; to be closed, which gives the completions that
-     *         were read back to the device
-     * @throws IllegalStateException when a cursor of this queue is open
-     * @throws RdmaException when the queue has overrun or the device failed
+     * @return the cursor, before the first completion, if there is one; closing it returns the completions that were
+     *        read to the device
+     * @throws IllegalStateException if a cursor of this queue is open
+     * @throws RdmaException with the errno of the driver, if the queue has overrun or the device has failed
      */
     @CFunction("ibv_start_poll")
     public CompletionCursor startPoll() throws RdmaException {
@@ -126,15 +127,16 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
     }
 
     /**
-     * As {@link #startPoll()}, and waits for a completion when there is none: polls, arms, polls again and waits on the
-     * channel.
+     * Starts to read completions in place, and waits for one if there are none: polls, arms, polls again and waits on
+     * the channel ({@code ibv_start_poll}, ibv_create_cq_ex(3)).
      *
-     * @param timeout how long at most
-     * @return the cursor, before the first completion; to be closed
-     * @throws IllegalStateException when the queue has no channel, or a cursor of it is open
-     * @throws RdmaTimeoutException when there was none in time
-     * @throws RdmaClosedException when the queue was closed by another thread
-     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     * @param timeout the maximum time to wait
+     * @return the cursor, before the first completion; closing it returns the completions that were read to the device
+     * @throws IllegalStateException if this queue has no channel, or a cursor of it is open
+     * @throws RdmaTimeoutException if no completion arrived in time
+     * @throws RdmaClosedException if another thread closed this queue
+     * @throws RdmaException with the errno of the driver, if the queue has overrun or the device has failed
+     * @throws InterruptedException if this thread was interrupted; no completion is lost
      */
     @CFunction("ibv_start_poll")
     public CompletionCursor awaitPoll(Duration timeout) throws RdmaException, InterruptedException {
@@ -142,7 +144,7 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
         return cursor;
     }
 
-    /** Leaves the cursor open when there is a completion. */
+    /** Starts a poll. Leaves the cursor open if there is a completion. */
     private int tryStart(CompletionCursor on) throws RdmaException {
         if (on.start()) {
             return 1;

@@ -19,8 +19,9 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * Which of several work queues a packet goes to, by a hash of its headers ({@code struct ibv_rwq_ind_table},
- * ibv_create_rwq_ind_table(3)). It comes to life in a queue pair with {@link ReceiveSideScaling}.
+ * A table of work queues ({@code struct ibv_rwq_ind_table}, ibv_create_rwq_ind_table(3)). A hash of a packet's headers
+ * selects the entry, and so the work queue that receives the packet. A queue pair uses the table through
+ * {@link ReceiveSideScaling}.
  */
 public final class IndirectionTable extends NativeObject {
     private final VerbsContext context;
@@ -39,7 +40,7 @@ public final class IndirectionTable extends NativeObject {
     static IndirectionTable create(VerbsContext context, List<WorkQueue> queues) throws RdmaException {
         List<WorkQueue> entries = List.copyOf(queues);
         if (Integer.bitCount(entries.size()) != 1) {
-            throw new IllegalArgumentException("an indirection table has a power of two of entries, not "
+            throw new IllegalArgumentException("the size of an indirection table must be a power of two, not "
                     + entries.size());
         }
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(context.life()));
@@ -67,19 +68,19 @@ public final class IndirectionTable extends NativeObject {
         }
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context of the device that this table belongs to} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
-    /** The number of the table. */
+    /** {@return the number that the driver gave this table ({@code ind_tbl_num})} */
     public int number() {
         life().ensureOpen();
         return number;
     }
 
-    /** The work queues, in the order of the entries. */
+    /** {@return the work queues, in the order of the entries} */
     public List<WorkQueue> queues() {
         life().ensureOpen();
         return queues;

@@ -15,8 +15,9 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * That a queue pair receives what is sent to a multicast group (ibv_attach_mcast(3)), until {@link #close()}. The
- * {@link #handle()} is the {@code union ibv_gid} of the group.
+ * The membership of a queue pair in a multicast group ({@code ibv_attach_mcast}, ibv_attach_mcast(3)). The queue pair
+ * receives the group's datagrams until {@link #close()}. The {@link #handle()} is the {@code union ibv_gid} of the
+ * group.
  */
 public final class MulticastAttachment extends NativeObject {
     private static final NativeFunction ATTACH_MCAST = NativeFunction.of("ibv_attach_mcast");
@@ -40,7 +41,7 @@ public final class MulticastAttachment extends NativeObject {
         life.describe(group::toString);
     }
 
-    /** What a queue pair can be attached to once. */
+    /** A group to which a queue pair can be attached only once. */
     record Group(Gid gid, int lid) {
         Group {
             Arguments.requireBits("multicast LID", lid, LID_BITS);
@@ -51,10 +52,13 @@ public final class MulticastAttachment extends NativeObject {
         }
     }
 
-    /** Attaches; C would take a second attachment to the same group for the first. */
+    /**
+     * Attaches the queue pair. C would accept a second attachment to the same group, but the first detach would end
+     * both.
+     */
     static MulticastAttachment attach(QueuePair queuePair, Group group, Set<Group> attached) throws RdmaException {
         if (!attached.add(group)) {
-            throw new IllegalStateException(queuePair + " is attached to " + group + " already");
+            throw new IllegalStateException(queuePair + " is already attached to " + group);
         }
         boolean made = false;
         try {
@@ -75,19 +79,19 @@ public final class MulticastAttachment extends NativeObject {
         }
     }
 
-    /** The queue pair that receives. */
+    /** {@return the queue pair that receives the datagrams} */
     public QueuePair queuePair() {
         life().ensureOpen();
         return queuePair;
     }
 
-    /** The group. */
+    /** {@return the GID of the group} */
     public Gid gid() {
         life().ensureOpen();
         return group.gid();
     }
 
-    /** The local identifier of the group; 0 on RoCE. */
+    /** {@return the LID of the group, 16 bits; 0 on RoCE} */
     public int lid() {
         life().ensureOpen();
         return group.lid();

@@ -17,6 +17,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.codec.EceStructs;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
 import io.rdmacm.verbs.internal.driver.ContextOps;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
@@ -31,18 +32,28 @@ import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RateLimit;
 import io.rdmacm.verbs.work.SendOpcode;
 
 /**
- * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue, to which work requests are
- * posted. Either made for a connection-manager id, which brings it into the right states; or by
- * {@link ProtectionDomain#createQueuePair}.
+ * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue to which a program posts
+ * work requests. The device executes them and reports their results in completion queues.
  *
- * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called from any thread,
- * and {@link #close()} at any time. Each of the two queues is made for one thread that posts to it (not necessarily the
- * same): when several post to one, each post takes a lock.
+ * <p>A queue pair is created in one of two ways. {@link ProtectionDomain#createQueuePair} returns one in the state
+ * RESET; the program exchanges addresses with its peer and brings the queue pair through INIT and RTR to RTS with
+ * {@link #modify}. A queue pair created on a connection-manager id ({@code io.rdmacm.core.CmId}) is brought through
+ * these states by the connection manager.
+ *
+ * <pre>{@code
+ * SendRequest request = SendRequests.allocate(1, 1).get(0);
+ * queuePair.postSend(request.id(42).send().data(region, 0, 64));
+ * }</pre>
+ *
+ * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called by any thread, and
+ * {@link #close()} at any time. Each of the two queues is optimised for a single thread that posts to it; the two
+ * threads may differ. When several threads post to the same queue, each post takes a lock.
  */
 public final class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
@@ -52,12 +63,12 @@ public final class QueuePair extends NativeObject {
     private static final NativeFunction SET_ECE = NativeFunction.of("ibv_set_ece");
     private static final NativeFunction QUERY_ECE = NativeFunction.of("ibv_query_ece");
 
-    // ibv_query_qp refuses a mask with the rate limit
+    // ibv_query_qp refuses a mask that contains the rate limit
     private static final Set<QueuePairAttribute> QUERIED = EnumSet.complementOf(
             EnumSet.of(QueuePairAttribute.RATE_LIMIT));
 
     private final VerbsContext context;
-    // null for the receiving side of an extended reliable connection
+    // null for type XRC_RECV
     private final ProtectionDomain domain;
     private final QueuePairInitAttributes attributes;
     private final QueuePairCapabilities capabilities;
@@ -92,57 +103,61 @@ public final class QueuePair extends NativeObject {
         context.events().add(this);
     }
 
-    /** Where send work requests are posted. */
+    /** Returns the queue to which send work requests are posted. */
     SendQueue sends() {
         return sends;
     }
 
-    /** The number by which peers and completions name it. */
+    /** {@return the queue pair number (QPN), 24 bits, by which peers and completions identify this queue pair} */
     public int number() {
         life().ensureOpen();
         return number;
     }
 
-    /** The transport service. */
+    /** {@return the type, which determines the transport service} */
     public QueuePairType type() {
         life().ensureOpen();
         return attributes.type();
     }
 
-    /** The sizes that the device gave it, at least as large as what was asked for. */
+    /** {@return the actual sizes of the queues, which are at least as large as those requested} */
     public QueuePairCapabilities capabilities() {
         life().ensureOpen();
         return capabilities;
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context of the device that this queue pair belongs to} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
     /**
-     * The protection domain that it belongs to.
+     * Returns the protection domain of this queue pair.
      *
-     * @throws IllegalStateException when it is of type XRC_RECV, which has none
+     * @return the protection domain in which it was created
+     * @throws IllegalStateException if it is of type XRC_RECV, which has no protection domain
      */
     public ProtectionDomain protectionDomain() {
         return present(domain, "protection domain");
     }
 
     /**
-     * Where its finished send work requests are reported.
+     * Returns the completion queue that reports finished send work requests.
      *
-     * @throws IllegalStateException when it is of type XRC_RECV, which has none, or sends nothing
+     * @return the completion queue of the send queue
+     * @throws IllegalStateException if there is none: type XRC_RECV, or receive side scaling without sends
      */
     public CompletionQueue sendQueue() {
         return present(attributes.sendQueue(), "send completion queue");
     }
 
     /**
-     * Where its finished receive work requests are reported.
+     * Returns the completion queue that reports finished receive work requests.
      *
-     * @throws IllegalStateException when it is of type XRC_RECV or XRC_SEND and has none, or has receive side scaling
+     * @return the completion queue of the receive queue
+     * @throws IllegalStateException if there is none: type XRC_RECV, type XRC_SEND created without one, or receive side
+     *        scaling
      */
     public CompletionQueue receiveQueue() {
         return present(attributes.receiveQueue(), "receive completion queue");
@@ -156,28 +171,33 @@ public final class QueuePair extends NativeObject {
         return part;
     }
 
-    /** How it spreads what it receives over work queues, when it does. */
+    /** {@return how received packets are distributed over work queues; empty without receive side scaling} */
     public Optional<ReceiveSideScaling> receiveSideScaling() {
         life().ensureOpen();
         return attributes.receiveSideScaling();
     }
 
-    /** Where its receives are posted, when it shares them with other queue pairs. */
+    /**
+     * {@return the shared receive queue to which receives are posted; empty if this queue pair has its own receive
+     * queue}
+     */
     public Optional<SharedReceiveQueue> sharedReceiveQueue() {
         life().ensureOpen();
         return attributes.sharedReceiveQueue();
     }
 
     /**
-     * Brings it into another state, or changes what can be changed in its state ({@code ibv_modify_qp}). What the way
-     * from its present state needs and takes is checked before, against the tables of the InfiniBand specification;
-     * except for driver types, whose rules only their driver knows.
+     * Changes the state of this queue pair, or attributes that can be changed in its current state
+     * ({@code ibv_modify_qp}, ibv_modify_qp(3)). The attributes are first checked against the state transition tables
+     * of the InfiniBand specification, except for type DRIVER, whose rules only the driver knows.
+     * {@link QueuePairTransitions} and {@link QueuePairAttributes} have a factory method for each common transition.
      *
-     * @param wanted the new state, if it is to change, and what belongs to the way there
-     * @throws IllegalStateException when there is no way from its present state to the new one
-     * @throws IllegalArgumentException when attributes are missing, or given that must not be: the message names them
-     * @throws RdmaException EINVAL when a value is not possible on this device; ENXIO, ETIMEDOUT or EHOSTUNREACH when
-     *         the peer's address cannot be resolved
+     * @param wanted the new state, if it is to change, and the attributes that belong to the transition
+     * @throws IllegalStateException if there is no transition from the current state to the new one
+     * @throws IllegalArgumentException if the transition requires attributes that are missing, or does not allow some
+     *        that are present; the message names them
+     * @throws RdmaException EINVAL if the device does not support a value; ENXIO, ETIMEDOUT or EHOSTUNREACH if the
+     *        peer's address cannot be resolved; no attribute has been changed then
      */
     @CFunction("ibv_modify_qp")
     public void modify(QueuePairAttributes wanted) throws RdmaException {
@@ -197,9 +217,10 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * All that the device tells of it ({@code ibv_query_qp}).
+     * Queries the attributes of this queue pair ({@code ibv_query_qp}, ibv_query_qp(3)).
      *
-     * @throws RdmaException when the device failed
+     * @return the current attributes, and the init attributes with the actual sizes
+     * @throws RdmaException if the device or the driver fails
      */
     @CFunction("ibv_query_qp")
     public QueuePairStatus query() throws RdmaException {
@@ -219,7 +240,12 @@ public final class QueuePair extends NativeObject {
         }
     }
 
-    /** The state it is in now ({@code ibv_query_qp}). */
+    /**
+     * Queries the current state ({@code ibv_query_qp}, ibv_query_qp(3)).
+     *
+     * @return the state, which the device may have changed, for example to ERROR
+     * @throws RdmaException if the device or the driver fails
+     */
     @CFunction("ibv_query_qp")
     public QueuePairState state() throws RdmaException {
         life().enter();
@@ -240,10 +266,15 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Whether the data of one kind of request arrives in the peer's memory in the order of its addresses
-     * ({@code ibv_query_qp_data_in_order}), so that the last byte can be polled for.
+     * Returns whether the data of an operation is written to memory in order, so that a program may poll the last byte
+     * instead of the completion queue ({@code ibv_query_qp_data_in_order}, ibv_query_qp_data_in_order(3)). The answer
+     * describes the receiving side: for SEND and RDMA_WRITE the messages and remote writes that arrive at this queue
+     * pair, for RDMA_READ the reads posted to it. It holds within one work request, for data that the CPU reads, and
+     * not for memory regions with relaxed ordering.
      *
-     * @param operation the kind of request
+     * @param operation SEND, RDMA_WRITE or RDMA_READ
+     * @return true if the order is guaranteed
+     * @throws RdmaException never: the C function reports no errors
      */
     @CFunction("ibv_query_qp_data_in_order")
     public boolean queryDataInOrder(SendOpcode operation) throws RdmaException {
@@ -256,12 +287,13 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * How fast it may send, of types whose device can pace packets, in the states RTR and RTS
-     * ({@code ibv_modify_qp_rate_limit}).
+     * Limits the rate at which this queue pair sends, by packet pacing ({@code ibv_modify_qp_rate_limit},
+     * ibv_modify_qp_rate_limit(3)).
      *
-     * @param limit the rate, and what packets are usual
-     * @throws RdmaException EINVAL when the device cannot do it or the state is wrong
-     * @throws RdmaUnsupportedException when the device does not pace
+     * @param limit the maximum rate, the burst size and the typical packet size
+     * @throws RdmaException EINVAL if the device does not support the values, or the queue pair is in another state
+     *        than RTR or RTS
+     * @throws RdmaUnsupportedException if the device does not support packet pacing
      */
     @CFunction("ibv_modify_qp_rate_limit")
     public void modifyRateLimit(RateLimit limit) throws RdmaException {
@@ -275,10 +307,12 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Sets the options of enhanced connection establishment ({@code ibv_set_ece}), before it leaves INIT.
+     * Sets the options for enhanced connection establishment, ECE ({@code ibv_set_ece}, ibv_set_ece(3)). They take
+     * effect in later calls of {@link #modify}, so they are set before the queue pair leaves INIT.
      *
-     * @param options what the peer's {@link #queryEce()} gave
-     * @throws RdmaUnsupportedException when the device has none, or the vendor is 0
+     * @param options the options that the peer's {@link #queryEce()} returned
+     * @throws RdmaException EINVAL if the options are invalid
+     * @throws RdmaUnsupportedException if the device does not support ECE, or the vendor id is 0
      */
     @CFunction("ibv_set_ece")
     public void setEce(Ece options) throws RdmaException {
@@ -291,10 +325,11 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * The options of enhanced connection establishment ({@code ibv_query_ece}): those the device offers, and after RTR
-     * those that were agreed upon.
+     * Queries the options for enhanced connection establishment, ECE ({@code ibv_query_ece}, ibv_query_ece(3)).
      *
-     * @throws RdmaUnsupportedException when the device has none
+     * @return the options that the device offers; from the state RTR on, those agreed upon with the peer
+     * @throws RdmaException EINVAL if the driver refuses the query
+     * @throws RdmaUnsupportedException if the device does not support ECE
      */
     @CFunction("ibv_query_ece")
     public Ece queryEce() throws RdmaException {
@@ -309,9 +344,10 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Brings it into the error state: all posted work completes with WR_FLUSH_ERR ({@code ibv_modify_qp}).
+     * Changes the state to ERROR ({@code ibv_modify_qp}, ibv_modify_qp(3)): all outstanding work requests complete with
+     * the status WR_FLUSH_ERR.
      *
-     * @throws RdmaException EINVAL in the state RESET, which nothing can be posted in
+     * @throws RdmaException EINVAL in the state RESET, in which no work requests can be outstanding
      */
     @CFunction("ibv_modify_qp")
     public void modifyToError() throws RdmaException {
@@ -326,11 +362,16 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Posts one send work request ({@code ibv_post_send}).
+     * Posts one send work request ({@code ibv_post_send}, ibv_post_send(3)).
      *
-     * @param request may be changed when this returns
-     * @throws IllegalArgumentException when it has more scatter/gather entries or inline data than the queue pair takes
-     * @throws WorkRequestException ENOMEM when the send queue is full; EINVAL when the request or the state is wrong
+     * @param request the request; it can be changed and posted again as soon as this method returns
+     * @throws IllegalArgumentException if the request has more scatter/gather entries or inline data than this queue
+     *        pair allows, or names an object of another protection domain
+     * @throws IllegalStateException if this queue pair has no send queue, has an open {@link SendBatch}, or the request
+     *        needs a closed address handle, memory window or memory region
+     * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the request is invalid, or the queue
+     *        pair is not in a state that allows it
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequest request) throws RdmaException {
@@ -338,14 +379,18 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Posts a part of a block with one native call ({@code ibv_post_send}).
+     * Posts consecutive requests of a block with one native call ({@code ibv_post_send}, ibv_post_send(3)).
      *
-     * @param block whose requests may be changed when this returns
-     * @param first the index of the first request
-     * @param count how many, at least 1
-     * @throws IllegalArgumentException when one has more scatter/gather entries or inline data than the queue pair
-     *         takes; then nothing was posted
-     * @throws WorkRequestException for the first request that was refused: those before it were posted
+     * @param block the block; its requests can be changed and posted again as soon as this method returns
+     * @param first the index of the first request to post
+     * @param count the number of requests to post, at least 1
+     * @throws IndexOutOfBoundsException if the block does not contain the requests
+     * @throws IllegalArgumentException if a request has more scatter/gather entries or inline data than this queue pair
+     *        allows, or names an object of another protection domain; nothing has been posted then
+     * @throws IllegalStateException as for {@link #postSend(SendRequest)}; nothing has been posted then
+     * @throws WorkRequestException for the first request that was refused, with the errors of
+     *        {@link #postSend(SendRequest)}; the requests before it have been posted
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequests block, int first, int count) throws RdmaException {
@@ -353,12 +398,15 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Posts one receive work request ({@code ibv_post_recv}).
+     * Posts one receive work request ({@code ibv_post_recv}, ibv_post_recv(3)).
      *
-     * @param request may be changed when this returns
-     * @throws IllegalArgumentException when it has more scatter/gather entries than the queue pair takes
-     * @throws IllegalStateException when the queue pair has a shared receive queue or receive side scaling
-     * @throws WorkRequestException ENOMEM when the receive queue is full; EINVAL when the request or the state is wrong
+     * @param request the request; it can be changed and posted again as soon as this method returns
+     * @throws IllegalArgumentException if the request has more scatter/gather entries than this queue pair allows
+     * @throws IllegalStateException if this queue pair has no receive queue of its own: with a shared receive queue,
+     *        with receive side scaling, and of types XRC_RECV and XRC_SEND
+     * @throws WorkRequestException ENOMEM if the receive queue is full; EINVAL if the request is invalid, or the queue
+     *        pair is in the state RESET
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequest request) throws RdmaException {
@@ -366,15 +414,19 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Posts a part of a block with one native call ({@code ibv_post_recv}).
+     * Posts consecutive requests of a block with one native call ({@code ibv_post_recv}, ibv_post_recv(3)).
      *
-     * @param block whose requests may be changed when this returns
-     * @param first the index of the first request
-     * @param count how many, at least 1
-     * @throws IllegalArgumentException when one has more scatter/gather entries than the queue pair takes; then nothing
-     *         was posted
-     * @throws IllegalStateException when the queue pair has a shared receive queue or receive side scaling
-     * @throws WorkRequestException for the first request that was refused: those before it were posted
+     * @param block the block; its requests can be changed and posted again as soon as this method returns
+     * @param first the index of the first request to post
+     * @param count the number of requests to post, at least 1
+     * @throws IndexOutOfBoundsException if the block does not contain the requests
+     * @throws IllegalArgumentException if a request has more scatter/gather entries than this queue pair allows;
+     *        nothing has been posted then
+     * @throws IllegalStateException if this queue pair has no receive queue of its own, as for
+     *        {@link #postReceive(ReceiveRequest)}
+     * @throws WorkRequestException for the first request that was refused, with the errors of
+     *        {@link #postReceive(ReceiveRequest)}; the requests before it have been posted
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_recv")
     public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
@@ -382,11 +434,14 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Begins a batch of send work requests, which are posted together ({@code ibv_qp_to_qp_ex}, {@code ibv_wr_start}).
+     * Starts a batch of send work requests that are posted together ({@code ibv_qp_to_qp_ex} and {@code ibv_wr_start},
+     * ibv_wr_post(3)).
      *
-     * @return the batch of this queue pair; to be completed, and closed
-     * @throws IllegalStateException when the queue pair was made without send operations, or its batch is open
-     * @throws RdmaUnsupportedException when its driver does not know batches
+     * @return the batch of this queue pair, to be completed and then closed; each call returns the same object
+     * @throws IllegalStateException if this queue pair was created without send operations, has no send queue, or its
+     *        batch is already open
+     * @throws RdmaUnsupportedException if the driver does not support batches
+     * @throws RdmaException always an {@code RdmaUnsupportedException}
      */
     @CFunction({"ibv_qp_to_qp_ex", "ibv_wr_start"})
     public SendBatch startBatch() throws RdmaException {
@@ -398,12 +453,13 @@ public final class QueuePair extends NativeObject {
         return batch;
     }
 
-    /** When the first one is begun: most queue pairs post none. */
+    /** Creates the batch when the first one is started, because most queue pairs never use one. */
     private SendBatch makeBatch() throws RdmaException {
         life().enter();
         try {
             if (attributes.sendOperations().isEmpty()) {
-                throw new IllegalStateException("the queue pair was made without send operations: it posts no batches");
+                throw new IllegalStateException("the queue pair was created without send operations: it cannot post"
+                        + " batches");
             }
             long extended = QP_TO_QP_EX.callLong(address());
             if (extended == 0) {
@@ -417,20 +473,23 @@ public final class QueuePair extends NativeObject {
     }
 
     /**
-     * Receives what is sent to a multicast group, until the result is closed ({@code ibv_attach_mcast}). To be told of
-     * all of it, the subnet manager or the switch has to know too: joining through the connection manager does both.
+     * Attaches this queue pair to a multicast group, so that it receives the group's datagrams until the attachment is
+     * closed ({@code ibv_attach_mcast}, ibv_attach_mcast(3)). The subnet manager or the switches must also route the
+     * group to this port; joining the group through the connection manager does both.
      *
      * @param group the GID of the group
-     * @param lid its local identifier, 16 bits; 0 on RoCE
-     * @throws IllegalArgumentException when the GID is not of a multicast group, or the queue pair not for datagrams
-     * @throws IllegalStateException when it is attached to the group already
-     * @throws RdmaException EINVAL, ENOMEM
+     * @param lid the LID of the group, 16 bits; 0 on RoCE
+     * @return the attachment
+     * @throws IllegalArgumentException if the GID is not that of a multicast group, or this queue pair is not of type
+     *        UD
+     * @throws IllegalStateException if this queue pair is already attached to the group
+     * @throws RdmaException EINVAL if the device refuses the group; ENOMEM if it has no room for another attachment
      */
     @CFunction("ibv_attach_mcast")
     public MulticastAttachment attachMulticast(Gid group, int lid) throws RdmaException {
         life().ensureOpen();
         if (attributes.type() != QueuePairType.UD) {
-            throw new IllegalArgumentException("only a queue pair for datagrams can be attached to a multicast group,"
+            throw new IllegalArgumentException("only a queue pair of type UD can be attached to a multicast group,"
                     + " not one of type " + attributes.type());
         }
         return MulticastAttachment.attach(this, new MulticastAttachment.Group(group, lid), groups);
@@ -439,7 +498,7 @@ public final class QueuePair extends NativeObject {
     @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
-        // C takes its completions out of the queues, and waits for polls to end before.
+        // Destroying removes the completions from the completion queues, and waits until nobody polls them.
         requireNoCursor(attributes.sendQueue());
         requireNoCursor(attributes.receiveQueue());
         sends.closeAndDestroy(() -> {

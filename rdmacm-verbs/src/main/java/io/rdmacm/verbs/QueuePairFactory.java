@@ -11,6 +11,7 @@ import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
@@ -20,7 +21,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
 
-/** The ways in which a queue pair comes to be. */
+/** Creates and opens queue pairs. */
 final class QueuePairFactory {
     private static final NativeFunction CREATE_QP = NativeFunction.of("ibv_create_qp");
     private static final NativeFunction DESTROY_QP = NativeFunction.of("ibv_destroy_qp");
@@ -28,7 +29,7 @@ final class QueuePairFactory {
     private QueuePairFactory() {
     }
 
-    /** In a protection domain. */
+    /** Creates a queue pair in a protection domain. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, false);
         long[] address = new long[1];
@@ -38,7 +39,7 @@ final class QueuePairFactory {
         }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
     }
 
-    /** In a way of its own, see {@link VerbsAccess}. */
+    /** Creates a queue pair by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
             VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
             throws RdmaException {
@@ -56,7 +57,7 @@ final class QueuePairFactory {
         });
         Lifetime life = Lifetime.begin(QueuePair.class, parents);
         try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairStructs.write(attributes, arena);
+            long init = QueuePairInitStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
             long address = life.create(() -> {
@@ -70,13 +71,13 @@ final class QueuePairFactory {
         }
     }
 
-    /** The receiving side of an extended reliable connection, in a domain of those. */
+    /** Creates a queue pair of type XRC_RECV in an XRC domain. */
     static QueuePair create(XrcDomain xrc, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, true);
         VerbsContext context = xrc.context();
         Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
         try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairStructs.write(attributes, arena);
+            long init = QueuePairInitStructs.write(attributes, arena);
             Memory.putLong(init + ibv_qp_init_attr_ex.xrcd$offset(), xrc.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
             long address = life.create(() -> createExtended(context, attributes, init));
@@ -85,7 +86,7 @@ final class QueuePairFactory {
         }
     }
 
-    /** The receiving side that another process made. */
+    /** Opens a queue pair of type XRC_RECV that another process may have created. */
     static QueuePair open(XrcDomain xrc, int number) throws RdmaException {
         Arguments.requireBits("queue pair number", number, 24);
         VerbsContext context = xrc.context();
@@ -110,11 +111,14 @@ final class QueuePairFactory {
 
     private static QueuePair finish(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes,
             Lifetime life, long address, long init, Lifetime.Destroyer destroyer) {
-        QueuePairCapabilities given = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
-        return new QueuePair(context, domain, attributes, life, address, given, destroyer);
+        QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
+        return new QueuePair(context, domain, attributes, life, address, actual, destroyer);
     }
 
-    /** As the inline function ibv_create_qp_ex does: without anything extended every driver can do it. */
+    /**
+     * As the inline function {@code ibv_create_qp_ex}: calls {@code ibv_create_qp}, which every driver supports, if
+     * that suffices.
+     */
     private static long createNative(ProtectionDomain domain, QueuePairInitAttributes attributes, long init)
             throws RdmaException {
         if (attributes.isExtended()) {
@@ -139,7 +143,7 @@ final class QueuePairFactory {
     private static void requireXrcReceive(QueuePairInitAttributes attributes, boolean wanted) {
         if ((attributes.type() == QueuePairType.XRC_RECV) != wanted) {
             throw new IllegalArgumentException(wanted
-                    ? "an XRC domain has queue pairs of type XRC_RECV only, not " + attributes.type()
+                    ? "an XRC domain can only have queue pairs of type XRC_RECV, not " + attributes.type()
                     : "a queue pair of type XRC_RECV belongs to an XRC domain, not to a protection domain");
         }
     }

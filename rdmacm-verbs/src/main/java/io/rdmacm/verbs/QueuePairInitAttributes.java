@@ -17,21 +17,25 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.SendOperation;
 
 /**
- * What a queue pair is made with ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)). Immutable.
+ * The attributes with which a queue pair is created ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)).
+ * Immutable.
  *
- * @param type the transport service
- * @param sendQueue where finished send work requests are reported; null for {@code XRC_RECV}, and may be with receive
- *        side scaling: then it sends nothing
- * @param receiveQueue where finished receive work requests are reported; may be the same; null for {@code XRC_RECV}
- *        and with receive side scaling, and may be for {@code XRC_SEND}
- * @param capabilities its sizes; the device may give more; those of a queue that it has not do not count
- * @param signalAll whether every send work request gives a completion, whatever its flag says ({@code sq_sig_all})
- * @param sharedReceiveQueue where its receives are posted instead of to itself
- * @param createFlags how it is made
- * @param maxTsoHeader how many bytes of headers a segmented send (TSO) may have; 0 for none
- * @param sourceQueuePair the number of the queue pair in whose name it sends; 24 bits
- * @param sendOperations what the extended send interface ({@code ibv_wr_*}) is to offer; empty for none of it
- * @param receiveSideScaling how it spreads what it receives over work queues, instead of having a receive queue
+ * @param type the type, which determines the transport service
+ * @param sendQueue the completion queue for finished send work requests; null for type {@code XRC_RECV}; may be null
+ *        with receive side scaling, and the queue pair then cannot send
+ * @param receiveQueue the completion queue for finished receive work requests, which may be the same; null for type
+ *        {@code XRC_RECV} and with receive side scaling; may be null for type {@code XRC_SEND}
+ * @param capabilities the requested sizes of the queues, which the device may exceed; the sizes of a queue that the
+ *        queue pair does not have are ignored
+ * @param signalAll whether every send work request generates a completion, even if it is not flagged as signaled
+ *        ({@code sq_sig_all})
+ * @param sharedReceiveQueue the shared receive queue that replaces the queue pair's own receive queue
+ * @param createFlags the creation flags
+ * @param maxTsoHeader the maximum size of the headers of a segmented send (TSO) in bytes, 16 bits; 0 if none is sent
+ * @param sourceQueuePair the queue pair number, 24 bits, that outgoing packets carry instead of the queue pair's own;
+ *        present exactly if the flag {@link QueuePairCreateFlag#SOURCE_QPN} is set
+ * @param sendOperations the operations that a {@link SendBatch} of the queue pair may contain; empty if it uses none
+ * @param receiveSideScaling how received packets are distributed over work queues, which replace the receive queue
  */
 public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQueue, CompletionQueue receiveQueue,
         QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue,
@@ -39,7 +43,12 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         Set<SendOperation> sendOperations, Optional<ReceiveSideScaling> receiveSideScaling) {
     private static final int NUMBER_BITS = 24;
 
-    /** Refuses null, and numbers that do not fit into their fields. */
+    /**
+     * Checks the attributes.
+     *
+     * @throws NullPointerException if one is null that must not be
+     * @throws IllegalArgumentException if a number is out of range, or the attributes contradict each other
+     */
     public QueuePairInitAttributes {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
@@ -47,7 +56,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         if (type == QueuePairType.XRC_RECV) {
             if (sendQueue != null || receiveQueue != null || sharedReceiveQueue.isPresent()) {
                 throw new IllegalArgumentException("a queue pair of type XRC_RECV has neither completion queues nor a"
-                        + " shared receive queue: the messages name their queue");
+                        + " shared receive queue: each message names its shared receive queue");
             }
         } else if (receiveSideScaling.isEmpty()) {
             Objects.requireNonNull(sendQueue, "sendQueue");
@@ -55,8 +64,8 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         if (receiveSideScaling.isPresent()) {
             requireNoReceives(type, receiveQueue, sharedReceiveQueue);
             if (sendQueue == null && (maxTsoHeader > 0 || !sendOperations.isEmpty())) {
-                throw new IllegalArgumentException("without a send completion queue there is nothing to send, neither"
-                        + " with operations " + sendOperations + " nor segmented");
+                throw new IllegalArgumentException("a queue pair without a send completion queue cannot send: neither"
+                        + " maxTsoHeader " + maxTsoHeader + " nor send operations " + sendOperations + " make sense");
             }
         } else if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
             Objects.requireNonNull(receiveQueue, "receiveQueue");
@@ -66,7 +75,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         sourceQueuePair.ifPresent(number -> Arguments.requireBits("source queue pair", number, NUMBER_BITS));
         Set<QueuePairCreateFlag> flags = ordered(QueuePairCreateFlag.class, createFlags);
         if (flags.contains(QueuePairCreateFlag.SOURCE_QPN) != sourceQueuePair.isPresent()) {
-            throw new IllegalArgumentException("SOURCE_QPN and the number of the source queue pair come together: "
+            throw new IllegalArgumentException("the flag SOURCE_QPN and the source queue pair must be set together: "
                     + flags + ", " + sourceQueuePair);
         }
         createFlags = flags;
@@ -76,11 +85,11 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
     private static void requireNoReceives(QueuePairType type, CompletionQueue queue,
             Optional<SharedReceiveQueue> shared) {
         if (type == QueuePairType.XRC_RECV || type == QueuePairType.XRC_SEND) {
-            throw new IllegalArgumentException("a queue pair of type " + type + " has no receive side scaling");
+            throw new IllegalArgumentException("a queue pair of type " + type + " cannot use receive side scaling");
         }
         if (queue != null || shared.isPresent()) {
             throw new IllegalArgumentException("a queue pair with receive side scaling has neither a receive"
-                    + " completion queue nor a shared receive queue: its work queues have theirs");
+                    + " completion queue nor a shared receive queue: its work queues have their own");
         }
     }
 
@@ -90,30 +99,38 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         return Collections.unmodifiableSet(set);
     }
 
-    /** The same with a shared receive queue. */
+    /**
+     * Returns a copy of these attributes with a shared receive queue.
+     *
+     * @param queue the shared receive queue
+     * @return the copy
+     */
     public QueuePairInitAttributes withSharedReceiveQueue(SharedReceiveQueue queue) {
         return new QueuePairInitAttributes(type, sendQueue, receiveQueue, capabilities, signalAll, Optional.of(queue),
                 createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
     }
 
-    /** Begins with a reliable connection of 16 sends and 16 receives, one scatter/gather entry each, nothing inline. */
+    /**
+     * {@return a builder that starts with type RC, 16 send and 16 receive work requests, one scatter/gather entry each,
+     * no inline data and no completion queues}
+     */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Whether there is something in it that only {@code ibv_create_qp_ex} takes. */
+    /** {@return whether these attributes need {@code ibv_create_qp_ex}; if not, {@code ibv_create_qp} suffices} */
     public boolean isExtended() {
         return type == QueuePairType.XRC_RECV || !createFlags.isEmpty() || maxTsoHeader > 0
                 || !sendOperations.isEmpty() || receiveSideScaling.isPresent();
     }
 
-    /** Whether it has a receive queue of its own. */
+    /** Returns whether the queue pair has a receive queue of its own. */
     boolean hasReceives() {
         return type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND && sharedReceiveQueue.isEmpty()
                 && receiveSideScaling.isEmpty();
     }
 
-    /** Its sizes, with zeros for a queue that it has not because of receive side scaling. */
+    /** Returns the sizes, with zeros for queues that the queue pair does not have because of receive side scaling. */
     QueuePairCapabilities ownCapabilities() {
         if (receiveSideScaling.isEmpty()) {
             return capabilities;
@@ -123,13 +140,13 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
                         capabilities.maxInlineData());
     }
 
-    /** The same with what the device tells of it. */
+    /** Returns a copy with values that the device reports. */
     QueuePairInitAttributes with(QueuePairCapabilities sizes, boolean signalsAll) {
         return new QueuePairInitAttributes(type, sendQueue, receiveQueue, sizes, signalsAll, sharedReceiveQueue,
                 createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
     }
 
-    /** Makes {@link QueuePairInitAttributes}; every value but the completion queues has a default. */
+    /** Builds {@link QueuePairInitAttributes}. All values except the completion queues have defaults. */
     public static final class Builder {
         private QueuePairType type = QueuePairType.RC;
         private CompletionQueue sendQueue;
@@ -150,98 +167,180 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         private Builder() {
         }
 
-        /** The transport service. */
+        /**
+         * Sets the type.
+         *
+         * @param value the type; RC by default
+         * @return this builder
+         */
         public Builder type(QueuePairType value) {
             type = value;
             return this;
         }
 
-        /** One completion queue for sends and receives. */
+        /**
+         * Sets one completion queue for both sends and receives.
+         *
+         * @param queue the completion queue, of the same context as the queue pair
+         * @return this builder
+         */
         public Builder completionQueue(CompletionQueue queue) {
             return sendQueue(queue).receiveQueue(queue);
         }
 
-        /** Where finished send work requests are reported. */
+        /**
+         * Sets the completion queue for finished send work requests.
+         *
+         * @param queue the completion queue, of the same context as the queue pair
+         * @return this builder
+         */
         public Builder sendQueue(CompletionQueue queue) {
             sendQueue = queue;
             return this;
         }
 
-        /** Where finished receive work requests are reported. */
+        /**
+         * Sets the completion queue for finished receive work requests.
+         *
+         * @param queue the completion queue, of the same context as the queue pair
+         * @return this builder
+         */
         public Builder receiveQueue(CompletionQueue queue) {
             receiveQueue = queue;
             return this;
         }
 
-        /** How many send work requests can be outstanding. */
+        /**
+         * Sets the number of send work requests that can be outstanding ({@code max_send_wr}).
+         *
+         * @param count the number of requests; 16 by default
+         * @return this builder
+         */
         public Builder maxSendRequests(int count) {
             maxSendRequests = count;
             return this;
         }
 
-        /** How many receive work requests can be outstanding. */
+        /**
+         * Sets the number of receive work requests that can be outstanding ({@code max_recv_wr}).
+         *
+         * @param count the number of requests; 16 by default
+         * @return this builder
+         */
         public Builder maxReceiveRequests(int count) {
             maxReceiveRequests = count;
             return this;
         }
 
-        /** How many scatter/gather entries a send work request may have. */
+        /**
+         * Sets the number of scatter/gather entries that a send work request can have ({@code max_send_sge}).
+         *
+         * @param count the number of entries; 1 by default
+         * @return this builder
+         */
         public Builder maxSendScatterGather(int count) {
             maxSendScatterGather = count;
             return this;
         }
 
-        /** How many scatter/gather entries a receive work request may have. */
+        /**
+         * Sets the number of scatter/gather entries that a receive work request can have ({@code max_recv_sge}).
+         *
+         * @param count the number of entries; 1 by default
+         * @return this builder
+         */
         public Builder maxReceiveScatterGather(int count) {
             maxReceiveScatterGather = count;
             return this;
         }
 
-        /** How many bytes a send work request can carry inline. */
+        /**
+         * Sets the amount of inline data that a send work request can have ({@code max_inline_data}).
+         *
+         * @param bytes the size in bytes; 0 by default
+         * @return this builder
+         */
         public Builder maxInlineData(int bytes) {
             maxInlineData = bytes;
             return this;
         }
 
-        /** Whether every send work request gives a completion, whatever its flag says. */
+        /**
+         * Sets whether every send work request generates a completion, even if it is not flagged as signaled
+         * ({@code sq_sig_all}).
+         *
+         * @param on true for all; by default only signaled requests do
+         * @return this builder
+         */
         public Builder signalAll(boolean on) {
             signalAll = on;
             return this;
         }
 
-        /** Where its receives are posted instead of to itself; the sizes of its own receive queue do not count. */
+        /**
+         * Sets the shared receive queue that replaces the queue pair's own receive queue. The sizes of the latter are
+         * then ignored.
+         *
+         * @param queue the shared receive queue, of the same context as the queue pair; null for none
+         * @return this builder
+         */
         public Builder sharedReceiveQueue(SharedReceiveQueue queue) {
             sharedReceiveQueue = queue;
             return this;
         }
 
-        /** How it is made; these, beside those given before. */
+        /**
+         * Adds creation flags.
+         *
+         * @param flags the flags, in addition to those set before
+         * @return this builder
+         */
         public Builder createFlags(QueuePairCreateFlag... flags) {
             createFlags.addAll(Arrays.asList(flags));
             return this;
         }
 
-        /** How many bytes of headers a segmented send (TSO) may have. */
+        /**
+         * Sets the maximum size of the headers of a segmented send (TSO).
+         *
+         * @param bytes the size in bytes, 16 bits; 0 by default, which rules out segmented sends
+         * @return this builder
+         */
         public Builder maxTsoHeader(int bytes) {
             maxTsoHeader = bytes;
             return this;
         }
 
-        /** The number of the queue pair in whose name it sends; with it comes the flag {@code SOURCE_QPN}. */
+        /**
+         * Sets the queue pair number that outgoing packets carry instead of the queue pair's own, and the flag
+         * {@code SOURCE_QPN}. Only for type UD.
+         *
+         * @param number the queue pair number, 24 bits
+         * @return this builder
+         */
         public Builder sourceQueuePair(int number) {
             sourceQueuePair = OptionalInt.of(number);
             return createFlags(QueuePairCreateFlag.SOURCE_QPN);
         }
 
-        /** What the extended send interface ({@code ibv_wr_*}) is to offer; these, beside those given before. */
+        /**
+         * Adds operations that a {@link SendBatch} of the queue pair may contain ({@code send_ops_flags}).
+         *
+         * @param operations the operations, in addition to those set before
+         * @return this builder
+         */
         public Builder sendOperations(Collection<SendOperation> operations) {
             sendOperations.addAll(operations);
             return this;
         }
 
         /**
-         * How it spreads what it receives over work queues; without a receive completion queue, and without one for
-         * sends when it sends nothing. The sizes of queues that it has not do not count.
+         * Sets how received packets are distributed over work queues, which replace the receive queue. A receive
+         * completion queue must not be set then, and a send completion queue only if the queue pair sends. The sizes of
+         * queues that it does not have are ignored.
+         *
+         * @param scaling the indirection table and the hash; null for none
+         * @return this builder
          */
         public Builder receiveSideScaling(ReceiveSideScaling scaling) {
             receiveSideScaling = scaling;
@@ -249,11 +348,12 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         }
 
         /**
-         * The attributes.
+         * Builds the attributes.
          *
-         * @throws NullPointerException when a completion queue is missing
-         * @throws IllegalArgumentException when a number is negative or too large, or something is given that the type
-         *         does not have
+         * @return the attributes
+         * @throws NullPointerException if a completion queue is missing
+         * @throws IllegalArgumentException if a number is negative or too large, or a value is set that the type does
+         *        not have
          */
         public QueuePairInitAttributes build() {
             return new QueuePairInitAttributes(type, sendQueue, receiveQueue, new QueuePairCapabilities(

@@ -12,7 +12,7 @@ import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
-/** Where receive work requests are posted: of a queue pair, or shared by several. */
+/** A queue to which receive work requests are posted: that of a queue pair, a shared one or a work queue. */
 final class ReceiveQueue extends BiasedLock {
     private final String kind;
     private final String function;
@@ -20,20 +20,21 @@ final class ReceiveQueue extends BiasedLock {
     private final long object;
     private final int maxScatterGather;
     private final Lifetime life;
-    // Where C writes the request that it refused: used with the lock held.
+    // C writes the address of a refused request here. Used with the lock held.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
 
     /**
-     * A queue.
+     * Creates the queue.
      *
-     * @param owner the class whose queue it is
-     * @param kind what that is called in a message
-     * @param function the inline function that posts to it
-     * @param post what that calls: {@code int (*)(object, struct ibv_recv_wr *, struct ibv_recv_wr **)}
+     * @param owner the name of the class that the queue belongs to
+     * @param kind how messages name the owner
+     * @param function the inline function that posts to the queue
+     * @param post the function of the driver that the inline function calls:
+     *        {@code int (*)(object, struct ibv_recv_wr *, struct ibv_recv_wr **)}
      * @param object the address of the C object
-     * @param maxScatterGather how many entries a request may have
-     * @param life of the object, for messages
+     * @param maxScatterGather the maximum number of scatter/gather entries of a request
+     * @param life the life of the object, for messages
      */
     ReceiveQueue(String owner, String kind, String function, DriverCall post, long object,
             int maxScatterGather, Lifetime life) {

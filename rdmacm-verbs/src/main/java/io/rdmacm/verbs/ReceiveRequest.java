@@ -5,30 +5,38 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * One receive work request of a {@link ReceiveRequests} block ({@code struct ibv_recv_wr}, ibv_post_recv(3)): the
- * setters write the struct in place, and what is set stays for the next post. A new one has no memory and the id 0.
+ * A receive work request of a {@link ReceiveRequests} block ({@code struct ibv_recv_wr}, ibv_post_recv(3)). The setters
+ * write to the struct in place, and the values stay set for later posts. A new request has no memory, and the id 0.
  *
- * <p>For one thread at a time. The request can be changed as soon as the post has returned; its memory belongs to the
- * device until the completion.
+ * <p>A request may be used by one thread at a time. It can be changed as soon as the post has returned; its memory
+ * belongs to the device until the completion.
  */
 public final class ReceiveRequest extends WorkRequest<ReceiveRequests> {
     ReceiveRequest(ReceiveRequests block, long address, long list) {
         super(block, address, list);
     }
 
-    /** The id that comes back with the completion. */
+    /**
+     * Sets the work request id ({@code wr_id}).
+     *
+     * @param workRequestId an arbitrary value, which the completion returns
+     * @return this request
+     */
     public ReceiveRequest id(long workRequestId) {
         Memory.putLong(address + WR_ID, workRequestId);
         return this;
     }
 
     /**
-     * Where the message goes: one part of a region. The scatter list has one entry then.
+     * Receives the message into one part of a memory region. The scatter/gather list then has one entry.
      *
-     * @param region open, with {@link AccessFlag#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param length in bytes; for datagrams 40 more than the message, for the route header
-     * @throws IllegalArgumentException also for a region without {@link AccessFlag#LOCAL_WRITE}
+     * @param region the memory region, which must be open and have {@link AccessFlag#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes; for datagrams 40 more than the message, because the global route header
+     *        precedes it
+     * @return this request
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if the region does not have {@link AccessFlag#LOCAL_WRITE}
      */
     public ReceiveRequest data(MemoryRegion region, long offset, int length) {
         requireWritable(region);
@@ -37,13 +45,16 @@ public final class ReceiveRequest extends WorkRequest<ReceiveRequests> {
     }
 
     /**
-     * One entry of the scatter list; the list ends with the one that was set last.
+     * Sets one entry of the scatter/gather list. The list ends with the entry that was set last.
      *
-     * @param index from 0 on, in order
-     * @param region open, with {@link AccessFlag#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param length in bytes
-     * @throws IllegalArgumentException also for a region without {@link AccessFlag#LOCAL_WRITE}
+     * @param index the index of the entry; entries are set in order, from 0
+     * @param region the memory region, which must be open and have {@link AccessFlag#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this request
+     * @throws IndexOutOfBoundsException if the range is not within the region, or the request has no room for the entry
+     * @throws IllegalArgumentException if the region does not have {@link AccessFlag#LOCAL_WRITE}, or the index would
+     *        leave a gap
      */
     public ReceiveRequest data(int index, MemoryRegion region, long offset, int length) {
         requireWritable(region);
@@ -51,13 +62,17 @@ public final class ReceiveRequest extends WorkRequest<ReceiveRequests> {
         return this;
     }
 
-    /** No memory at all: for messages that are empty but for their immediate value. */
+    /**
+     * Removes the memory: for messages that consist of an immediate value only.
+     *
+     * @return this request
+     */
     public ReceiveRequest noData() {
         clearData();
         return this;
     }
 
-    // Else the message would be lost and the connection with it: the device reports a local protection error.
+    // Otherwise the device would report a local protection error, and the message and the connection would be lost.
     private static void requireWritable(MemoryRegion region) {
         if (region.isReadOnlyForDevice()) {
             throw new IllegalArgumentException("a message cannot be received into a region without LOCAL_WRITE: "
@@ -65,7 +80,7 @@ public final class ReceiveRequest extends WorkRequest<ReceiveRequests> {
         }
     }
 
-    /** How many entries the scatter list has room for. */
+    /** Returns the number of entries that the scatter/gather list has room for. */
     int maxEntries() {
         return list.capacity();
     }

@@ -7,9 +7,9 @@ import java.util.Objects;
 import io.rdmacm.bindings.ibv_recv_wr;
 
 /**
- * A block of receive work requests, allocated once and posted as often as wanted: an array of
- * {@code struct ibv_recv_wr} with their scatter lists. For one thread at a time. Needs no close: the memory goes with
- * the object.
+ * A block of receive work requests that is allocated once and posted any number of times: an array of
+ * {@code struct ibv_recv_wr} with their scatter/gather lists (ibv_post_recv(3)). It may be used by one thread at a
+ * time. It need not be closed: its memory is freed with the object.
  */
 public final class ReceiveRequests extends RequestBlock {
     private static final long SIZE = ibv_recv_wr.sizeof();
@@ -25,48 +25,51 @@ public final class ReceiveRequests extends RequestBlock {
     }
 
     /**
-     * A block.
+     * Allocates a block.
      *
-     * @param capacity how many requests, at least 1
-     * @param maxScatterGather how many scatter/gather entries each has room for, at least 1
+     * @param capacity the number of requests, at least 1
+     * @param maxScatterGather the number of scatter/gather entries that each request has room for, at least 1
+     * @return the block
+     * @throws IllegalArgumentException if a number is less than 1, or the block would be too large
      */
     public static ReceiveRequests allocate(int capacity, int maxScatterGather) {
         MemorySegment memory = allocate(SIZE, capacity, maxScatterGather);
         return new ReceiveRequests(memory, new ReceiveRequest[capacity], maxScatterGather);
     }
 
-    /** How many requests there are. */
+    /** {@return the number of requests} */
     public int capacity() {
         return capacity;
     }
 
-    /** How many scatter/gather entries each has room for. */
+    /** {@return the number of scatter/gather entries that each request has room for} */
     public int maxScatterGather() {
         return maxScatterGather;
     }
 
     /**
-     * One of the requests.
+     * Returns one of the requests.
      *
      * @param index from 0 to one less than the capacity
+     * @return the request, the same object for each call
      */
     public ReceiveRequest get(int index) {
         return requests[Objects.checkIndex(index, requests.length)];
     }
 
-    /** The address of a request. */
+    /** Returns the address of a request. */
     long address(int index) {
         return address + SIZE * index;
     }
 
-    /** The index of the request at an address. */
+    /** Returns the index of the request at an address. */
     int indexOf(long request) {
         return (int) ((request - address) / SIZE);
     }
 
     /**
-     * The raw array of {@code struct ibv_recv_wr}, with the scatter lists behind it. What is written there is not
-     * checked by a post, and {@code next} belongs to the posts.
+     * {@return the raw array of {@code struct ibv_recv_wr}, followed by the scatter/gather lists; values written to it
+     * are not checked, and posts overwrite the member {@code next}}
      */
     public MemorySegment memory() {
         return memory;

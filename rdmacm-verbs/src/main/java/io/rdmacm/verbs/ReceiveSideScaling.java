@@ -11,29 +11,30 @@ import io.rdmacm.verbs.device.RxHashField;
 import io.rdmacm.verbs.device.RxHashFunction;
 
 /**
- * How a queue pair spreads what it receives over work queues ({@code rwq_ind_tbl} and {@code rx_hash_conf} of
- * {@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)): the hash of a packet's headers says which entry of the
+ * How a queue pair distributes received packets over work queues ({@code rwq_ind_tbl} and {@code rx_hash_conf} of
+ * {@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)): a hash of the packet's headers selects an entry of the
  * table. Immutable.
  *
- * @param table the work queues; it cannot close while the queue pair is open
- * @param function how is hashed
- * @param key of the function, 1 to 255 bytes
- * @param fields what is hashed; which go together depends on the device
+ * @param table the work queues; it cannot be closed while the queue pair is open
+ * @param function the hash function
+ * @param key the key of the hash function, from 1 to 255 bytes
+ * @param fields the header fields that are hashed; which combinations are supported depends on the device
  */
 public record ReceiveSideScaling(IndirectionTable table, RxHashFunction function, byte[] key,
         Set<RxHashField> fields) {
     private static final int LONGEST_KEY = 0xff;
 
     /**
-     * Copies the key and the fields.
+     * Checks the key, and copies the key and the fields.
      *
-     * @throws IllegalArgumentException when the key has none or too many bytes
+     * @throws NullPointerException if one of them is null
+     * @throws IllegalArgumentException if the key is empty or longer than 255 bytes
      */
     public ReceiveSideScaling {
         Objects.requireNonNull(table, "table");
         Objects.requireNonNull(function, "function");
         if (key.length == 0 || key.length > LONGEST_KEY) {
-            throw new IllegalArgumentException("the key of a hash has 1 to " + LONGEST_KEY + " bytes, not "
+            throw new IllegalArgumentException("the hash key must have 1 to " + LONGEST_KEY + " bytes, not "
                     + key.length);
         }
         key = key.clone();
@@ -42,7 +43,7 @@ public record ReceiveSideScaling(IndirectionTable table, RxHashFunction function
         fields = Collections.unmodifiableSet(ordered);
     }
 
-    /** A copy of the key. */
+    /** {@return a copy of the key} */
     @Override
     public byte[] key() {
         return key.clone();

@@ -5,8 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a block of send requests and one of receive requests have in common: an array of structs with their scatter
- * lists behind it, and the chain in which a part of it was posted last.
+ * The common part of blocks of send and of receive requests: an array of structs followed by their scatter/gather
+ * lists, and the chain of requests that was last posted together.
  */
 abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
     private static final int ALIGNMENT = 64;
@@ -17,17 +17,17 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
     final int maxScatterGather;
     private final WorkRequest<?>[] requests;
     private final long lists;
-    // the part that is linked; none when the links may have changed since
+    // the requests that are linked to each other; none if the links may have changed since
     private int chainFirst;
     private int chainCount;
 
     /**
-     * A block.
+     * Creates a block.
      *
-     * @param structSize how many bytes each struct takes
-     * @param memory from {@link #allocate}
-     * @param requests to be filled by the subclass
-     * @param maxScatterGather how many scatter/gather entries each has room for
+     * @param structSize the size of each struct in bytes
+     * @param memory the memory from {@link #allocate}
+     * @param requests an array that the subclass fills
+     * @param maxScatterGather the number of scatter/gather entries that each request has room for
      */
     RequestBlock(long structSize, MemorySegment memory, WorkRequest<?>[] requests, int maxScatterGather) {
         this.memory = memory;
@@ -39,9 +39,9 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
     }
 
     /**
-     * The memory of a block, zeroed.
+     * Allocates the memory of a block, zeroed.
      *
-     * @throws IllegalArgumentException when the block would be empty or too large
+     * @throws IllegalArgumentException if the block would be empty or too large
      */
     static MemorySegment allocate(long structSize, int capacity, int maxScatterGather) {
         if (capacity < 1 || maxScatterGather < 1) {
@@ -51,12 +51,12 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
         return Arena.ofAuto().allocate(ScatterList.blockBytes(structSize, capacity, maxScatterGather), ALIGNMENT);
     }
 
-    /** The address of the scatter list of a request. */
+    /** Returns the address of the scatter/gather list of a request. */
     final long listAddress(int index) {
         return lists + ScatterList.ENTRY * maxScatterGather * index;
     }
 
-    /** Links a part of the block into a chain, which is how C takes a batch. */
+    /** Links consecutive requests into a chain, which is how C takes several of them. */
     final void chain(int first, int count) {
         if (first == chainFirst && count == chainCount) {
             return;
@@ -70,7 +70,7 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
         requests[last].linkTo(0);
     }
 
-    /** Forgets the chain: one of its requests was posted alone. */
+    /** Forgets the chain, because one of its requests was posted alone. */
     final void unchain() {
         chainCount = 0;
     }

@@ -6,7 +6,7 @@ import java.util.Objects;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
-/** The scatter/gather list of one work request: {@code struct ibv_sge} entries in memory of the block. */
+/** The scatter/gather list of one work request: {@code struct ibv_sge} entries in the memory of the block. */
 final class ScatterList {
     static final long ENTRY = ibv_sge.sizeof();
 
@@ -22,13 +22,13 @@ final class ScatterList {
         this.regions = new MemoryRegion[capacity];
     }
 
-    /** How many bytes a block of requests of one size takes, with a list for each. */
+    /** Returns the size in bytes of a block of requests with a list for each. */
     static long blockBytes(long requestSize, int capacity, int maxScatterGather) {
         try {
             return Math.multiplyExact(requestSize + ENTRY * maxScatterGather, (long) capacity);
         } catch (ArithmeticException e) {
-            throw new IllegalArgumentException("too large a block: " + capacity + " requests with " + maxScatterGather
-                    + " scatter/gather entries each", e);
+            throw new IllegalArgumentException("the block is too large: " + capacity + " requests with "
+                    + maxScatterGather + " scatter/gather entries each", e);
         }
     }
 
@@ -42,13 +42,13 @@ final class ScatterList {
         Memory.putLong(entry + ADDR, region.addressOf(offset, length));
         Memory.putInt(entry + LENGTH, length);
         Memory.putInt(entry + LKEY, region.localKeyUnchecked());
-        // Some garbage collectors make it expensive to change a reference, and most requests keep to one region.
+        // Writing a reference is expensive with some garbage collectors, and most requests always use the same region.
         if (regions[index] != region) {
             regions[index] = region;
         }
     }
 
-    /** How many bytes the first entries hold together. */
+    /** Returns the total length in bytes of the first entries. */
     long bytes(int entries) {
         long sum = 0;
         for (int i = 0; i < entries; i++) {
@@ -58,13 +58,13 @@ final class ScatterList {
     }
 
     /**
-     * Refuses entries whose memory the processor could not read now, or could be gone before the post is over: only the
-     * close of a region of the sender's domain waits for it.
+     * Checks that the processor can read the memory of the first entries, and that it cannot be freed before the post
+     * is over: only the close of a region of the sender's domain waits for the post.
      */
     void requireReadable(int entries, ProtectionDomain sender) {
         for (int i = 0; i < entries; i++) {
             if (!regions[i].now().domain().sharesPosts(sender)) {
-                throw new IllegalArgumentException("entry " + i + " of the scatter list is inline data of a region of"
+                throw new IllegalArgumentException("entry " + i + " of the scatter list is inline data in a region of"
                         + " another protection domain than the queue pair: " + regions[i]);
             }
             if (!regions[i].isReadable()) {

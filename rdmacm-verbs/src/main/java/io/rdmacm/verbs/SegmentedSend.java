@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
-/** The part of a send work request that the device cuts into packets (TSO): their headers, and how long they are. */
+/** The headers and the segment size of a send work request that the device splits into packets (TSO). */
 final class SegmentedSend {
     private static final long TSO = ibv_send_wr.tso$offset();
     private static final long HEADER = TSO + ibv_send_wr.tso.hdr$offset();
@@ -16,11 +16,11 @@ final class SegmentedSend {
     private static final int SIZE_BITS = 16;
 
     private final long request;
-    // the longest that was needed until now; C copies it at the post
+    // the headers, in memory that grows as needed; C copies them at the post
     private MemorySegment room = MemorySegment.NULL;
 
     /**
-     * Of a request.
+     * Creates the TSO part of a request.
      *
      * @param request the address of a {@code struct ibv_send_wr}
      */
@@ -28,34 +28,34 @@ final class SegmentedSend {
         this.request = request;
     }
 
-    /** Writes it into the request, with a copy of the headers. */
+    /** Writes the segment size and a copy of the headers to the request. */
     void set(MemorySegment headers, int maxSegmentSize) {
         checkSegmentSize(maxSegmentSize);
         long bytes = headers.byteSize();
         if (bytes >>> SIZE_BITS != 0) {
-            throw new IllegalArgumentException("the headers of a segmented send have at most " + ((1 << SIZE_BITS) - 1)
-                    + " bytes, not " + bytes);
+            throw new IllegalArgumentException("the headers of a segmented send can have at most "
+                    + ((1 << SIZE_BITS) - 1) + " bytes, not " + bytes);
         }
         MemorySegment copy = bytes > room.byteSize() ? Arena.ofAuto().allocate(bytes, Long.BYTES) : room;
         MemorySegment.copy(headers, 0, copy, 0, bytes);
-        // only now: while the request names the old room, that must live
+        // Not before, because the request still names the old memory, which must stay alive.
         room = copy;
         Memory.putLong(request + HEADER, room.address());
         Memory.putShort(request + HEADER_SIZE, (short) bytes);
         Memory.putShort(request + SEGMENT_SIZE, (short) maxSegmentSize);
     }
 
-    /** Refuses headers that are longer than those that the queue pair was made for. */
+    /** Checks that the headers are not longer than the queue pair was created for. */
     void check(int maxHeader) {
         checkHeaders(Short.toUnsignedInt(Memory.getShort(request + HEADER_SIZE)), maxHeader);
     }
 
     static void checkHeaders(long bytes, int maxHeader) {
         if (maxHeader == 0) {
-            throw new IllegalArgumentException("a segmented send on a queue pair that was made without maxTsoHeader");
+            throw new IllegalArgumentException("a segmented send needs a queue pair created with maxTsoHeader");
         }
         if (bytes > maxHeader) {
-            throw new IllegalArgumentException("headers of " + bytes + " bytes on a queue pair that takes "
+            throw new IllegalArgumentException("the headers have " + bytes + " bytes; the queue pair allows "
                     + maxHeader);
         }
     }

@@ -24,8 +24,8 @@ import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
 /**
- * Send work requests that are posted together, with one doorbell (ibv_wr_post(3)): either all of them, by
- * {@link #complete()}, or none. Made for queue pairs that were created with {@link SendOperation}s; a queue pair has
+ * A batch of send work requests that are posted together with one doorbell (ibv_wr_post(3)): {@link #complete()} posts
+ * either all of them or none. It requires a queue pair that was created with {@link SendOperation}s. A queue pair has
  * one batch, which {@link QueuePair#startBatch()} opens.
  *
  * <pre>{@code
@@ -36,12 +36,14 @@ import io.rdmacm.verbs.work.SendOperation;
  * }
  * }</pre>
  *
- * <p>A method that names an operation begins the next request: signaled, with the id 0 and no data. The methods for the
- * id, the flags, the data and the destination are about the request begun last. What does not fit together is refused,
- * and leaves the batch as it was. Nothing is allocated.
+ * <p>Each method that is named after an operation starts the next request, which is signaled and has the id 0 and no
+ * data. It throws {@link IllegalStateException} if the batch is closed, the queue pair was created without the
+ * operation, or the previous request lacks its destination. The methods for the id, the flags, the data and the
+ * destination apply to the request that was started last, and throw {@link IllegalStateException} if there is none. A
+ * method that throws leaves the batch unchanged. Only segmented sends and binds allocate memory.
  *
- * <p>For one thread at a time. While a batch is open other posts to the queue pair are refused; a close of the queue
- * pair ends it.
+ * <p>A batch may be used by one thread at a time. While it is open, other posts to the queue pair are refused. Closing
+ * the queue pair aborts it.
  */
 public final class SendBatch implements AutoCloseable {
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
@@ -54,9 +56,9 @@ public final class SendBatch implements AutoCloseable {
     private final int operations;
     private final int maxTsoHeader;
     private final SendBatchData data;
-    // All below is guarded by the lock, as far as C is concerned.
+    // The state of the batch in C, and the fields below as far as they mirror it, are guarded by the lock.
     private boolean open;
-    // null when none is begun; C is told of a request when the next one begins
+    // null if no request has been started; a request is passed to C when the next one starts
     private SendOperation operation;
     private long id;
     private int flags;
@@ -71,7 +73,7 @@ public final class SendBatch implements AutoCloseable {
     private int sharedQueue;
     private MemorySegment header = MemorySegment.NULL;
     private WindowBind bind;
-    // those that C has been told of
+    // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
     SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
@@ -99,14 +101,14 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /** Refuses other posts, which would have to wait for this batch; with the lock held. */
+    /** Checks that the batch is not open, because other posts would have to wait for it. Called with the lock held. */
     void requireClosed() {
         if (open) {
             throw new IllegalStateException("a batch of this queue pair is open: complete or close it first");
         }
     }
 
-    /** Aborts the batch if it is open; with the lock held or closed. */
+    /** Aborts the batch if it is open. Called with the lock held or closed. */
     void abortOpen() {
         if (open) {
             ops.abort();
@@ -115,16 +117,21 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /** A message into one of the peer's receives ({@code ibv_wr_send}). */
+    /**
+     * Starts a request that sends a message, which consumes a receive of the peer ({@code ibv_wr_send}).
+     *
+     * @return this batch
+     */
     @CFunction("ibv_wr_send")
     public SendBatch send() {
         return begin(SendOperation.SEND);
     }
 
     /**
-     * A message with an immediate value ({@code ibv_wr_send_imm}).
+     * Starts a request that sends a message with an immediate value ({@code ibv_wr_send_imm}).
      *
-     * @param immediate in the byte order of the machine; travels in network order
+     * @param immediate the value, in the byte order of the machine; it is sent in network byte order
+     * @return this batch
      */
     @CFunction("ibv_wr_send_imm")
     public SendBatch sendWithImmediate(int immediate) {
@@ -134,9 +141,10 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * A message that invalidates a key of the peer ({@code ibv_wr_send_inv}).
+     * Starts a request that sends a message which invalidates a remote key of the peer ({@code ibv_wr_send_inv}).
      *
-     * @param remoteKey of a memory window of the peer
+     * @param remoteKey the remote key of a memory window of the peer
+     * @return this batch
      */
     @CFunction("ibv_wr_send_inv")
     public SendBatch sendWithInvalidate(int remoteKey) {
@@ -146,10 +154,14 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * A TCP stream that the device cuts into packets ({@code ibv_wr_send_tso}).
+     * Starts a request that sends a TCP stream which the device splits into packets ({@code ibv_wr_send_tso}). The data
+     * of the request is the stream. Only for types UD and RAW_PACKET.
      *
-     * @param headers of all layers up to and including TCP, for each packet; a copy is taken
-     * @param maxSegmentSize how many bytes of the stream go into a packet at most, 1 to 65535
+     * @param headers the headers of all layers up to and including TCP, which precede each packet; they are copied
+     * @param maxSegmentSize the maximum number of bytes of the stream in one packet, from 1 to 65535
+     * @return this batch
+     * @throws IllegalArgumentException if the headers are longer than the queue pair allows, or the segment size is out
+     *        of range
      */
     @CFunction("ibv_wr_send_tso")
     public SendBatch sendSegmented(MemorySegment headers, int maxSegmentSize) {
@@ -164,10 +176,11 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Writes the data to the peer's memory ({@code ibv_wr_rdma_write}).
+     * Starts a request that writes the data to the peer's memory ({@code ibv_wr_rdma_write}).
      *
-     * @param address where to
-     * @param remoteKey of the peer's region
+     * @param address the remote address to write to
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @return this batch
      */
     @CFunction("ibv_wr_rdma_write")
     public SendBatch rdmaWrite(long address, int remoteKey) {
@@ -175,12 +188,13 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Writes the data to the peer's memory, and uses up one of its receives to tell it so
-     * ({@code ibv_wr_rdma_write_imm}).
+     * Starts a request that writes the data to the peer's memory, and consumes a receive of the peer whose completion
+     * contains an immediate value ({@code ibv_wr_rdma_write_imm}).
      *
-     * @param address where to
-     * @param remoteKey of the peer's region
-     * @param immediate in the byte order of the machine; travels in network order
+     * @param address the remote address to write to
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param immediate the value, in the byte order of the machine; it is sent in network byte order
+     * @return this batch
      */
     @CFunction("ibv_wr_rdma_write_imm")
     public SendBatch rdmaWriteWithImmediate(long address, int remoteKey, int immediate) {
@@ -190,10 +204,11 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Reads from the peer's memory into the data ({@code ibv_wr_rdma_read}).
+     * Starts a request that reads from the peer's memory into the data ({@code ibv_wr_rdma_read}).
      *
-     * @param address where from
-     * @param remoteKey of the peer's region
+     * @param address the remote address to read from
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @return this batch
      */
     @CFunction("ibv_wr_rdma_read")
     public SendBatch rdmaRead(long address, int remoteKey) {
@@ -201,13 +216,14 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Compares 8 bytes of the peer's memory and swaps them when they are equal; what was there goes into the data
-     * ({@code ibv_wr_atomic_cmp_swp}).
+     * Starts a request that compares 8 bytes of the peer's memory and replaces them if they are equal
+     * ({@code ibv_wr_atomic_cmp_swp}). The original value is written to the data, in the byte order of the machine.
      *
-     * @param address a multiple of 8
-     * @param remoteKey of the peer's region
-     * @param expected what is expected to be there
-     * @param replacement what it becomes
+     * @param address the remote address of the 8 bytes, a multiple of 8
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param expected the expected value
+     * @param replacement the value that replaces it
+     * @return this batch
      */
     @CFunction("ibv_wr_atomic_cmp_swp")
     public SendBatch compareAndSwap(long address, int remoteKey, long expected, long replacement) {
@@ -218,11 +234,13 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Adds to 8 bytes of the peer's memory; what was there goes into the data ({@code ibv_wr_atomic_fetch_add}).
+     * Starts a request that adds to 8 bytes of the peer's memory ({@code ibv_wr_atomic_fetch_add}). The original value
+     * is written to the data, in the byte order of the machine.
      *
-     * @param address a multiple of 8
-     * @param remoteKey of the peer's region
-     * @param add what is added
+     * @param address the remote address of the 8 bytes, a multiple of 8
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param add the value to add
+     * @return this batch
      */
     @CFunction("ibv_wr_atomic_fetch_add")
     public SendBatch fetchAndAdd(long address, int remoteKey, long add) {
@@ -232,11 +250,13 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Writes 8 bytes of the peer's memory at once ({@code ibv_wr_atomic_write}). Takes no data but the value.
+     * Starts a request that atomically writes 8 bytes of the peer's memory ({@code ibv_wr_atomic_write}). It has no
+     * other data.
      *
-     * @param address a multiple of 8
-     * @param remoteKey of the peer's region
-     * @param value in the byte order of the machine
+     * @param address the remote address of the 8 bytes, a multiple of 8
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param value the value, in the byte order of the machine
+     * @return this batch
      */
     @CFunction("ibv_wr_atomic_write")
     public SendBatch atomicWrite(long address, int remoteKey, long value) {
@@ -246,9 +266,10 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Invalidates a key of this side ({@code ibv_wr_local_inv}). Takes no data.
+     * Starts a request that invalidates a key of this side ({@code ibv_wr_local_inv}). It has no data.
      *
-     * @param localKey of a memory window
+     * @param localKey the remote key of a local memory window
+     * @return this batch
      */
     @CFunction("ibv_wr_local_inv")
     public SendBatch localInvalidate(int localKey) {
@@ -258,12 +279,16 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Binds a memory window of type 2 to a part of a region ({@code ibv_wr_bind_mw}). When the batch was completed, the
-     * key is the window's; the peer may use it after the completion. Takes no data.
+     * Starts a request that binds a memory window of type 2 to a part of a memory region ({@code ibv_wr_bind_mw}). It
+     * has no data. The window has the new key as soon as the batch has been completed; the peer may use it after the
+     * completion of the request.
      *
-     * @param window of the protection domain of the queue pair; open until the batch is completed
-     * @param remoteKey the key that it gets: {@link MemoryWindow#incrementKey} of the one that it has
-     * @param binding to a region of the same protection domain
+     * @param window the window, of the protection domain of the queue pair; must stay open until the batch is completed
+     * @param remoteKey the new key of the window: {@link MemoryWindow#incrementKey} of the current one
+     * @param binding the part of a memory region of the same protection domain
+     * @return this batch
+     * @throws IllegalArgumentException if the window is not of type 2, or the window or the region belongs to another
+     *        protection domain
      */
     @CFunction("ibv_wr_bind_mw")
     public SendBatch bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
@@ -274,43 +299,73 @@ public final class SendBatch implements AutoCloseable {
         return this;
     }
 
-    /** The id that comes back with the completion. */
+    /**
+     * Sets the work request id ({@code wr_id}).
+     *
+     * @param workRequestId an arbitrary value, which the completion returns
+     * @return this batch
+     */
     public SendBatch id(long workRequestId) {
         requireBegun();
         id = workRequestId;
         return this;
     }
 
-    /** Whether a completion comes when it is done; it always comes for an error. */
+    /**
+     * Sets whether the request generates a completion when it succeeds ({@code IBV_SEND_SIGNALED}). A request that
+     * fails always does.
+     *
+     * @param on true by default
+     * @return this batch
+     */
     public SendBatch signaled(boolean on) {
         return flag(SendFlag.SIGNALED, on);
     }
 
-    /** Whether the peer gets an event if it asked for solicited ones only. */
+    /**
+     * Sets whether the message raises an event at a peer that asked for solicited events only
+     * ({@code IBV_SEND_SOLICITED}).
+     *
+     * @param on false by default
+     * @return this batch
+     */
     public SendBatch solicited(boolean on) {
         return flag(SendFlag.SOLICITED, on);
     }
 
-    /** Whether it begins only when the reads and atomics before it are done. */
+    /**
+     * Sets whether the request starts only after the preceding reads and atomic operations have finished
+     * ({@code IBV_SEND_FENCE}).
+     *
+     * @param on false by default
+     * @return this batch
+     */
     public SendBatch fence(boolean on) {
         return flag(SendFlag.FENCE, on);
     }
 
-    /** Whether the device computes the checksums of IP and of TCP or UDP. */
+    /**
+     * Sets whether the device computes the IPv4 and the TCP or UDP checksum ({@code IBV_SEND_IP_CSUM}).
+     *
+     * @param on false by default
+     * @return this batch
+     */
     public SendBatch ipChecksum(boolean on) {
         return flag(SendFlag.IP_CSUM, on);
     }
 
     /**
-     * One part of a region: called again, the parts follow each other ({@code ibv_wr_set_sge},
+     * Adds one part of a memory region to the data; further calls append further parts ({@code ibv_wr_set_sge},
      * {@code ibv_wr_set_sge_list}).
      *
-     * @param region open
-     * @param offset in bytes
-     * @param length in bytes
-     * @throws IllegalArgumentException when there are more parts than the queue pair takes; on SoftRoCE, whose driver
-     *         takes all parts to be as long as the first, when they are not
-     * @throws IllegalStateException when the request takes no data, or has inline data
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if there are more parts than the queue pair allows; on SoftRoCE also if the
+     *        parts differ in length, because its driver assumes that all are as long as the first
+     * @throws IllegalStateException if the request has no data, or has inline data
      */
     @CFunction({"ibv_wr_set_sge", "ibv_wr_set_sge_list"})
     public SendBatch data(MemoryRegion region, long offset, int length) {
@@ -322,14 +377,16 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * A copy of memory that needs no region: called again, the copies follow each other
+     * Adds a copy of memory, which need not be registered, to the data; further calls append further copies
      * ({@code ibv_wr_set_inline_data}, {@code ibv_wr_set_inline_data_list}).
      *
-     * @param source may be changed when this returns
-     * @param offset in bytes
-     * @param length in bytes
-     * @throws IllegalArgumentException when it is more than the queue pair takes inline
-     * @throws IllegalStateException when the request takes no inline data, or has parts of regions
+     * @param source the memory to copy; it can be changed as soon as this method returns
+     * @param offset the offset in the segment, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the segment
+     * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows
+     * @throws IllegalStateException if the request cannot have inline data, or has parts of memory regions
      */
     @CFunction({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list"})
     public SendBatch inlineData(MemorySegment source, long offset, int length) {
@@ -341,18 +398,22 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Whom it is for: needed for each request of a queue pair for datagrams ({@code ibv_wr_set_ud_addr}).
+     * Sets the destination; required for each request of a queue pair of type UD ({@code ibv_wr_set_ud_addr}).
      *
-     * @param handle of the protection domain of the queue pair; open until the next request is begun, or the batch
-     *        completed
-     * @param queuePairNumber the peer, 24 bits
-     * @param queueKey the key that the peer was given; with the highest bit set, the queue pair's own key is sent
+     * @param handle the address handle, of the protection domain of the queue pair; must stay open until the completion
+     * @param queuePairNumber the number of the peer's queue pair, 24 bits
+     * @param queueKey the Q_Key of the peer's queue pair; if the highest bit is set, the queue pair's own Q_Key is sent
+     *        instead
+     * @return this batch
+     * @throws IllegalArgumentException if the number does not fit into 24 bits, or the handle belongs to another
+     *        protection domain
+     * @throws IllegalStateException if the queue pair is not of type UD, or the handle is closed
      */
     @CFunction("ibv_wr_set_ud_addr")
     public SendBatch datagram(AddressHandle handle, int queuePairNumber, int queueKey) {
         requireBegun();
         if (type != QueuePairType.UD) {
-            throw new IllegalStateException("a queue pair of type " + type + " sends no datagrams");
+            throw new IllegalStateException("a queue pair of type " + type + " cannot send datagrams");
         }
         Arguments.requireBits("queue pair number", queuePairNumber, QUEUE_PAIR_NUMBER_BITS);
         handle.requireUsable(domain);
@@ -363,16 +424,18 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * The shared receive queue of the peer: needed for each request of an XRC send queue pair
-     * ({@code ibv_wr_set_xrc_srqn}).
+     * Sets the shared receive queue of the peer; required for each request of a queue pair of type XRC_SEND, except
+     * binds and local invalidations ({@code ibv_wr_set_xrc_srqn}).
      *
-     * @param number of the peer's queue, see {@link SharedReceiveQueue#number()}
+     * @param number the number of the peer's queue, from {@link SharedReceiveQueue#number()}
+     * @return this batch
+     * @throws IllegalStateException if the queue pair is not of type XRC_SEND
      */
     @CFunction("ibv_wr_set_xrc_srqn")
     public SendBatch remoteSharedReceiveQueue(int number) {
         requireBegun();
         if (type != QueuePairType.XRC_SEND) {
-            throw new IllegalStateException("a queue pair of type " + type + " names no shared receive queue");
+            throw new IllegalStateException("a queue pair of type " + type + " cannot address a shared receive queue");
         }
         sharedQueue = number;
         sharedQueueKnown = true;
@@ -380,10 +443,12 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Posts all requests ({@code ibv_wr_complete}); the batch is closed then.
+     * Posts all requests and closes the batch ({@code ibv_wr_complete}).
      *
-     * @throws IllegalStateException when the last request lacks its destination; then nothing was changed
-     * @throws RdmaException when nothing was posted: ENOMEM or ENOSPC when the send queue has no room for all; EINVAL
+     * @throws IllegalStateException if the last request lacks its destination, or needs something that has been closed;
+     *        the batch is unchanged then
+     * @throws RdmaException if nothing was posted: ENOMEM or ENOSPC if the send queue has no room for all requests;
+     *        EINVAL if one is invalid
      */
     @CFunction("ibv_wr_complete")
     public void complete() throws RdmaException {
@@ -402,11 +467,14 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /** Drops all requests, unless the batch was completed ({@code ibv_wr_abort}). Does nothing when closed. */
+    /**
+     * Discards all requests, unless the batch has been completed ({@code ibv_wr_abort}). Has no effect if the batch is
+     * closed.
+     */
     @Override
     @CFunction("ibv_wr_abort")
     public void close() {
-        // so it was ended: by complete(), or by a close of the queue pair
+        // ended by complete(), or because the queue pair was closed
         if (!open) {
             return;
         }
@@ -414,7 +482,7 @@ public final class SendBatch implements AutoCloseable {
         try {
             bias = lock.enter();
         } catch (IllegalStateException e) {
-            // the queue pair was closed meanwhile, which ended the batch
+            // the queue pair has been closed meanwhile, which aborted the batch
             return;
         }
         try {
@@ -438,7 +506,7 @@ public final class SendBatch implements AutoCloseable {
             throw notOpen();
         }
         if ((operations & next.bit()) == 0) {
-            throw new IllegalStateException("the queue pair was made without " + next);
+            throw new IllegalStateException("the queue pair was created without " + next);
         }
         if (operation != null) {
             Bias bias = enter();
@@ -457,7 +525,9 @@ public final class SendBatch implements AutoCloseable {
         return this;
     }
 
-    /** Tells C of the request that was begun last. Throws before it calls C. With the lock held. */
+    /**
+     * Passes the request that was started last to C. If it throws, C has not been called. Called with the lock held.
+     */
     private void emit() {
         SendOperation current = operation;
         if (current == null) {
@@ -466,12 +536,14 @@ public final class SendBatch implements AutoCloseable {
         AddressHandle handle = destination;
         if (type == QueuePairType.UD) {
             if (handle == null) {
-                throw new IllegalStateException(current + " on a queue pair for datagrams needs datagram()");
+                throw new IllegalStateException(current + " on a queue pair of type UD needs a destination: call"
+                        + " datagram()");
             }
             handle.requireUsable(domain);
         } else if (type == QueuePairType.XRC_SEND && !sharedQueueKnown && current != SendOperation.LOCAL_INV
                 && current != SendOperation.BIND_MW) {
-            throw new IllegalStateException(current + " on an XRC send queue pair needs remoteSharedReceiveQueue()");
+            throw new IllegalStateException(current + " on a queue pair of type XRC_SEND needs a destination: call"
+                    + " remoteSharedReceiveQueue()");
         }
         if (current == SendOperation.BIND_MW) {
             bind.check(domain);
@@ -512,7 +584,7 @@ public final class SendBatch implements AutoCloseable {
         binds.add(bind);
     }
 
-    /** The last one first: each goes back to what was before it. */
+    /** Ends binds that were not posted in reverse order, so that each restores what preceded it. */
     private void endBinds(boolean posted) {
         while (!binds.isEmpty()) {
             (posted ? binds.removeFirst() : binds.removeLast()).end(posted);
@@ -539,7 +611,8 @@ public final class SendBatch implements AutoCloseable {
     }
 
     private static SendOperation notBegun() {
-        throw new IllegalStateException("no request was begun: call the method of an operation first");
+        throw new IllegalStateException("no request has been started: call the method of an operation, such as send(),"
+                + " first");
     }
 
     private IllegalStateException notOpen() {

@@ -10,7 +10,7 @@ import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
-/** The data of the request that a batch is about: parts of regions, or copies of what is sent inline. */
+/** The data of the current request of a batch: parts of memory regions, or copies of inline data. */
 final class SendBatchData {
     private static final long BUFFER = ibv_data_buf.sizeof();
     private static final long ADDR = ibv_sge.addr$offset();
@@ -27,7 +27,7 @@ final class SendBatchData {
     private final int maxInline;
     private final boolean miscountsLists;
     private int partCount;
-    // of the first part: most requests have no other, and need no list
+    // The first part: most requests have only this one, and need no list.
     private long firstAddress;
     private int firstLength;
     private int firstKey;
@@ -37,7 +37,7 @@ final class SendBatchData {
     SendBatchData(int maxScatterGather, int maxInlineData, boolean miscountsLists) {
         this.miscountsLists = miscountsLists;
         maxParts = maxScatterGather;
-        // more of them than of the parts serve nobody
+        // as many inline parts as parts of regions are enough for everybody
         maxBuffers = Math.max(maxScatterGather, 1);
         maxInline = maxInlineData;
         long listSize = ScatterList.ENTRY * Math.max(maxParts, 1);
@@ -61,7 +61,7 @@ final class SendBatchData {
 
     void add(MemoryRegion region, long offset, int length) {
         if (isInline()) {
-            throw new IllegalStateException("the request has inline data already");
+            throw new IllegalStateException("the request already has inline data");
         }
         if (partCount == maxParts) {
             throw SendQueue.tooMany(partCount + 1, "queue pair", maxParts);
@@ -73,8 +73,8 @@ final class SendBatchData {
             firstKey = region.localKeyUnchecked();
         } else {
             if (miscountsLists && length != firstLength) {
-                throw new IllegalArgumentException("the driver of SoftRoCE takes all parts to be as long as the first: "
-                        + length + " bytes after " + firstLength);
+                throw new IllegalArgumentException("the SoftRoCE driver assumes that all parts are as long as the first"
+                        + " one: " + length + " bytes after " + firstLength);
             }
             if (partCount == 1) {
                 write(0, firstAddress, firstLength, firstKey);
@@ -93,11 +93,11 @@ final class SendBatchData {
 
     void addInline(MemorySegment source, long offset, int length) {
         if (partCount > 0) {
-            throw new IllegalStateException("the request has parts of regions already");
+            throw new IllegalStateException("the request already has parts of memory regions");
         }
         if (length < 0 || length > maxInline - inlineBytes) {
-            throw new IllegalArgumentException("inline data of " + (inlineBytes + (long) length)
-                    + " bytes on a queue pair that takes " + maxInline);
+            throw new IllegalArgumentException("the inline data has " + (inlineBytes + (long) length)
+                    + " bytes; the queue pair allows " + maxInline);
         }
         if (bufferCount == maxBuffers) {
             throw new IllegalArgumentException("more than " + maxBuffers + " parts of inline data");
@@ -110,16 +110,16 @@ final class SendBatchData {
         bufferCount++;
     }
 
-    /** The address of 8 bytes with a value. */
+    /** Returns the address of 8 bytes that contain the value. */
     long value(long number) {
         Memory.putLong(value, number);
         return value;
     }
 
-    /** Always calls one of the setters: the request is done only then. */
+    /** Passes the data to C. Always calls one of the setters, because the request is complete only then. */
     void set(QueuePairExOps ops) {
         if (bufferCount == 1 || bufferCount > 1 && miscountsLists) {
-            // the copies follow each other without gaps
+            // the copies are contiguous
             ops.setInlineData(inline.address(), inlineBytes);
         } else if (bufferCount > 1) {
             ops.setInlineDataList(bufferCount, buffers);

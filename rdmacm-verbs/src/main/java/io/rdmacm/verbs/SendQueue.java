@@ -19,7 +19,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
 
-/** Where the send work requests of a queue pair are posted. */
+/** The send queue of a queue pair. It checks send work requests and posts them. */
 final class SendQueue extends BiasedLock {
     private static final int NONE = -1;
 
@@ -32,23 +32,23 @@ final class SendQueue extends BiasedLock {
     private final boolean datagrams;
     private final int maxTsoHeader;
     private final Lifetime life;
-    // Where C writes the request that it refused: used with the lock held.
+    // C writes the address of a refused request here. Used with the lock held.
     private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long refusedAddress = refused.address();
-    // Requests up to this check level are posted unchecked. Used with the lock held.
+    // Requests with a check level up to this one are posted unchecked. Used with the lock held.
     private int uncheckedLevel;
-    // null when the queue pair has none
+    // null until the first one is started
     private volatile SendBatch batch;
 
     /**
-     * A queue.
+     * Creates the queue.
      *
      * @param object the address of the queue pair
-     * @param userSpace whether a post never goes into the kernel
-     * @param attributes what the queue pair was made with
-     * @param capabilities of the queue pair
+     * @param userSpace whether a post never enters the kernel
+     * @param attributes the attributes with which the queue pair was created
+     * @param capabilities the actual sizes of the queue pair
      * @param domain the protection domain of the queue pair
-     * @param life of the queue pair, for messages
+     * @param life the life of the queue pair, for messages
      */
     SendQueue(long object, boolean userSpace, QueuePairInitAttributes attributes, QueuePairCapabilities capabilities,
             ProtectionDomain domain, Lifetime life) {
@@ -66,9 +66,9 @@ final class SendQueue extends BiasedLock {
     }
 
     /**
-     * Sets the batch of the queue, unless it has one already.
+     * Sets the batch of the queue, unless it already has one.
      *
-     * @return the batch that it has now
+     * @return the batch that it now has
      */
     SendBatch setBatch(SendBatch made) {
         Bias bias = enter();
@@ -83,7 +83,7 @@ final class SendQueue extends BiasedLock {
         }
     }
 
-    /** The batch of the queue; null when there is none yet. */
+    /** Returns the batch of the queue; null if there is none yet. */
     SendBatch batch() {
         return batch;
     }
@@ -92,7 +92,7 @@ final class SendQueue extends BiasedLock {
         return userSpace;
     }
 
-    /** Refuses what would have to wait for an open batch; with the lock held. */
+    /** Checks that no batch is open. A post would have to wait for it. Called with the lock held. */
     void requireNoBatch() {
         SendBatch other = batch;
         if (other != null) {
@@ -104,7 +104,7 @@ final class SendQueue extends BiasedLock {
         life.ensureOpen();
     }
 
-    /** Aborts the batch if it is open; with the lock held or closed. */
+    /** Aborts the batch if it is open. Called with the lock held or closed. */
     void abortBatch() {
         if (batch != null) {
             batch.abortOpen();
@@ -180,14 +180,14 @@ final class SendQueue extends BiasedLock {
         }
     }
 
-    /** Backwards, so that what was not posted leaves what was there before it. */
+    /** Ends binds in reverse order, so that each one that was not posted restores what preceded it. */
     private static void endBinds(SendRequests block, int first, int end, int failed) {
         for (int i = end - 1; i >= first; i--) {
             block.get(i).endBind(i < failed);
         }
     }
 
-    /** Whether there are any that bind a window. */
+    /** Checks requests, and returns whether any of them binds a memory window. */
     private boolean check(SendRequests block, int first, int count) {
         boolean binds = false;
         for (int i = first; i < first + count; i++) {
@@ -212,8 +212,8 @@ final class SendQueue extends BiasedLock {
     }
 
     static IllegalArgumentException tooMany(int entries, String kind, int limit) {
-        return new IllegalArgumentException("a work request of " + entries + " scatter/gather entries on a " + kind
-                + " that takes " + limit);
+        return new IllegalArgumentException("the work request has " + entries + " scatter/gather entries; the " + kind
+                + " allows " + limit);
     }
 
     static void requireRange(int first, int count, int capacity) {

@@ -15,15 +15,15 @@ import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 
 /**
- * One send work request of a {@link SendRequests} block ({@code struct ibv_send_wr}, ibv_post_send(3)): the setters
- * write the struct in place, and what is set stays for the next post. A new one is a signaled send of no data with the
- * id 0.
+ * A send work request of a {@link SendRequests} block ({@code struct ibv_send_wr}, ibv_post_send(3)). The setters write
+ * to the struct in place, and the values stay set for later posts. A new request is a signaled send without data, with
+ * the id 0.
  *
- * <p>For one thread at a time. The request can be changed as soon as the post has returned; the data it names only
- * after its completion (inline data: after the post).
+ * <p>A request may be used by one thread at a time. It can be changed as soon as the post has returned, but its data
+ * only after the completion; inline data can be changed after the post.
  */
 public final class SendRequest extends WorkRequest<SendRequests> {
-    /** The level of requests that every queue checks. */
+    /** The check level of requests that every queue checks. */
     static final int ALWAYS_CHECKED = Integer.MAX_VALUE;
 
     private static final long OPCODE = ibv_send_wr.opcode$offset();
@@ -48,11 +48,11 @@ public final class SendRequest extends WorkRequest<SendRequests> {
             + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
-    // whom wr.ud names; null when other members of the union were set since
+    // the address handle in wr.ud; null if another member of the union has been set since
     private AddressHandle destination;
-    // what bind_mw names; null for all other opcodes
+    // the bind in bind_mw; null for all other opcodes
     private WindowBind windowBind;
-    // null when it never was one
+    // null until sendSegmented is called for the first time
     private SegmentedSend segmentedSend;
     private boolean segmented;
     private int checkLevel;
@@ -63,21 +63,31 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         send().signaled(true);
     }
 
-    /** The id that comes back with the completion. */
+    /**
+     * Sets the work request id ({@code wr_id}).
+     *
+     * @param workRequestId an arbitrary value, which the completion returns
+     * @return this request
+     */
     public SendRequest id(long workRequestId) {
         Memory.putLong(address, WR_ID, workRequestId);
         return this;
     }
 
-    /** A message into one of the peer's receives. */
+    /**
+     * Makes this request send a message, which consumes a receive of the peer ({@code IBV_WR_SEND}).
+     *
+     * @return this request
+     */
     public SendRequest send() {
         return opcode(SendOpcode.SEND);
     }
 
     /**
-     * A message with an immediate value.
+     * Makes this request send a message with an immediate value ({@code IBV_WR_SEND_WITH_IMM}).
      *
-     * @param immediate in the byte order of the machine; travels in network order
+     * @param immediate the value, in the byte order of the machine; it is sent in network byte order
+     * @return this request
      */
     public SendRequest sendWithImmediate(int immediate) {
         Memory.putInt(address + IMM_DATA, NetworkOrder.toNetwork(immediate));
@@ -85,9 +95,10 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * A message that invalidates a key of the peer.
+     * Makes this request send a message that invalidates a remote key of the peer ({@code IBV_WR_SEND_WITH_INV}).
      *
-     * @param remoteKey of a memory window of the peer
+     * @param remoteKey the remote key of a memory window of the peer
+     * @return this request
      */
     public SendRequest sendWithInvalidate(int remoteKey) {
         Memory.putInt(address + INVALIDATE_RKEY, remoteKey);
@@ -95,21 +106,24 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Writes the data to the peer's memory.
+     * Makes this request write the data to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
      *
-     * @param remoteAddress where to
-     * @param remoteKey of the peer's region
+     * @param remoteAddress the address to write to
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @return this request
      */
     public SendRequest rdmaWrite(long remoteAddress, int remoteKey) {
         return rdma(SendOpcode.RDMA_WRITE, remoteAddress, remoteKey);
     }
 
     /**
-     * Writes the data to the peer's memory, and uses up one of its receives to tell it so.
+     * Makes this request write the data to the peer's memory, and consume a receive of the peer whose completion
+     * contains an immediate value ({@code IBV_WR_RDMA_WRITE_WITH_IMM}).
      *
-     * @param remoteAddress where to
-     * @param remoteKey of the peer's region
-     * @param immediate in the byte order of the machine; travels in network order
+     * @param remoteAddress the address to write to
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param immediate the value, in the byte order of the machine; it is sent in network byte order
+     * @return this request
      */
     public SendRequest rdmaWriteWithImmediate(long remoteAddress, int remoteKey, int immediate) {
         Memory.putInt(address + IMM_DATA, NetworkOrder.toNetwork(immediate));
@@ -117,23 +131,26 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Reads from the peer's memory into the scatter list.
+     * Makes this request read from the peer's memory into the scatter list ({@code IBV_WR_RDMA_READ}).
      *
-     * @param remoteAddress where from
-     * @param remoteKey of the peer's region
+     * @param remoteAddress the address to read from
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @return this request
      */
     public SendRequest rdmaRead(long remoteAddress, int remoteKey) {
         return rdma(SendOpcode.RDMA_READ, remoteAddress, remoteKey);
     }
 
     /**
-     * Compares 8 bytes of the peer's memory and swaps them when they are equal; what was there goes into the scatter
-     * list.
+     * Makes this request compare 8 bytes of the peer's memory and replace them if they are equal
+     * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}). The original value is written to the scatter list, in the byte order of the
+     * machine.
      *
-     * @param remoteAddress a multiple of 8
-     * @param remoteKey of the peer's region
-     * @param compare what is expected to be there
-     * @param swap what it becomes
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param compare the expected value
+     * @param swap the value that replaces it
+     * @return this request
      */
     public SendRequest compareAndSwap(long remoteAddress, int remoteKey, long compare, long swap) {
         Memory.putLong(address + ATOMIC_SWAP, swap);
@@ -141,20 +158,23 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Adds to 8 bytes of the peer's memory; what was there goes into the scatter list.
+     * Makes this request add to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}). The original value
+     * is written to the scatter list, in the byte order of the machine.
      *
-     * @param remoteAddress a multiple of 8
-     * @param remoteKey of the peer's region
-     * @param add what is added
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param add the value to add
+     * @return this request
      */
     public SendRequest fetchAndAdd(long remoteAddress, int remoteKey, long add) {
         return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, add);
     }
 
     /**
-     * Invalidates a key of this side; without data.
+     * Makes this request invalidate a key of this side ({@code IBV_WR_LOCAL_INV}). It carries no data.
      *
-     * @param key the remote key of a memory window, or of a region of this side
+     * @param key the remote key of a local memory window or memory region
+     * @return this request
      */
     public SendRequest localInvalidate(int key) {
         Memory.putInt(address + INVALIDATE_RKEY, key);
@@ -162,12 +182,16 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Binds a memory window of type 2 to a part of a region ({@code IBV_WR_BIND_MW}, ibv_post_send(3)). When the post
-     * has succeeded, the key is the window's; the peer may use it after the completion.
+     * Makes this request bind a memory window of type 2 to a part of a memory region ({@code IBV_WR_BIND_MW}). The
+     * window has the new key as soon as the post has succeeded; the peer may use it after the completion.
      *
-     * @param window of the protection domain of the queue pair; must be open when it is posted
-     * @param remoteKey the key that it gets: {@link MemoryWindow#incrementKey} of the one that it has
-     * @param binding to a region of the same protection domain, which must be open when it is posted
+     * @param window the window, of the protection domain of the queue pair; must be open when the request is posted
+     * @param remoteKey the new key of the window: {@link MemoryWindow#incrementKey} of the current one
+     * @param binding the part of a memory region of the same protection domain, which must be open when the request is
+     *        posted
+     * @return this request
+     * @throws IllegalArgumentException if the window is not of type 2, or the region belongs to another protection
+     *        domain
      */
     public SendRequest bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
         WindowBind bind = WindowBind.inRequest(address, window, remoteKey, binding);
@@ -181,12 +205,16 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * A TCP stream that the device cuts into packets ({@code IBV_WR_TSO}, ibv_post_send(3)), on raw packet and datagram
-     * queue pairs of devices that can: {@link DeviceAttributesEx.Tso}. The data is the stream.
+     * Makes this request send a TCP stream that the device splits into packets ({@code IBV_WR_TSO}). The data of the
+     * request is the stream. Only for types UD and RAW_PACKET, on devices that support it:
+     * {@link DeviceAttributesEx.Tso}.
      *
-     * @param headers of all layers up to and including TCP, for each packet; a copy is taken. When it is posted, at
-     *        most as long as the queue pair was made for: {@link QueuePairInitAttributes#maxTsoHeader()}
-     * @param maxSegmentSize how many bytes of the stream go into a packet at most, 1 to 65535
+     * @param headers the headers of all layers up to and including TCP, which precede each packet; they are copied.
+     *        When the request is posted, they must not be longer than the
+     *        {@link QueuePairInitAttributes#maxTsoHeader()} of the queue pair
+     * @param maxSegmentSize the maximum number of bytes of the stream in one packet, from 1 to 65535
+     * @return this request
+     * @throws IllegalArgumentException if the headers are longer than 65535 bytes, or the segment size is out of range
      */
     public SendRequest sendSegmented(MemorySegment headers, int maxSegmentSize) {
         if (segmentedSend == null) {
@@ -200,13 +228,16 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Whom it is for, on a queue pair for datagrams: stays with it until it becomes an RDMA or atomic operation. A
-     * datagram is one packet: at most {@link PortAttributes#activeMtu()} bytes; SoftRoCE drops longer ones and reports
-     * success.
+     * Sets the destination, for queue pairs of type UD. It stays set until this request becomes an RDMA or atomic
+     * operation. A datagram is a single packet of at most {@link PortAttributes#activeMtu()} bytes; SoftRoCE drops
+     * longer ones and reports success.
      *
-     * @param handle of the protection domain of the queue pair; must be open when it is posted
-     * @param remoteQueuePairNumber the peer, 24 bits
-     * @param remoteQueueKey the key that the peer was given; with the highest bit set, the queue pair's own key is sent
+     * @param handle the address handle, of the protection domain of the queue pair; must stay open until the completion
+     * @param remoteQueuePairNumber the number of the peer's queue pair, 24 bits
+     * @param remoteQueueKey the Q_Key of the peer's queue pair; if the highest bit is set, the queue pair's own Q_Key
+     *        is sent instead
+     * @return this request
+     * @throws IllegalArgumentException if the number does not fit into 24 bits
      */
     public SendRequest datagram(AddressHandle handle, int remoteQueuePairNumber, int remoteQueueKey) {
         handle.life().ensureOpen();
@@ -219,9 +250,10 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Which shared receive queue of the peer gets the message, on an extended reliable connection.
+     * Sets the shared receive queue of the peer that receives the message, for queue pairs of type XRC_SEND.
      *
-     * @param number of the peer's queue, see {@link SharedReceiveQueue#number()}
+     * @param number the number of the peer's queue, from {@link SharedReceiveQueue#number()}
+     * @return this request
      */
     public SendRequest remoteSharedReceiveQueue(int number) {
         Memory.putInt(address + REMOTE_SRQN, number);
@@ -229,11 +261,13 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * The data: one part of a region. The scatter list has one entry then.
+     * Sets the data to one part of a memory region. The scatter/gather list then has one entry.
      *
-     * @param region open
-     * @param offset in bytes
-     * @param length in bytes
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this request
+     * @throws IndexOutOfBoundsException if the range is not within the region
      */
     public SendRequest data(MemoryRegion region, long offset, int length) {
         setData(region, offset, length);
@@ -241,40 +275,71 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * One entry of the scatter list; the list ends with the one that was set last.
+     * Sets one entry of the scatter/gather list. The list ends with the entry that was set last.
      *
-     * @param index from 0 on, in order
-     * @param region open
-     * @param offset in bytes
-     * @param length in bytes
+     * @param index the index of the entry; entries are set in order, from 0
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this request
+     * @throws IndexOutOfBoundsException if the range is not within the region, or the request has no room for the entry
+     * @throws IllegalArgumentException if the index would leave a gap
      */
     public SendRequest data(int index, MemoryRegion region, long offset, int length) {
         setData(index, region, offset, length);
         return this;
     }
 
-    /** No data at all. */
+    /**
+     * Removes the data: the scatter/gather list is empty then.
+     *
+     * @return this request
+     */
     public SendRequest noData() {
         clearData();
         return this;
     }
 
-    /** Whether a completion comes when it is done; it always comes for an error. */
+    /**
+     * Sets whether this request generates a completion when it succeeds ({@code IBV_SEND_SIGNALED}). A request that
+     * fails always does.
+     *
+     * @param on true by default
+     * @return this request
+     */
     public SendRequest signaled(boolean on) {
         return flag(Rdma.IBV_SEND_SIGNALED(), on);
     }
 
-    /** Whether the peer gets an event if it asked for solicited ones only. */
+    /**
+     * Sets whether the message raises an event at a peer that asked for solicited events only
+     * ({@code IBV_SEND_SOLICITED}).
+     *
+     * @param on false by default
+     * @return this request
+     */
     public SendRequest solicited(boolean on) {
         return flag(Rdma.IBV_SEND_SOLICITED(), on);
     }
 
-    /** Whether it begins only when the reads and atomics before it are done. */
+    /**
+     * Sets whether this request starts only after the preceding reads and atomic operations have finished
+     * ({@code IBV_SEND_FENCE}).
+     *
+     * @param on false by default
+     * @return this request
+     */
     public SendRequest fence(boolean on) {
         return flag(Rdma.IBV_SEND_FENCE(), on);
     }
 
-    /** Whether the post takes the data with it, so that the memory is free again when it returns. */
+    /**
+     * Sets whether the post copies the data, so that the memory can be reused as soon as it returns
+     * ({@code IBV_SEND_INLINE}). The region must be open when the request is posted.
+     *
+     * @param on false by default
+     * @return this request
+     */
     public SendRequest inline(boolean on) {
         if (on) {
             checkAlways();
@@ -283,9 +348,10 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * All flags at once: those in the set are on, the others off.
+     * Sets all flags: those in the set are on, all others off.
      *
      * @param flags such as {@code EnumSet.of(SendFlag.SIGNALED)}
+     * @return this request
      */
     public SendRequest flags(Set<SendFlag> flags) {
         int mask = SendFlag.mask(flags);
@@ -297,9 +363,9 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * How closely it must be checked: a queue whose own level is at least this high posts it unchecked. That is the
-     * number of scatter/gather entries it has room for, or {@link #ALWAYS_CHECKED} once it had inline data, bound a
-     * window or was segmented.
+     * Returns how closely the request must be checked: a queue whose own level is at least this high posts it
+     * unchecked. The level is the number of scatter/gather entries that the request has room for, or
+     * {@link #ALWAYS_CHECKED} once it has had inline data, bound a window or been segmented.
      */
     int checkLevel() {
         return checkLevel;
@@ -311,9 +377,9 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Refuses inline data that is too long, for which drivers give no reason, or whose memory is freed, which could
-     * crash them. With the lock of the send queue held, so that a region that is open now stays so until the post is
-     * over.
+     * Checks that inline data is not too long, for which drivers give no reason, and that its memory is not freed,
+     * which could crash them. Called with the lock of the send queue held, so that a region that is open now stays open
+     * until the post is over.
      */
     void checkInline(int maxInline, ProtectionDomain sender) {
         if ((Memory.getInt(address + SEND_FLAGS) & INLINE) == 0) {
@@ -321,36 +387,45 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         }
         long bytes = list.bytes(entries());
         if (bytes > maxInline) {
-            throw new IllegalArgumentException("inline data of " + bytes + " bytes on a queue pair that takes "
+            throw new IllegalArgumentException("the inline data has " + bytes + " bytes; the queue pair allows "
                     + maxInline);
         }
         list.requireReadable(entries(), sender);
     }
 
     /**
-     * Refuses a datagram without an address handle, or with a closed one, which could crash a driver. With the lock of
-     * the send queue held, so that a handle that is open now stays so until the post is over.
+     * Checks that a datagram has an address handle that is open, because drivers could crash otherwise. Called with the
+     * lock of the send queue held, so that a handle that is open now stays open until the post is over.
      */
     void checkDestination(ProtectionDomain domain) {
         if (destination == null) {
-            throw new IllegalArgumentException("a request for a datagram needs an address handle: call datagram()");
+            throw new IllegalArgumentException("a datagram needs an address handle: call datagram()");
         }
         destination.requireUsable(domain);
     }
 
-    /** Whether it binds a memory window: then the post is between {@link #beginBind} and {@link #endBind}. */
+    /**
+     * Returns whether the request binds a memory window: it is then posted between {@link #beginBind} and
+     * {@link #endBind}.
+     */
     boolean bindsWindow() {
         return windowBind != null;
     }
 
-    /** Refuses a bind of what is closed, which could crash a driver; with the lock of the send queue held. */
+    /**
+     * Checks that what is bound is open, because drivers could crash otherwise. Called with the lock of the send queue
+     * held.
+     */
     void checkBind(ProtectionDomain sender) {
         if (windowBind != null) {
             windowBind.check(sender);
         }
     }
 
-    /** Refuses a segmented send with longer headers than the queue pair was made for, which could crash a driver. */
+    /**
+     * Checks that the headers are not longer than the queue pair was created for, because drivers could crash
+     * otherwise.
+     */
     void checkSegmented(int maxTsoHeader) {
         if (segmented) {
             segmentedSend.check(maxTsoHeader);

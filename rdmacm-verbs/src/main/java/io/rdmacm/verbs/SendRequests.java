@@ -9,14 +9,15 @@ import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * A block of send work requests, allocated once and posted as often as wanted: an array of {@code struct ibv_send_wr}
- * with their scatter lists. For one thread at a time. Needs no close: the memory goes with the object.
+ * A block of send work requests that is allocated once and posted any number of times: an array of
+ * {@code struct ibv_send_wr} with their scatter/gather lists (ibv_post_send(3)). It may be used by one thread at a
+ * time. It need not be closed: its memory is freed with the object.
  */
 public final class SendRequests extends RequestBlock {
     private static final long SIZE = ibv_send_wr.sizeof();
 
     private final SendRequest[] requests;
-    // the highest of its requests
+    // the highest check level of its requests
     private int checkLevel;
 
     private SendRequests(MemorySegment memory, SendRequest[] requests, int maxScatterGather) {
@@ -29,30 +30,33 @@ public final class SendRequests extends RequestBlock {
     }
 
     /**
-     * A block.
+     * Allocates a block.
      *
-     * @param capacity how many requests, at least 1
-     * @param maxScatterGather how many scatter/gather entries each has room for, at least 1
+     * @param capacity the number of requests, at least 1
+     * @param maxScatterGather the number of scatter/gather entries that each request has room for, at least 1
+     * @return the block
+     * @throws IllegalArgumentException if a number is less than 1, or the block would be too large
      */
     public static SendRequests allocate(int capacity, int maxScatterGather) {
         MemorySegment memory = allocate(SIZE, capacity, maxScatterGather);
         return new SendRequests(memory, new SendRequest[capacity], maxScatterGather);
     }
 
-    /** How many requests there are. */
+    /** {@return the number of requests} */
     public int capacity() {
         return capacity;
     }
 
-    /** How many scatter/gather entries each has room for. */
+    /** {@return the number of scatter/gather entries that each request has room for} */
     public int maxScatterGather() {
         return maxScatterGather;
     }
 
     /**
-     * One of the requests.
+     * Returns one of the requests.
      *
      * @param index from 0 to one less than the capacity
+     * @return the request, the same object for each call
      */
     public SendRequest get(int index) {
         return requests[Objects.checkIndex(index, requests.length)];
@@ -62,36 +66,39 @@ public final class SendRequests extends RequestBlock {
      * Sets the id of one request, as {@link SendRequest#id} does: for tight loops over a block.
      *
      * @param index from 0 to one less than the capacity
-     * @param workRequestId comes back with the completion
+     * @param workRequestId an arbitrary value, which the completion returns
      */
     public void id(int index, long workRequestId) {
         Memory.putLong(address, SIZE * Objects.checkIndex(index, capacity) + SendRequest.WR_ID, workRequestId);
         Reference.reachabilityFence(this);
     }
 
-    /** From now on its requests are checked at each post. */
+    /** From now on, requests of this block are checked at each post. */
     void checkAlways() {
         checkLevel = SendRequest.ALWAYS_CHECKED;
     }
 
-    /** The highest level of its requests: a queue whose own is at least this high posts all of them unchecked. */
+    /**
+     * Returns the highest check level of the requests: a queue whose own level is at least this high posts them
+     * unchecked.
+     */
     int checkLevel() {
         return checkLevel;
     }
 
-    /** The address of a request. */
+    /** Returns the address of a request. */
     long address(int index) {
         return address + SIZE * index;
     }
 
-    /** The index of the request at an address. */
+    /** Returns the index of the request at an address. */
     int indexOf(long request) {
         return (int) ((request - address) / SIZE);
     }
 
     /**
-     * The raw array of {@code struct ibv_send_wr}, with the scatter lists behind it. What is written there is not
-     * checked by a post, and {@code next} belongs to the posts.
+     * {@return the raw array of {@code struct ibv_send_wr}, followed by the scatter/gather lists; values written to it
+     * are not checked, and posts overwrite the member {@code next}}
      */
     public MemorySegment memory() {
         return memory;

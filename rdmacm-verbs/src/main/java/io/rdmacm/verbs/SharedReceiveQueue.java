@@ -12,10 +12,13 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_srq;
 import io.rdmacm.bindings.ibv_srq_attr;
 import io.rdmacm.bindings.ibv_srq_init_attr;
+import io.rdmacm.bindings.ibv_srq_init_attr_ex;
+import io.rdmacm.bindings.ibv_tm_cap;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.codec.SharedReceiveQueueStructs;
 import io.rdmacm.verbs.internal.driver.ContextOps;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
@@ -27,11 +30,12 @@ import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
 import io.rdmacm.verbs.queue.SharedReceiveQueueType;
 
 /**
- * A queue of receives that several queue pairs share ({@code struct ibv_srq}, ibv_create_srq(3)).
+ * A shared receive queue ({@code struct ibv_srq}, ibv_create_srq(3)): several queue pairs take their receive work
+ * requests from it.
  *
- * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called from any thread,
- * and {@link #close()} at any time. The queue is made for one thread that posts to it: when several do, each post takes
- * a lock.
+ * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called by any thread, and
+ * {@link #close()} at any time. The queue is optimised for a single thread that posts to it. When several threads post,
+ * each post takes a lock.
  */
 public final class SharedReceiveQueue extends NativeObject {
     private static final NativeFunction CREATE_SRQ = NativeFunction.of("ibv_create_srq");
@@ -54,12 +58,12 @@ public final class SharedReceiveQueue extends NativeObject {
                 ContextOps.POST_SRQ_RECV.name(),
                 ContextOps.POST_SRQ_RECV.call(address, domain.context().postsInUserSpace()), address, maxScatterGather,
                 life);
-        // without the attributes, which lead to a completion queue that could not be found lost
+        // without the attributes: their reference to a completion queue would hide leaks from the detector
         String text = init.type() + " at 0x" + Long.toHexString(address);
         life.describe(() -> text);
     }
 
-    /** A queue that is made and destroyed in a way of its own, see {@link VerbsAccess}. */
+    /** Creates a queue by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init,
             VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
             throws RdmaException {
@@ -75,7 +79,7 @@ public final class SharedReceiveQueue extends NativeObject {
         });
         Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents);
         try (Arena arena = Arena.ofConfined()) {
-            long struct = SharedReceiveQueueStructs.write(domain, init, arena);
+            long struct = write(domain, init, arena);
             long address = life.create(() -> {
                 try {
                     return creator.create(struct);
@@ -83,10 +87,10 @@ public final class SharedReceiveQueue extends NativeObject {
                     throw DeviceLimits.explain(e, domain.context(), init.attributes());
                 }
             });
-            // what the device gave: the struct begins as the plain ibv_srq_init_attr does
-            SharedReceiveQueueAttributes given = SharedReceiveQueueStructs.read(
+            // the actual sizes: the struct starts with the members of the plain ibv_srq_init_attr
+            SharedReceiveQueueAttributes actual = SharedReceiveQueueStructs.read(
                     struct + ibv_srq_init_attr.attr$offset());
-            SharedReceiveQueue queue = new SharedReceiveQueue(domain, init, life, address, given.maxScatterGather(),
+            SharedReceiveQueue queue = new SharedReceiveQueue(domain, init, life, address, actual.maxScatterGather(),
                     destroyer);
             domain.context().events().add(queue);
             return queue;
@@ -107,7 +111,10 @@ public final class SharedReceiveQueue extends NativeObject {
         }, () -> Check.returned(DESTROY_SRQ, DESTROY_SRQ.callInt(address[0])));
     }
 
-    /** As the inline function ibv_create_srq_ex does: a basic one needs no driver that knows the others. */
+    /**
+     * As the inline function {@code ibv_create_srq_ex}: a basic queue does not need a driver that supports the other
+     * types.
+     */
     private static long createNative(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, long struct)
             throws RdmaException {
         String detail = init.attributes().toString();
@@ -119,34 +126,63 @@ public final class SharedReceiveQueue extends NativeObject {
         return Check.pointer(create, create.callLong(context, struct), detail);
     }
 
-    /** The device that it belongs to. */
+    /** Allocates and writes a {@code struct ibv_srq_init_attr_ex}. */
+    private static long write(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, Arena arena) {
+        long address = arena.allocate(ibv_srq_init_attr_ex.layout()).address();
+        SharedReceiveQueueStructs.write(init.attributes(), address + ibv_srq_init_attr_ex.attr$offset());
+        Memory.putInt(address + ibv_srq_init_attr_ex.srq_type$offset(), init.type().value());
+        Memory.putLong(address + ibv_srq_init_attr_ex.pd$offset(), domain.address());
+        int mask = Rdma.IBV_SRQ_INIT_ATTR_TYPE() | Rdma.IBV_SRQ_INIT_ATTR_PD();
+        if (init.xrcDomain().isPresent()) {
+            Memory.putLong(address + ibv_srq_init_attr_ex.xrcd$offset(), init.xrcDomain().get().address());
+            mask |= Rdma.IBV_SRQ_INIT_ATTR_XRCD();
+        }
+        if (init.completionQueue().isPresent()) {
+            Memory.putLong(address + ibv_srq_init_attr_ex.cq$offset(), init.completionQueue().get().address());
+            mask |= Rdma.IBV_SRQ_INIT_ATTR_CQ();
+        }
+        if (init.type() == SharedReceiveQueueType.TM) {
+            long capacity = address + ibv_srq_init_attr_ex.tm_cap$offset();
+            Memory.putInt(capacity + ibv_tm_cap.max_num_tags$offset(), init.maxTags());
+            Memory.putInt(capacity + ibv_tm_cap.max_ops$offset(), init.maxOperations());
+            mask |= Rdma.IBV_SRQ_INIT_ATTR_TM();
+        }
+        Memory.putInt(address + ibv_srq_init_attr_ex.comp_mask$offset(), mask);
+        return address;
+    }
+
+    /** {@return the context of the device that this queue belongs to} */
     public VerbsContext context() {
         life().ensureOpen();
         return domain.context();
     }
 
-    /** The protection domain that it belongs to. */
+    /** {@return the protection domain in which this queue was created} */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return domain;
     }
 
-    /** What kind it is. */
+    /** {@return the type of this queue} */
     public SharedReceiveQueueType type() {
         life().ensureOpen();
         return init.type();
     }
 
-    /** Where its finished work is reported, when it is of a type that has a completion queue of its own. */
+    /**
+     * {@return the completion queue of this queue; empty for type {@code BASIC}, whose completions are reported by the
+     * queue pairs}
+     */
     public Optional<CompletionQueue> completionQueue() {
         life().ensureOpen();
         return init.completionQueue();
     }
 
     /**
-     * Its sizes and its limit now ({@code ibv_query_srq}).
+     * Queries the current sizes and the limit ({@code ibv_query_srq}, ibv_query_srq(3)).
      *
-     * @throws RdmaException when the device failed
+     * @return the attributes
+     * @throws RdmaException if the device or the driver fails
      */
     @CFunction("ibv_query_srq")
     public SharedReceiveQueueAttributes query() throws RdmaException {
@@ -161,12 +197,12 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * Asks for the async event SRQ_LIMIT_REACHED, once, when fewer receives than this are left
-     * ({@code ibv_modify_srq}).
+     * Requests the async event SRQ_LIMIT_REACHED, once, for when fewer receives than this are left in the queue
+     * ({@code ibv_modify_srq}, ibv_modify_srq(3)).
      *
-     * @param receives 0 for no event any more
-     * @throws IllegalArgumentException when it is negative
-     * @throws RdmaException EINVAL when it is more than the queue holds
+     * @param receives the number of receives; 0 cancels the request
+     * @throws IllegalArgumentException if the number is negative
+     * @throws RdmaException EINVAL if the number exceeds the size of the queue
      */
     @CFunction("ibv_modify_srq")
     public void setLimit(int receives) throws RdmaException {
@@ -174,12 +210,14 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * Changes how many receives it can hold ({@code ibv_modify_srq}). Not all devices can.
+     * Changes the number of receives that this queue can hold ({@code ibv_modify_srq}, ibv_modify_srq(3)). Devices that
+     * support it have the capability SRQ_RESIZE.
      *
-     * @param maxRequests at least the number that is outstanding; the device may give more
-     * @throws IllegalArgumentException when it is less than 1
-     * @throws RdmaException EINVAL when the device has none so large, or more are outstanding; ENOMEM
-     * @throws RdmaUnsupportedException when the device cannot resize
+     * @param maxRequests the number of receives, at least as many as are outstanding; the device may round up
+     * @throws IllegalArgumentException if the number is less than 1
+     * @throws RdmaException EINVAL if the number exceeds the device's limit, or more receives are outstanding; ENOMEM
+     *        if memory is short
+     * @throws RdmaUnsupportedException if the device does not support it
      */
     @CFunction("ibv_modify_srq")
     public void resize(int maxRequests) throws RdmaException {
@@ -204,10 +242,12 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * The number by which peers on extended reliable connections name it ({@code ibv_get_srq_num}).
+     * Returns the number by which peers with queue pairs of type XRC_SEND address this queue ({@code ibv_get_srq_num},
+     * ibv_get_srq_num(3)).
      *
-     * @throws RdmaException EINVAL when it is not of type {@code XRC}
-     * @throws RdmaUnsupportedException when the device has no extended reliable connections
+     * @return the number
+     * @throws RdmaException EINVAL if this queue is not of type {@code XRC}
+     * @throws RdmaUnsupportedException if the device does not support XRC
      */
     @CFunction("ibv_get_srq_num")
     public int number() throws RdmaException {
@@ -223,11 +263,12 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * Posts one receive work request ({@code ibv_post_srq_recv}).
+     * Posts one receive work request ({@code ibv_post_srq_recv}, ibv_post_srq_recv(3)).
      *
-     * @param request may be changed when this returns
-     * @throws IllegalArgumentException when it has more scatter/gather entries than the queue takes
-     * @throws WorkRequestException ENOMEM when the queue is full; EINVAL when the request is wrong
+     * @param request the request; it can be changed and posted again as soon as this method returns
+     * @throws IllegalArgumentException if the request has more scatter/gather entries than this queue allows
+     * @throws WorkRequestException ENOMEM if the queue is full; EINVAL if the request is invalid
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_srq_recv")
     public void postReceive(ReceiveRequest request) throws RdmaException {
@@ -235,14 +276,17 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * Posts a part of a block with one native call ({@code ibv_post_srq_recv}).
+     * Posts consecutive requests of a block with one native call ({@code ibv_post_srq_recv}, ibv_post_srq_recv(3)).
      *
-     * @param block whose requests may be changed when this returns
-     * @param first the index of the first request
-     * @param count how many, at least 1
-     * @throws IllegalArgumentException when one has more scatter/gather entries than the queue takes; then nothing was
-     *         posted
-     * @throws WorkRequestException for the first request that was refused: those before it were posted
+     * @param block the block; its requests can be changed and posted again as soon as this method returns
+     * @param first the index of the first request to post
+     * @param count the number of requests to post, at least 1
+     * @throws IndexOutOfBoundsException if the block does not contain the requests
+     * @throws IllegalArgumentException if a request has more scatter/gather entries than this queue allows; nothing has
+     *        been posted then
+     * @throws WorkRequestException for the first request that was refused, with the errors of
+     *        {@link #postReceive(ReceiveRequest)}; the requests before it have been posted
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_srq_recv")
     public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {
@@ -250,14 +294,17 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * Changes the list of tagged buffers, with one native call ({@code ibv_post_srq_ops}). The handles of tags that
-     * were added can be read when this returns.
+     * Posts operations on the tag matching list with one native call ({@code ibv_post_srq_ops}, ibv_post_srq_ops(3)).
+     * The handles of added tags can be read when this method returns.
      *
-     * @param block whose operations may be changed when this returns
-     * @param first the index of the first operation
-     * @param count how many, at least 1
-     * @throws WorkRequestException for the first operation that was refused: those before it were posted
-     * @throws RdmaUnsupportedException when the device has no tag matching
+     * @param block the block; its operations can be changed and posted again as soon as this method returns
+     * @param first the index of the first operation to post
+     * @param count the number of operations to post, at least 1
+     * @throws IndexOutOfBoundsException if the block does not contain the operations
+     * @throws WorkRequestException for the first operation that was refused, with the errno of the driver; the
+     *        operations before it have been posted
+     * @throws RdmaUnsupportedException if the device does not support tag matching
+     * @throws RdmaException always one of these two
      */
     @CFunction("ibv_post_srq_ops")
     public void postOperations(TagOperations block, int first, int count) throws RdmaException {
@@ -267,7 +314,7 @@ public final class SharedReceiveQueue extends NativeObject {
             NativeFunction post = ExtendedOps.POST_SRQ_OPS.require(domain.context().address());
             long refused = arena.allocate(Long.BYTES, Long.BYTES).address();
             block.chain(first, count);
-            // a library without tag matching leaves it as it is
+            // a library without tag matching does not write to it
             Memory.putLong(refused, block.get(first).address());
             int error = post.callInt(address(), block.get(first).address(), refused);
             if (error == Rdma.EOPNOTSUPP() || error == Rdma.ENOSYS()) {

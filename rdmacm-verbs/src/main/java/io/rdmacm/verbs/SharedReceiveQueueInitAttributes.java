@@ -8,22 +8,24 @@ import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
 import io.rdmacm.verbs.queue.SharedReceiveQueueType;
 
 /**
- * What a shared receive queue is made with ({@code struct ibv_srq_init_attr_ex}, ibv_create_srq_ex(3)). Immutable.
+ * The attributes with which a shared receive queue is created ({@code struct ibv_srq_init_attr_ex},
+ * ibv_create_srq_ex(3)). Immutable.
  *
- * @param type what kind it is
- * @param attributes its sizes; the device may give more
- * @param xrcDomain of type {@code XRC}: the domain by which others reach it
- * @param completionQueue of the types {@code XRC} and {@code TM}: where its finished receives, or the operations on its
- *        list, are reported
- * @param maxTags of type {@code TM}: how many tagged buffers its list holds
- * @param maxOperations of type {@code TM}: how many operations on the list can be outstanding
+ * @param type the type of the queue
+ * @param attributes the requested sizes, which the device may exceed
+ * @param xrcDomain the XRC domain through which peers reach the queue; for type {@code XRC} only
+ * @param completionQueue the completion queue for finished receives of type {@code XRC}, or for receives and list
+ *        operations of type {@code TM}; for these types only
+ * @param maxTags the number of tagged buffers that the tag matching list can hold; 0 except for type {@code TM}
+ * @param maxOperations the number of list operations that can be outstanding; 0 except for type {@code TM}
  */
 public record SharedReceiveQueueInitAttributes(SharedReceiveQueueType type, SharedReceiveQueueAttributes attributes,
         Optional<XrcDomain> xrcDomain, Optional<CompletionQueue> completionQueue, int maxTags, int maxOperations) {
     /**
-     * Checks what belongs to the type.
+     * Checks that the attributes fit the type.
      *
-     * @throws IllegalArgumentException when something is given that the type does not take, or a number is negative
+     * @throws NullPointerException if one is null
+     * @throws IllegalArgumentException if one is set that the type does not have, or a number is negative
      */
     public SharedReceiveQueueInitAttributes {
         Objects.requireNonNull(type, "type");
@@ -34,23 +36,23 @@ public record SharedReceiveQueueInitAttributes(SharedReceiveQueueType type, Shar
         requireOnly(completionQueue.isPresent(), type != SharedReceiveQueueType.BASIC, "a completion queue", type);
         requireOnly(maxTags != 0 || maxOperations != 0, type == SharedReceiveQueueType.TM, "tag matching", type);
         if (maxTags < 0 || maxOperations < 0) {
-            throw new IllegalArgumentException("the sizes of a tag list cannot be negative: " + maxTags + " tags, "
-                    + maxOperations + " operations");
+            throw new IllegalArgumentException("the sizes of a tag matching list cannot be negative: " + maxTags
+                    + " tags, " + maxOperations + " operations");
         }
     }
 
-    /** Begins with a basic one of 16 receives of one scatter/gather entry each, and no limit. */
+    /** {@return a builder that starts with type BASIC, 16 receives of one scatter/gather entry each, and no limit} */
     public static Builder builder() {
         return new Builder();
     }
 
     private static void requireOnly(boolean given, boolean taken, String what, SharedReceiveQueueType type) {
         if (given && !taken) {
-            throw new IllegalArgumentException("a shared receive queue of type " + type + " does not take " + what);
+            throw new IllegalArgumentException("a shared receive queue of type " + type + " cannot have " + what);
         }
     }
 
-    /** Makes {@link SharedReceiveQueueInitAttributes}. */
+    /** Builds {@link SharedReceiveQueueInitAttributes}. */
     public static final class Builder {
         private SharedReceiveQueueType type = SharedReceiveQueueType.BASIC;
         private int maxRequests = 16;
@@ -64,29 +66,46 @@ public record SharedReceiveQueueInitAttributes(SharedReceiveQueueType type, Shar
         private Builder() {
         }
 
-        /** How many receive work requests can be outstanding. */
+        /**
+         * Sets the number of receive work requests that can be outstanding ({@code max_wr}).
+         *
+         * @param count the number of requests; 16 by default
+         * @return this builder
+         */
         public Builder maxRequests(int count) {
             maxRequests = count;
             return this;
         }
 
-        /** How many scatter/gather entries each may have. */
+        /**
+         * Sets the number of scatter/gather entries that each request can have ({@code max_sge}).
+         *
+         * @param count the number of entries; 1 by default
+         * @return this builder
+         */
         public Builder maxScatterGather(int count) {
             maxScatterGather = count;
             return this;
         }
 
-        /** The limit; most devices take it only later, by {@link SharedReceiveQueue#setLimit}. */
+        /**
+         * Sets the limit below which the device raises SRQ_LIMIT_REACHED ({@code srq_limit}). Most devices ignore it
+         * here: use {@link SharedReceiveQueue#setLimit} instead.
+         *
+         * @param receives the number of receives; 0 by default, for no event
+         * @return this builder
+         */
         public Builder limit(int receives) {
             limit = receives;
             return this;
         }
 
         /**
-         * Of type {@code XRC}.
+         * Sets the type to {@code XRC}.
          *
-         * @param domain by which others reach it
-         * @param queue where its receives are reported
+         * @param domain the XRC domain through which peers reach the queue
+         * @param queue the completion queue for finished receives
+         * @return this builder
          */
         public Builder xrc(XrcDomain domain, CompletionQueue queue) {
             type = SharedReceiveQueueType.XRC;
@@ -96,11 +115,12 @@ public record SharedReceiveQueueInitAttributes(SharedReceiveQueueType type, Shar
         }
 
         /**
-         * Of type {@code TM}: tag matching.
+         * Sets the type to {@code TM}, for tag matching.
          *
-         * @param queue where the operations on its list are reported
-         * @param tags how many tagged buffers its list holds
-         * @param operations how many operations on the list can be outstanding
+         * @param queue the completion queue for finished receives and list operations
+         * @param tags the number of tagged buffers that the list can hold
+         * @param operations the number of list operations that can be outstanding
+         * @return this builder
          */
         public Builder tagMatching(CompletionQueue queue, int tags, int operations) {
             type = SharedReceiveQueueType.TM;
@@ -111,9 +131,10 @@ public record SharedReceiveQueueInitAttributes(SharedReceiveQueueType type, Shar
         }
 
         /**
-         * The attributes.
+         * Builds the attributes.
          *
-         * @throws IllegalArgumentException when a number is negative
+         * @return the attributes
+         * @throws IllegalArgumentException if a number is negative
          */
         public SharedReceiveQueueInitAttributes build() {
             return new SharedReceiveQueueInitAttributes(type,

@@ -9,9 +9,10 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * One operation on the list of tagged buffers of a shared receive queue ({@code struct ibv_ops_wr},
- * ibv_post_srq_ops(3)), part of a {@link TagOperations} block: the setters write the struct in place. A new one is a
- * synchronisation without a count. For one thread at a time.
+ * One operation on the tag matching list of a shared receive queue of type TM ({@code struct ibv_ops_wr},
+ * ibv_post_srq_ops(3)), part of a {@link TagOperations} block. The setters write to the struct in place, and the values
+ * stay set for later posts. A new operation is a synchronisation without a count. It may be used by one thread at a
+ * time.
  */
 public final class TagOperation {
     private static final long WR_ID = ibv_ops_wr.wr_id$offset();
@@ -27,7 +28,7 @@ public final class TagOperation {
     private static final long TAG = ADD + ibv_ops_wr.tm.add.tag$offset();
     private static final long MASK = ADD + ibv_ops_wr.tm.add.mask$offset();
 
-    // the block's; an operation that is held alone keeps it alive
+    // the block's memory; a program that holds only the operation keeps it alive through this
     private final MemorySegment memory;
     private final long address;
     private final ScatterList list;
@@ -40,18 +41,25 @@ public final class TagOperation {
         opcode(Rdma.IBV_WR_TAG_SYNC());
     }
 
-    /** The id that comes back with the completion of the operation itself. */
+    /**
+     * Sets the work request id of the operation itself ({@code wr_id}).
+     *
+     * @param workRequestId an arbitrary value, which the completion of the operation returns
+     * @return this operation
+     */
     public TagOperation id(long workRequestId) {
         Memory.putLong(address + WR_ID, workRequestId);
         return this;
     }
 
     /**
-     * Adds a buffer: a message goes there when its tag, and-ed with the mask, is the tag.
+     * Makes this operation add a tagged buffer ({@code IBV_WR_TAG_ADD}). The buffer receives a message whose tag, ANDed
+     * with the mask, equals the tag given here.
      *
-     * @param receiveId the id that comes back with the completion of the receive
-     * @param tag what is looked for
-     * @param mask which bits of it count
+     * @param receiveId the work request id that the completion of the receive returns
+     * @param tag the tag to match
+     * @param mask the bits of a message's tag to compare
+     * @return this operation
      */
     public TagOperation add(long receiveId, long tag, long mask) {
         Memory.putLong(address + RECV_WR_ID, receiveId);
@@ -61,42 +69,60 @@ public final class TagOperation {
     }
 
     /**
-     * Removes a buffer.
+     * Makes this operation remove a tagged buffer ({@code IBV_WR_TAG_DEL}). If a message has already consumed the
+     * buffer, the operation completes with the status TM_ERR.
      *
-     * @param handle of the operation that added it
+     * @param handle the {@link #handle()} of the operation that added it
+     * @return this operation
      */
     public TagOperation delete(int handle) {
         Memory.putInt(address + HANDLE, handle);
         return opcode(Rdma.IBV_WR_TAG_DEL());
     }
 
-    /** Changes nothing in the list: to tell {@link #unexpectedCount} only. */
+    /**
+     * Makes this operation leave the list unchanged, and only report the {@link #unexpectedCount}
+     * ({@code IBV_WR_TAG_SYNC}).
+     *
+     * @return this operation
+     */
     public TagOperation sync() {
         return opcode(Rdma.IBV_WR_TAG_SYNC());
     }
 
     /**
-     * Tells the device, with this operation, how many unexpected messages the program has handled.
+     * Reports the number of unexpected messages that the program has handled, along with this operation
+     * ({@code IBV_OPS_TM_SYNC}).
      *
-     * @param count all of them since the queue was made
+     * @param count the total number since the queue was created
+     * @return this operation
      */
     public TagOperation unexpectedCount(int count) {
         Memory.putInt(address + UNEXPECTED, count);
         return flag(Rdma.IBV_OPS_TM_SYNC(), true);
     }
 
-    /** Whether the operation itself gives a completion. */
+    /**
+     * Sets whether the operation itself generates a completion ({@code IBV_OPS_SIGNALED}).
+     *
+     * @param on false by default
+     * @return this operation
+     */
     public TagOperation signaled(boolean on) {
         return flag(Rdma.IBV_OPS_SIGNALED(), on);
     }
 
     /**
-     * One entry of the scatter list of an added buffer; the list ends with the one that was set last.
+     * Sets one entry of the scatter/gather list of an added buffer. The list ends with the entry that was set last.
      *
-     * @param index from 0 on, in order
-     * @param region open, with {@link AccessFlag#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param length in bytes
+     * @param index the index of the entry; entries are set in order, from 0
+     * @param region the memory region, which must be open and have {@link AccessFlag#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this operation
+     * @throws IndexOutOfBoundsException if the range is not within the region, or the operation has no room for the
+     *        entry
+     * @throws IllegalArgumentException if the index would leave a gap
      */
     public TagOperation data(int index, MemoryRegion region, long offset, int length) {
         int entries = Memory.getInt(address + NUM_SGE);
@@ -108,7 +134,10 @@ public final class TagOperation {
         return this;
     }
 
-    /** What the device named the added buffer, for {@link #delete}; valid when the operation was posted. */
+    /**
+     * {@return the handle by which {@link #delete} identifies the added buffer; valid once the operation has been
+     * posted}
+     */
     public int handle() {
         return Memory.getInt(address + HANDLE);
     }

@@ -8,9 +8,9 @@ import java.util.Objects;
 import io.rdmacm.bindings.ibv_ops_wr;
 
 /**
- * A block of operations on the list of tagged buffers of a shared receive queue, allocated once and posted as often as
- * wanted: an array of {@code struct ibv_ops_wr} with their scatter lists. For one thread at a time. Needs no close: the
- * memory goes with the object.
+ * A block of operations on the tag matching list of a shared receive queue, allocated once and posted any number of
+ * times: an array of {@code struct ibv_ops_wr} with their scatter/gather lists (ibv_post_srq_ops(3)). It may be used by
+ * one thread at a time. It need not be closed: its memory is freed with the object.
  */
 public final class TagOperations {
     private final MemorySegment memory;
@@ -31,10 +31,12 @@ public final class TagOperations {
     }
 
     /**
-     * A block.
+     * Allocates a block.
      *
-     * @param capacity how many operations, at least 1
-     * @param maxScatterGather how many scatter/gather entries each has room for, at least 1
+     * @param capacity the number of operations, at least 1
+     * @param maxScatterGather the number of scatter/gather entries that each operation has room for, at least 1
+     * @return the block
+     * @throws IllegalArgumentException if a number is less than 1, or the block would be too large
      */
     public static TagOperations allocate(int capacity, int maxScatterGather) {
         if (capacity < 1 || maxScatterGather < 1) {
@@ -44,26 +46,27 @@ public final class TagOperations {
         return new TagOperations(capacity, maxScatterGather);
     }
 
-    /** How many operations there are. */
+    /** {@return the number of operations} */
     public int capacity() {
         return operations.length;
     }
 
-    /** How many scatter/gather entries each has room for. */
+    /** {@return the number of scatter/gather entries that each operation has room for} */
     public int maxScatterGather() {
         return maxScatterGather;
     }
 
     /**
-     * One of the operations.
+     * Returns one of the operations.
      *
      * @param index from 0 to one less than the capacity
+     * @return the operation, the same object for each call
      */
     public TagOperation get(int index) {
         return operations[Objects.checkIndex(index, operations.length)];
     }
 
-    /** Links a part of the block into a chain, which is how C takes a batch. */
+    /** Links consecutive operations into a chain, which is how C takes several of them. */
     void chain(int first, int count) {
         int last = first + count - 1;
         for (int i = first; i < last; i++) {
@@ -72,12 +75,15 @@ public final class TagOperations {
         operations[last].next(0);
     }
 
-    /** Which operation is at an address. */
+    /** Returns the index of the operation at an address. */
     int indexOf(long address) {
         return (int) ((address - memory.address()) / ibv_ops_wr.sizeof());
     }
 
-    /** The raw array of {@code struct ibv_ops_wr}, with the scatter lists behind it. */
+    /**
+     * {@return the raw array of {@code struct ibv_ops_wr}, followed by the scatter/gather lists; values written to it
+     * are not checked, and posts overwrite the member {@code next}}
+     */
     public MemorySegment memory() {
         return memory;
     }

@@ -11,8 +11,8 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.MemoryWindowType;
 
 /**
- * The bind of a memory window of type 2 by a work request, which may be posted more than once: each time it is checked,
- * begun before C learns of it, and ended when it is known whether the request was posted.
+ * The bind of a memory window of type 2 by a work request. The request may be posted more than once; each time, the
+ * bind is checked, begun before C sees it, and ended once it is known whether the request was posted.
  */
 final class WindowBind {
     private static final long BIND = ibv_send_wr.bind_mw$offset();
@@ -23,9 +23,9 @@ final class WindowBind {
     private final MemoryWindow window;
     private final int remoteKey;
     private final MemoryWindowBinding binding;
-    // the struct ibv_mw_bind_info that a batch passes to C; null when it is in the request
+    // the struct ibv_mw_bind_info that a batch passes to C; null if the request contains it
     private final MemorySegment info;
-    // what the window was bound to; null unless the bind has begun
+    // what the window was bound to before; null unless the bind has begun
     private MemoryWindow.State before;
 
     private WindowBind(MemoryWindow window, int remoteKey, MemoryWindowBinding binding, MemorySegment info) {
@@ -36,7 +36,7 @@ final class WindowBind {
     }
 
     /**
-     * A bind that is written into a request. When it is refused, the request stays as it was.
+     * Creates a bind and writes it to a request. If the bind is refused, the request is unchanged.
      *
      * @param request the address of a {@code struct ibv_send_wr}
      */
@@ -48,7 +48,7 @@ final class WindowBind {
         return new WindowBind(window, remoteKey, binding, null);
     }
 
-    /** A bind for a batch, to be passed to C by {@link #begin(QueuePairExOps)}. */
+    /** Creates a bind for a batch. {@link #begin(QueuePairExOps)} passes it to C. */
     static WindowBind inBatch(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
         requireBindable(window, binding);
         MemorySegment info = ibv_mw_bind_info.allocate(Arena.ofAuto());
@@ -58,29 +58,33 @@ final class WindowBind {
 
     private static void requireBindable(MemoryWindow window, MemoryWindowBinding binding) {
         if (window.type() != MemoryWindowType.TYPE_2) {
-            throw new IllegalArgumentException("a memory window of type 1 is bound by MemoryWindow.bind: " + window);
+            throw new IllegalArgumentException("a memory window of type 1 must be bound with MemoryWindow.bind: "
+                    + window);
         }
         binding.check(window.protectionDomain());
     }
 
-    /** Refuses a closed window or region, which could crash a driver; with the lock of the send queue held. */
+    /**
+     * Checks that the window and the region are open, because drivers could crash otherwise. Called with the lock of
+     * the send queue held.
+     */
     void check(ProtectionDomain sender) {
         window.checkDomain(sender);
         binding.check(window.protectionDomain());
     }
 
-    /** Just before the request is posted; {@link #end} must follow. */
+    /** Begins the bind, just before the request is posted. {@link #end} must follow. */
     void begin() {
         before = window.begin(binding.region(), remoteKey);
     }
 
-    /** As {@link #begin()}, and adds the bind to the batch that C builds. */
+    /** Begins the bind, and adds it to the batch that C builds. */
     void begin(QueuePairExOps ops) {
         begin();
         ops.bindMw(window.address(), remoteKey, info.address());
     }
 
-    /** When it is known whether the request was posted. */
+    /** Ends the bind, once it is known whether the request was posted. */
     void end(boolean posted) {
         window.end(before, binding.region(), posted);
         before = null;

@@ -17,11 +17,12 @@ import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * Where a poll puts completions, and the cursor that reads them: an array of {@code struct ibv_wc}, allocated once and
- * used again for each poll. Nothing is copied to the Java heap unless {@link #copy()} is called.
+ * A buffer that a poll fills with completions, and a cursor that reads them: an array of {@code struct ibv_wc},
+ * allocated once and reused for each poll (ibv_poll_cq(3)). Nothing is copied to the Java heap unless {@link #copy()}
+ * is called.
  *
  * <pre>{@code
- * Completions completions = WorkCompletions.allocate(16);
+ * WorkCompletions completions = WorkCompletions.allocate(16);
  * queue.poll(completions);
  * while (completions.next()) {
  *     if (completions.succeeded()) {
@@ -30,7 +31,11 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
  * }
  * }</pre>
  *
- * <p>For one thread at a time. Needs no close: the memory goes with the object.
+ * <p>The methods without an index read the current completion, and throw {@link IllegalStateException} if there is
+ * none. If the status is not a success, only the work request id, the status, the vendor error and the queue pair
+ * number are valid.
+ *
+ * <p>A buffer may be used by one thread at a time. It need not be closed: its memory is freed with the object.
  */
 public final class WorkCompletions implements Completion {
     private static final long SIZE = ibv_wc.sizeof();
@@ -48,7 +53,7 @@ public final class WorkCompletions implements Completion {
     private final MemorySegment memory;
     private final long address;
     private final int capacity;
-    // the address of the current one, before the first one when there is none
+    // the address of the current completion; before the first one if there is none
     private long current;
     private int size;
 
@@ -60,33 +65,39 @@ public final class WorkCompletions implements Completion {
     }
 
     /**
-     * Room for completions.
+     * Allocates a buffer.
      *
-     * @param capacity how many a poll takes at most, at least 1
+     * @param capacity the maximum number of completions that a poll takes, at least 1
+     * @return the buffer
+     * @throws IllegalArgumentException if the capacity is less than 1
      */
     public static WorkCompletions allocate(int capacity) {
         if (capacity < 1) {
-            throw new IllegalArgumentException("capacity must be at least 1: " + capacity);
+            throw new IllegalArgumentException("the capacity must be at least 1, not " + capacity);
         }
         return new WorkCompletions(capacity);
     }
 
-    /** How many a poll takes at most. */
+    /** {@return the maximum number of completions that a poll takes} */
     public int capacity() {
         return capacity;
     }
 
-    /** How many the last poll took. */
+    /** {@return the number of completions that the last poll took} */
     public int size() {
         return size;
     }
 
-    /** The raw array of {@code struct ibv_wc}. */
+    /** {@return the raw array of {@code struct ibv_wc}} */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** Goes to the next completion; false when there is none left. Before the first call none is current. */
+    /**
+     * Moves to the next completion. Before the first call after a poll, there is no current completion.
+     *
+     * @return false if there are no more completions
+     */
     public boolean next() {
         long next = current + SIZE;
         if (next >= address + SIZE * size) {
@@ -97,10 +108,10 @@ public final class WorkCompletions implements Completion {
     }
 
     /**
-     * Goes to one completion.
+     * Moves to a completion.
      *
      * @param index from 0 to one less than {@link #size()}
-     * @return this
+     * @return this buffer
      */
     public WorkCompletions at(int index) {
         current = address + SIZE * Objects.checkIndex(index, size);
@@ -108,9 +119,10 @@ public final class WorkCompletions implements Completion {
     }
 
     /**
-     * The id that the program gave the work request of one completion: for tight loops, which need no cursor.
+     * Returns the work request id of a completion, without moving to it: for tight loops.
      *
      * @param index from 0 to one less than {@link #size()}
+     * @return the id that the program gave the work request
      */
     public long workRequestId(int index) {
         long id = Memory.getLong(address, SIZE * Objects.checkIndex(index, size) + WR_ID);
@@ -119,9 +131,10 @@ public final class WorkCompletions implements Completion {
     }
 
     /**
-     * Whether one ended well: for tight loops, which need no cursor.
+     * Returns whether a completion is a success, without moving to it: for tight loops.
      *
      * @param index from 0 to one less than {@link #size()}
+     * @return true if the status is {@link WorkCompletionStatus#SUCCESS}
      */
     public boolean succeeded(int index) {
         int status = Memory.getInt(address, SIZE * Objects.checkIndex(index, size) + STATUS);
@@ -129,7 +142,7 @@ public final class WorkCompletions implements Completion {
         return status == 0;
     }
 
-    /** The id that the program gave the work request. */
+    /** {@return the id that the program gave the work request ({@code wr_id})} */
     @Override
     public long workRequestId() {
         long id = Memory.getLong(current(), WR_ID);
@@ -137,74 +150,86 @@ public final class WorkCompletions implements Completion {
         return id;
     }
 
-    /** Whether it ended well. */
+    /** {@return whether the status is {@link WorkCompletionStatus#SUCCESS}} */
     @Override
     public boolean succeeded() {
         return member(STATUS) == 0;
     }
 
-    /** How it ended. */
+    /** {@return the status of the work request ({@code status})} */
     @Override
     public WorkCompletionStatus status() {
         return WorkCompletionStatus.of(member(STATUS));
     }
 
-    /** What it was; only of successful ones. */
+    /** {@return the operation of the work request ({@code opcode}); valid if it succeeded} */
     @Override
     public WorkCompletionOpcode opcode() {
         return WorkCompletionOpcode.of(member(OPCODE));
     }
 
-    /** The device's own code of an error. */
+    /** {@return the vendor-specific error code ({@code vendor_err})} */
     @Override
     public int vendorError() {
         return member(VENDOR_ERR);
     }
 
-    /** How many bytes were received, or read; only of successful receives, reads and atomics. */
+    /**
+     * {@return the number of bytes received or read ({@code byte_len}); valid for successful receives, reads and atomic
+     * operations}
+     */
     @Override
     public int byteLength() {
         return member(BYTE_LEN);
     }
 
-    /** Whether the message came with an immediate value. */
+    /** {@return whether the message has an immediate value ({@code IBV_WC_WITH_IMM})} */
     @Override
     public boolean hasImmediate() {
         return (flagBits() & WITH_IMM) != 0;
     }
 
-    /** The immediate value of the sender, turned from network byte order; valid with {@link #hasImmediate()}. */
+    /**
+     * {@return the immediate value of the message, in the byte order of the machine ({@code imm_data}); valid if
+     * {@link #hasImmediate()}}
+     */
     @Override
     public int immediate() {
         return NetworkOrder.toHost(member(IMM_DATA));
     }
 
-    /** The key that the sender invalidated; valid with {@link WorkCompletionFlag#WITH_INV}. */
+    /**
+     * {@return the remote key that the sender invalidated ({@code invalidated_rkey}); valid with
+     * {@link WorkCompletionFlag#WITH_INV}}
+     */
     @Override
     public int invalidatedKey() {
-        // shares its place with the immediate value, but is in the byte order of the machine
+        // in a union with the immediate value, but in the byte order of the machine
         return member(IMM_DATA);
     }
 
-    /** The queue pair that it is of. */
+    /** {@return the number of the local queue pair ({@code qp_num}), 24 bits} */
     @Override
     public int queuePairNumber() {
         return member(QP_NUM);
     }
 
-    /** The sender's queue pair; for datagrams. */
+    /** {@return the number of the sender's queue pair ({@code src_qp}), 24 bits; valid for datagrams} */
     @Override
     public int sourceQueuePair() {
         return member(SRC_QP);
     }
 
-    /** The bits of {@code enum ibv_wc_flags}; only of successful ones. Allocates nothing, unlike {@link #flags()}. */
+    /**
+     * {@return the bits of {@code enum ibv_wc_flags} ({@code wc_flags}); valid if the work request succeeded. Allocates
+     * nothing, unlike {@link #flags()}}
+     */
     @Override
     public int flagBits() {
         return member(WC_FLAGS);
     }
 
-    /** A copy to keep. */
+    /** {@return an immutable copy of the current completion} */
     @Override
     public WorkCompletion copy() {
         return new WorkCompletion(workRequestId(), status(), opcode(), vendorError(), byteLength(), immediate(),
@@ -212,9 +237,9 @@ public final class WorkCompletions implements Completion {
     }
 
     /**
-     * Does nothing when the current completion is a success.
+     * Checks that the current completion is a success.
      *
-     * @throws WorkCompletionException otherwise
+     * @throws WorkCompletionException if it is not
      */
     @Override
     public void check() throws WorkCompletionException {
@@ -227,7 +252,7 @@ public final class WorkCompletions implements Completion {
         return address;
     }
 
-    /** The address of the current one, which must be of a message that came well. */
+    /** Returns the address of the current completion, which must be that of a message received successfully. */
     long datagram() {
         boolean received = (member(OPCODE) & WorkCompletionOpcode.RECV.value()) != 0;
         if (!succeeded() || !received) {
@@ -241,7 +266,7 @@ public final class WorkCompletions implements Completion {
         current = address - SIZE;
     }
 
-    /** Of the current one. The memory stays until it is read, also when nobody needs this object afterwards. */
+    /** Returns a member of the current completion. Keeps the memory alive until it is read. */
     private int member(long offset) {
         int value = Memory.getInt(current(), offset);
         Reference.reachabilityFence(this);

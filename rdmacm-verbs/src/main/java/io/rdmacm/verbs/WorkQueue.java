@@ -26,11 +26,12 @@ import io.rdmacm.verbs.queue.WorkQueueFlag;
 import io.rdmacm.verbs.queue.WorkQueueState;
 
 /**
- * A receive queue of its own ({@code struct ibv_wq}, ibv_create_wq(3)): several, in an
- * {@link IndirectionTable}, share what comes in by one queue pair. It begins in the state RESET.
+ * A work queue for receives ({@code struct ibv_wq}, ibv_create_wq(3)). Several of them, in an {@link IndirectionTable},
+ * share the packets that one queue pair receives. A new work queue is in the state RESET.
  *
- * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called from any thread,
- * and {@link #close()} at any time.
+ * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called by any thread, and
+ * {@link #close()} at any time. The queue is optimised for a single thread that posts to it. When several threads post,
+ * each post takes a lock.
  */
 public final class WorkQueue extends NativeObject {
     private final ProtectionDomain domain;
@@ -62,7 +63,7 @@ public final class WorkQueue extends NativeObject {
             throw new IllegalArgumentException("a work queue needs at least one request with one scatter/gather entry,"
                     + " not " + maxRequests + " with " + maxScatterGather);
         }
-        // Before there is a life that a null among them would leave behind.
+        // Before the life begins, because a null among the flags would leave it behind.
         int create = mask(flags);
         Lifetime life = Lifetime.begin(WorkQueue.class, domain.life(), queue.life());
         try (Arena arena = Arena.ofConfined()) {
@@ -85,7 +86,7 @@ public final class WorkQueue extends NativeObject {
         }
     }
 
-    /** What the inline function does to the new object: a mutex and a condition of glibc begin as zeros. */
+    /** Initialises the new object as the inline function does: a mutex and a condition of glibc start as zeros. */
     private static long prepare(long address) {
         Memory.putLong(address + ibv_wq.wq_context$offset(), 0);
         Memory.putInt(address + ibv_wq.events_completed$offset(), 0);
@@ -100,34 +101,36 @@ public final class WorkQueue extends NativeObject {
         return Flags.mask(Arrays.asList(flags), WorkQueueFlag::bit);
     }
 
-    /** The number by which completions name it. */
+    /** {@return the number by which completions identify this queue} */
     public int number() {
         life().ensureOpen();
         return number;
     }
 
-    /** The protection domain that it belongs to. */
+    /** {@return the protection domain in which this queue was created} */
     public ProtectionDomain protectionDomain() {
         life().ensureOpen();
         return domain;
     }
 
-    /** Where its finished receives are reported. */
+    /** {@return the completion queue for finished receives} */
     public CompletionQueue completionQueue() {
         life().ensureOpen();
         return queue;
     }
 
-    /** The state that it was brought into last ({@code ibv_wq.state}). */
+    /**
+     * {@return the state that {@link #modify} set last, RESET at first ({@code ibv_wq.state}); the device is not asked}
+     */
     public WorkQueueState state() {
         return WorkQueueState.of(intMember(ibv_wq.state$offset()));
     }
 
     /**
-     * Brings it into another state ({@code ibv_modify_wq}).
+     * Changes the state of this queue ({@code ibv_modify_wq}, ibv_modify_wq(3)).
      *
      * @param wanted the new state
-     * @throws RdmaException EINVAL when there is no way to it
+     * @throws RdmaException EINVAL if there is no transition to it from the current state
      */
     @CFunction("ibv_modify_wq")
     public void modify(WorkQueueState wanted) throws RdmaException {
@@ -143,11 +146,12 @@ public final class WorkQueue extends NativeObject {
     }
 
     /**
-     * Switches flags ({@code ibv_modify_wq}); those not named stay as they are.
+     * Switches flags on and off ({@code ibv_modify_wq}, ibv_modify_wq(3)). All other flags stay as they are.
      *
-     * @param on which are switched on
-     * @param off which are switched off
-     * @throws IllegalArgumentException when one is in both
+     * @param on the flags to switch on
+     * @param off the flags to switch off
+     * @throws IllegalArgumentException if a flag is in both sets
+     * @throws RdmaException EINVAL or EOPNOTSUPP if the device cannot switch a flag
      */
     @CFunction("ibv_modify_wq")
     public void modifyFlags(Set<WorkQueueFlag> on, Set<WorkQueueFlag> off) throws RdmaException {
@@ -156,7 +160,7 @@ public final class WorkQueue extends NativeObject {
             Set<WorkQueueFlag> all = new LinkedHashSet<>(on);
             all.addAll(off);
             if (all.size() < on.size() + off.size()) {
-                throw new IllegalArgumentException("a flag cannot be switched on and off: " + on + ", " + off);
+                throw new IllegalArgumentException("a flag cannot be switched both on and off: " + on + ", " + off);
             }
             long struct = arena.allocate(ibv_wq_attr.layout()).address();
             Memory.putInt(struct + ibv_wq_attr.attr_mask$offset(), Rdma.IBV_WQ_ATTR_FLAGS());
@@ -176,9 +180,11 @@ public final class WorkQueue extends NativeObject {
     /**
      * Posts one receive work request ({@code ibv_post_wq_recv}).
      *
-     * @param request may be changed when this returns
-     * @throws IllegalArgumentException when it has more scatter/gather entries than the queue takes
-     * @throws WorkRequestException ENOMEM when the queue is full; EINVAL when the request or the state is wrong
+     * @param request the request; it can be changed and posted again as soon as this method returns
+     * @throws IllegalArgumentException if the request has more scatter/gather entries than this queue allows
+     * @throws WorkRequestException ENOMEM if the queue is full; EINVAL if the request is invalid or the state does not
+     *        allow it
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_wq_recv")
     public void postReceive(ReceiveRequest request) throws RdmaException {
@@ -186,12 +192,17 @@ public final class WorkQueue extends NativeObject {
     }
 
     /**
-     * Posts a part of a block with one native call ({@code ibv_post_wq_recv}).
+     * Posts consecutive requests of a block with one native call ({@code ibv_post_wq_recv}).
      *
-     * @param block whose requests may be changed when this returns
-     * @param first the index of the first request
-     * @param count how many, at least 1
-     * @throws WorkRequestException for the first request that was refused: those before it were posted
+     * @param block the block; its requests can be changed and posted again as soon as this method returns
+     * @param first the index of the first request to post
+     * @param count the number of requests to post, at least 1
+     * @throws IndexOutOfBoundsException if the block does not contain the requests
+     * @throws IllegalArgumentException if a request has more scatter/gather entries than this queue allows; nothing has
+     *        been posted then
+     * @throws WorkRequestException for the first request that was refused, with the errors of
+     *        {@link #postReceive(ReceiveRequest)}; the requests before it have been posted
+     * @throws RdmaException always a {@code WorkRequestException}
      */
     @CFunction("ibv_post_wq_recv")
     public void postReceive(ReceiveRequests block, int first, int count) throws RdmaException {

@@ -5,10 +5,10 @@ import io.rdmacm.bindings.ibv_recv_wr;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * What a send and a receive work request have in common: {@code struct ibv_send_wr} begins as
- * {@code struct ibv_recv_wr} does, with the id, the next request and the scatter list.
+ * The common part of send and receive work requests: {@code struct ibv_send_wr} starts with the members of
+ * {@code struct ibv_recv_wr}, which are the id, the next request and the scatter/gather list.
  *
- * @param <B> the block that it belongs to
+ * @param <B> the block that the request belongs to
  */
 abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, ReceiveRequest {
     static final long WR_ID = ibv_recv_wr.wr_id$offset();
@@ -17,18 +17,18 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
     private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
     private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
 
-    // has the memory; a request that is held alone keeps it alive
+    // owns the memory; a program that holds only the request keeps it alive through this
     final B block;
     final long address;
     final ScatterList list;
     private boolean chained;
 
     /**
-     * A request.
+     * Creates a request.
      *
-     * @param block which has its memory
-     * @param address of its struct
-     * @param list the address of its scatter list
+     * @param block the block that owns its memory
+     * @param address the address of its struct
+     * @param list the address of its scatter/gather list
      */
     WorkRequest(B block, long address, long list) {
         this.block = block;
@@ -41,18 +41,18 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
         return address;
     }
 
-    /** How many entries the scatter list has now. */
+    /** Returns the current number of entries in the scatter/gather list. */
     final int entries() {
         return Memory.getInt(address + NUM_SGE);
     }
 
-    /** Makes a part of a region the whole scatter list. */
+    /** Makes one part of a region the whole scatter/gather list. */
     final void setData(MemoryRegion region, long offset, int length) {
         list.set(0, region, offset, length);
         Memory.putInt(address + NUM_SGE, 1);
     }
 
-    /** Sets an entry of the scatter list, which ends with it. */
+    /** Sets an entry of the scatter/gather list, which then ends with it. */
     final void setData(int index, MemoryRegion region, long offset, int length) {
         if (index > entries()) {
             throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries());
@@ -61,22 +61,22 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
         Memory.putInt(address + NUM_SGE, index + 1);
     }
 
-    /** Empties the scatter list. */
+    /** Empties the scatter/gather list. */
     final void clearData() {
         Memory.putInt(address + NUM_SGE, 0);
     }
 
     /**
-     * Links it to the request that is posted after it.
+     * Links this request to the one that is posted after it.
      *
-     * @param next its address; 0 for none
+     * @param next the address of the next request; 0 for none
      */
     final void linkTo(long next) {
         Memory.putLong(address + NEXT, next);
         chained = next != 0;
     }
 
-    /** Unlinks it from the request after it, to be posted alone. */
+    /** Unlinks this request from the next one, so that it is posted alone. */
     final void unchain() {
         if (chained) {
             linkTo(0);

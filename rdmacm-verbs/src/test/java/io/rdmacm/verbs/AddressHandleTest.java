@@ -274,7 +274,7 @@ class AddressHandleTest {
                 .isThrownBy(() -> pair.attachMulticast(way.globalRoute().map(GlobalRoute::destination).get(), 0))
                 .withMessageContaining("not the GID of a multicast group");
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().attachMulticast(group, 0))
-                .withMessageContaining("only a queue pair for datagrams");
+                .withMessageContaining("only a queue pair of type UD");
         assertThat(FakeVerbs.calls()).isEmpty();
         pair.attachMulticast(group, 0).close();
         assertThat(Optional.of(pair)).get().satisfies(QueuePair::close);

@@ -30,6 +30,7 @@ import io.rdmacm.verbs.address.AlternatePath;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.queue.PathMigrationState;
 import io.rdmacm.verbs.queue.QueuePairAttributes;

@@ -218,11 +218,11 @@ class ExtendedCompletionQueueTest {
         complete(5);
         CompletionCursor cursor = queue.startPoll();
         assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(cursor))
-                .withMessageContaining("next() has to return true");
+                .withMessageContaining("next() must return true");
         assertThat(cursor.next()).isTrue();
         assertThat(cursor.next()).isFalse();
         assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(cursor))
-                .withMessageContaining("next() has to return true");
+                .withMessageContaining("next() must return true");
         cursor.close();
         cursor.close();
         assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(cursor))
@@ -239,7 +239,7 @@ class ExtendedCompletionQueueTest {
                 completion.next();
                 FakeVerbs.reset();
                 assertThatIllegalStateException().isThrownBy(() -> row.read().applyAsLong(completion))
-                        .withMessage("the completion queue was made without " + row.field());
+                        .withMessage("the completion queue was created without " + row.field());
                 assertThat(FakeVerbs.calls()).isEmpty();
             }
         }

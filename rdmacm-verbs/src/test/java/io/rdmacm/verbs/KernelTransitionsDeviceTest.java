@@ -13,6 +13,7 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
 import io.rdmacm.verbs.internal.codec.TransitionTableTest;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;

@@ -164,7 +164,7 @@ class PostTest {
         SendRequest second = block.get(1).data(stack.region(), 0, 65);
         stack.queuePair().postSend(second);
         stack.queuePair().postSend(block, 0, 2);
-        String message = "inline data of 65 bytes on a queue pair that takes 64";
+        String message = "the inline data has 65 bytes; the queue pair allows 64";
 
         second.inline(true);
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(second)).withMessage(message);
@@ -220,7 +220,7 @@ class PostTest {
             sends.get(4).data(i, stack.region(), 0, 1);
             receives.get(4).data(i, stack.region(), 0, 1);
         }
-        String message = "a work request of 4 scatter/gather entries on a queue pair that takes 3";
+        String message = "the work request has 4 scatter/gather entries; the queue pair allows 3";
 
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(sends.get(4)))
                 .withMessage(message);
@@ -271,7 +271,7 @@ class PostTest {
         SendRequest request = sends.get(0).inline(true).data(0, stack.region(), 0, 60).data(1, stack.region(), 0, 5);
 
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(request))
-                .withMessage("inline data of 65 bytes on a queue pair that takes 64");
+                .withMessage("the inline data has 65 bytes; the queue pair allows 64");
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(sends, 0, 2));
 
         assertThat(FakeVerbs.calls()).isEmpty();

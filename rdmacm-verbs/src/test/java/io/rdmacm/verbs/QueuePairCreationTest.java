@@ -218,7 +218,7 @@ class QueuePairCreationTest {
                 .build()).withMessage("receiveQueue");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> attributes(QueuePairType.RC).createFlags(QueuePairCreateFlag.SOURCE_QPN).build())
-                .withMessageStartingWith("SOURCE_QPN and the number of the source queue pair come together");
+                .withMessageStartingWith("the flag SOURCE_QPN and the source queue pair must be set together");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> attributes(QueuePairType.RC).sourceQueuePair(1 << 24).build())
                 .withMessage("the source queue pair must be from 0 to 16777215, not 16777216");
@@ -229,7 +229,7 @@ class QueuePairCreationTest {
         try (XrcDomain xrc = stack.context().openXrcDomain()) {
             assertThatIllegalArgumentException().isThrownBy(
                     () -> xrc.createQueuePair(attributes(QueuePairType.RC).build()))
-                    .withMessage("an XRC domain has queue pairs of type XRC_RECV only, not RC");
+                    .withMessage("an XRC domain can only have queue pairs of type XRC_RECV, not RC");
         }
         assertThat(FakeVerbs.functions()).containsExactly("open_xrcd", "close_xrcd");
     }

@@ -158,16 +158,16 @@ class ReceiveSideScalingTest {
         }
         for (QueuePairType type : EnumSet.of(QueuePairType.XRC_SEND, QueuePairType.XRC_RECV)) {
             assertThatIllegalArgumentException().isThrownBy(() -> attributes(fields).type(type).build())
-                    .withMessage("a queue pair of type " + type + " has no receive side scaling");
+                    .withMessage("a queue pair of type " + type + " cannot use receive side scaling");
         }
         assertThatIllegalArgumentException().isThrownBy(
                 () -> attributes(fields).sendOperations(EnumSet.of(SendOperation.SEND)).build())
-                .withMessageStartingWith("without a send completion queue there is nothing to send");
+                .withMessageStartingWith("a queue pair without a send completion queue cannot send");
         assertThatIllegalArgumentException().isThrownBy(() -> attributes(fields).maxTsoHeader(1).build());
         for (int length : new int[] {0, 256}) {
             assertThatIllegalArgumentException().isThrownBy(() -> new ReceiveSideScaling(table,
                     RxHashFunction.TOEPLITZ, new byte[length], fields))
-                    .withMessage("the key of a hash has 1 to 255 bytes, not " + length);
+                    .withMessage("the hash key must have 1 to 255 bytes, not " + length);
         }
         assertThatNullPointerException().isThrownBy(() -> new ReceiveSideScaling(null, RxHashFunction.TOEPLITZ, key,
                 fields)).withMessage("table");

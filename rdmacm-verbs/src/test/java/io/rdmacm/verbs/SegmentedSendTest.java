@@ -121,10 +121,10 @@ class SegmentedSendTest {
 
         request.sendSegmented(headers(MAX_HEADER + 1), 1);
         assertThatIllegalArgumentException().isThrownBy(() -> pair.postSend(request))
-                .withMessage("headers of 55 bytes on a queue pair that takes 54");
+                .withMessage("the headers have 55 bytes; the queue pair allows 54");
         request.sendSegmented(headers(1), 1);
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(request))
-                .withMessageContaining("made without maxTsoHeader");
+                .withMessageContaining("created with maxTsoHeader");
         assertThat(FakeVerbs.calls()).isEmpty();
 
         stack.queuePair().postSend(request.send());

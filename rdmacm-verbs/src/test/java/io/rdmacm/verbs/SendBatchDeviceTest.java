@@ -334,7 +334,7 @@ class SendBatchDeviceTest {
                 request.data(i, other.region, 8 * i, 8);
             }
             assertThatIllegalArgumentException().isThrownBy(() -> other.pair.postReceive(request))
-                    .withMessageContaining("takes " + most);
+                    .withMessageContaining("allows " + most);
         });
     }
 }

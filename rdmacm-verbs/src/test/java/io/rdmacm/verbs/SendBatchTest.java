@@ -212,7 +212,7 @@ class SendBatchTest {
             assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1));
             batch.send();
             assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, inline + 1))
-                    .withMessageContaining("takes " + inline);
+                    .withMessageContaining("allows " + inline);
             assertThatThrownBy(() -> batch.inlineData(BYTES, 4, 5)).isInstanceOf(IndexOutOfBoundsException.class);
             batch.inlineData(large, 0, inline);
             assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, 1));
@@ -220,7 +220,7 @@ class SendBatchTest {
                     .withMessageContaining("has inline data");
             batch.send().data(stack.region(), 0, 1).data(stack.region(), 1, 1).data(stack.region(), 2, 1);
             assertThatIllegalArgumentException().isThrownBy(() -> batch.data(stack.region(), 3, 1))
-                    .withMessageContaining("takes 3");
+                    .withMessageContaining("allows 3");
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
                     .withMessageContaining("has parts of regions");
             batch.rdmaRead(ADDRESS, KEY);
@@ -231,7 +231,7 @@ class SendBatchTest {
                     .withMessageContaining("takes no data");
             assertThatIllegalStateException().isThrownBy(() -> batch.remoteSharedReceiveQueue(1));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(large.asSlice(0, 9), 1))
-                    .withMessageContaining("headers of 9");
+                    .withMessageContaining("headers have 9");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 1 << 16));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 0));
             assertThatIllegalStateException().isThrownBy(() -> batch.sendSegmented(ofAClosedArena(), 1));
@@ -289,8 +289,8 @@ class SendBatchTest {
                 SendBatch batch = datagrams.startBatch()) {
             FakeVerbs.reset();
             batch.send();
-            assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("needs datagram()");
-            assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("needs datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("needs a destination: call datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("needs a destination: call datagram()");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(foreign, 1, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(handle, 1 << 24, 1));
             batch.datagram(handle, 0xabcdef, KEY);
@@ -305,7 +305,7 @@ class SendBatchTest {
             assertThatCode(batch::close).doesNotThrowAnyException();
             assertThat(FakeVerbs.calls("wr_abort")).hasSize(1);
             assertThatIllegalStateException().isThrownBy(() -> pair.startBatch().send().datagram(foreign, 1, 1))
-                    .withMessageContaining("sends no datagrams");
+                    .withMessageContaining("cannot send datagrams");
         }
     }
 
@@ -316,7 +316,7 @@ class SendBatchTest {
                 SendBatch batch = sender.startBatch()) {
             batch.send();
             assertThatIllegalStateException().isThrownBy(batch::complete)
-                    .withMessageContaining("needs remoteSharedReceiveQueue()");
+                    .withMessageContaining("needs a destination: call remoteSharedReceiveQueue()");
             batch.remoteSharedReceiveQueue(KEY).complete();
             assertThat(only("wr_set_xrc_srqn").arguments().get(1)).isEqualTo(unsigned(KEY));
         }
@@ -389,11 +389,11 @@ class SendBatchTest {
     @Test
     void aQueuePairWithoutTheOperationRefusesIt() throws RdmaException {
         assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().startBatch())
-                .withMessageContaining("made without send operations");
+                .withMessageContaining("created without send operations");
         try (QueuePair little = make(QueuePairType.RC, Set.of(SendOperation.SEND));
                 SendBatch batch = little.startBatch(); Arena arena = Arena.ofConfined()) {
             assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(1, 1))
-                    .withMessage("the queue pair was made without RDMA_WRITE");
+                    .withMessage("the queue pair was created without RDMA_WRITE");
             batch.send().inlineData(arena.allocate(4), 0, 4).complete();
         }
     }

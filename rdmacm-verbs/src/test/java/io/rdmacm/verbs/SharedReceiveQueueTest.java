@@ -142,7 +142,7 @@ class SharedReceiveQueueTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new SharedReceiveQueueInitAttributes(
                 SharedReceiveQueueType.BASIC, sizes, Optional.empty(),
                 Optional.of(stack.queue()), 0, 0))
-                .withMessage("a shared receive queue of type BASIC does not take a completion queue");
+                .withMessage("a shared receive queue of type BASIC cannot have a completion queue");
         assertThatIllegalArgumentException().isThrownBy(() -> stack.domain().createSharedReceiveQueue(
                 SharedReceiveQueueInitAttributes.builder().xrc(null, stack.queue()).build()))
                 .withMessage("a shared receive queue of type XRC needs a completion queue and an XRC domain");
@@ -151,7 +151,7 @@ class SharedReceiveQueueTest {
                 .withMessage("a shared receive queue of type TM needs a completion queue");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> SharedReceiveQueueInitAttributes.builder().tagMatching(stack.queue(), -1, 1).build())
-                .withMessage("the sizes of a tag list cannot be negative: -1 tags, 1 operations");
+                .withMessage("the sizes of a tag matching list cannot be negative: -1 tags, 1 operations");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> SharedReceiveQueueInitAttributes.builder().maxRequests(-5).build())
                 .withMessageStartingWith("the sizes of a shared receive queue cannot be negative: -5 requests");
@@ -266,7 +266,7 @@ class SharedReceiveQueueTest {
                 block.get(2).data(i, stack.region(), 0, 1);
             }
             assertThatIllegalArgumentException().isThrownBy(() -> queue.postReceive(block, 0, 3))
-                    .withMessage("a work request of 4 scatter/gather entries on a shared receive queue that takes 3");
+                    .withMessage("the work request has 4 scatter/gather entries; the shared receive queue allows 3");
         }
     }
 

@@ -140,7 +140,7 @@ class WorkQueueTest {
                 .allSatisfy(call -> assertThat(call.arguments().getFirst()).isEqualTo(queue.handle().address()));
         block.get(0).data(1, stack.region(), 0, 8).data(2, stack.region(), 0, 8);
         assertThatIllegalArgumentException().isThrownBy(() -> queue.postReceive(block.get(0)))
-                .withMessageContaining("work queue that takes 2");
+                .withMessageContaining("the work queue allows 2");
         FakeVerbs.fail("post_wq_recv", Rdma.ENOMEM());
         assertThatThrownBy(() -> queue.postReceive(block.get(1))).isInstanceOf(WorkRequestException.class)
                 .hasMessageStartingWith("ibv_post_wq_recv");

@@ -1,105 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.internal.codec;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
-import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_cap;
-import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_rate_limit_attr;
-import io.rdmacm.bindings.ibv_rx_hash_conf;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.AlternatePath;
-import io.rdmacm.verbs.device.RxHashField;
-import io.rdmacm.verbs.internal.codec.AddressStructs;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.queue.PathMigrationState;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
-import io.rdmacm.verbs.queue.QueuePairCreateFlag;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.RateLimit;
 import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
-import io.rdmacm.verbs.work.SendOperation;
 
-/** The attributes of queue pairs between Java and the C structs. */
-final class QueuePairStructs {
-    // enum ibv_mtu counts the powers of two from 256 on
+/** Converts the attributes, capabilities and rate limits of queue pairs to and from C structs. */
+public final class QueuePairStructs {
+    // enum ibv_mtu: 1 is 256 bytes, and each further code doubles it
     private static final int MTU_BASE = 128;
 
     private QueuePairStructs() {
     }
 
-    /** A new {@code struct ibv_qp_init_attr_ex}, which begins as {@code struct ibv_qp_init_attr} does. */
-    static long write(QueuePairInitAttributes attributes, Arena arena) {
-        long init = arena.allocate(ibv_qp_init_attr_ex.layout()).address();
-        if (attributes.sendQueue() != null) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.send_cq$offset(), attributes.sendQueue().address());
-        }
-        if (attributes.receiveQueue() != null) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.recv_cq$offset(), attributes.receiveQueue().address());
-        }
-        attributes.sharedReceiveQueue().ifPresent(
-                queue -> Memory.putLong(init + ibv_qp_init_attr_ex.srq$offset(), queue.address()));
-        Memory.putInt(init + ibv_qp_init_attr_ex.qp_type$offset(), attributes.type().value());
-        Memory.putInt(init + ibv_qp_init_attr_ex.sq_sig_all$offset(), attributes.signalAll() ? 1 : 0);
-        write(attributes.ownCapabilities(), init + ibv_qp_init_attr_ex.cap$offset());
-        Memory.putInt(init + ibv_qp_init_attr_ex.comp_mask$offset(), writeExtended(attributes, init, arena));
-        return init;
-    }
-
-    /** The mask of what was written. */
-    private static int writeExtended(QueuePairInitAttributes attributes, long init, Arena arena) {
-        int mask = 0;
-        if (!attributes.createFlags().isEmpty()) {
-            Memory.putInt(init + ibv_qp_init_attr_ex.create_flags$offset(),
-                    Flags.mask(attributes.createFlags(), QueuePairCreateFlag::bit));
-            attributes.sourceQueuePair().ifPresent(
-                    number -> Memory.putInt(init + ibv_qp_init_attr_ex.source_qpn$offset(), number));
-            mask |= Rdma.IBV_QP_INIT_ATTR_CREATE_FLAGS();
-        }
-        if (attributes.maxTsoHeader() > 0) {
-            Memory.putShort(init + ibv_qp_init_attr_ex.max_tso_header$offset(), (short) attributes.maxTsoHeader());
-            mask |= Rdma.IBV_QP_INIT_ATTR_MAX_TSO_HEADER();
-        }
-        if (!attributes.sendOperations().isEmpty()) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.send_ops_flags$offset(),
-                    Flags.mask(attributes.sendOperations(), SendOperation::bit));
-            mask |= Rdma.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS();
-        }
-        if (attributes.receiveSideScaling().isPresent()) {
-            write(attributes.receiveSideScaling().get(), init, arena);
-            mask |= Rdma.IBV_QP_INIT_ATTR_IND_TABLE() | Rdma.IBV_QP_INIT_ATTR_RX_HASH();
-        }
-        return mask;
-    }
-
-    private static void write(ReceiveSideScaling scaling, long init, Arena arena) {
-        Memory.putLong(init + ibv_qp_init_attr_ex.rwq_ind_tbl$offset(), scaling.table().address());
-        byte[] key = scaling.key();
-        long hash = init + ibv_qp_init_attr_ex.rx_hash_conf$offset();
-        Memory.putByte(hash + ibv_rx_hash_conf.rx_hash_function$offset(), (byte) scaling.function().bit());
-        Memory.putByte(hash + ibv_rx_hash_conf.rx_hash_key_len$offset(), (byte) key.length);
-        Memory.putLong(hash + ibv_rx_hash_conf.rx_hash_key$offset(),
-                arena.allocateFrom(ValueLayout.JAVA_BYTE, key).address());
-        // 64 bits, of which INNER is bit 31
-        Memory.putLong(hash + ibv_rx_hash_conf.rx_hash_fields_mask$offset(),
-                Integer.toUnsignedLong(Flags.mask(scaling.fields(), RxHashField::bit)));
-    }
-
-    /** Reads a {@code struct ibv_qp_cap}. */
-    static QueuePairCapabilities readCapabilities(long cap) {
+    /**
+     * Reads a {@code struct ibv_qp_cap}.
+     *
+     * @param cap the address of the struct
+     * @return the capabilities
+     */
+    public static QueuePairCapabilities readCapabilities(long cap) {
         return new QueuePairCapabilities(Memory.getSize(cap + ibv_qp_cap.max_send_wr$offset()),
                 Memory.getSize(cap + ibv_qp_cap.max_recv_wr$offset()),
                 Memory.getSize(cap + ibv_qp_cap.max_send_sge$offset()),
@@ -107,7 +47,13 @@ final class QueuePairStructs {
                 Memory.getSize(cap + ibv_qp_cap.max_inline_data$offset()));
     }
 
-    private static void write(QueuePairCapabilities sizes, long cap) {
+    /**
+     * Writes a {@code struct ibv_qp_cap}.
+     *
+     * @param sizes the capabilities
+     * @param cap the address of the struct
+     */
+    public static void write(QueuePairCapabilities sizes, long cap) {
         Memory.putInt(cap + ibv_qp_cap.max_send_wr$offset(), sizes.maxSendRequests());
         Memory.putInt(cap + ibv_qp_cap.max_recv_wr$offset(), sizes.maxReceiveRequests());
         Memory.putInt(cap + ibv_qp_cap.max_send_sge$offset(), sizes.maxSendScatterGather());
@@ -115,13 +61,23 @@ final class QueuePairStructs {
         Memory.putInt(cap + ibv_qp_cap.max_inline_data$offset(), sizes.maxInlineData());
     }
 
-    /** The mask of what is present. */
-    static int mask(QueuePairAttributes attributes) {
+    /**
+     * Returns the mask for {@code ibv_modify_qp}.
+     *
+     * @param attributes the attributes to modify
+     * @return the bits of the attributes that are set
+     */
+    public static int mask(QueuePairAttributes attributes) {
         return Flags.mask(attributes.present(), QueuePairAttribute::bit);
     }
 
-    /** Writes what is present into a zeroed {@code struct ibv_qp_attr}. */
-    static void write(QueuePairAttributes attributes, long struct) {
+    /**
+     * Writes the attributes that are set into a zeroed {@code struct ibv_qp_attr}.
+     *
+     * @param attributes the attributes
+     * @param struct the address of the struct
+     */
+    public static void write(QueuePairAttributes attributes, long struct) {
         for (QueuePairAttribute attribute : attributes.present()) {
             Object value = attributes.get(attribute);
             switch (value) {
@@ -157,8 +113,14 @@ final class QueuePairStructs {
         Memory.putByte(struct + ibv_qp_attr.alt_timeout$offset(), (byte) path.timeout().code());
     }
 
-    /** A new {@code struct ibv_qp_rate_limit_attr}. */
-    static long write(RateLimit limit, Arena arena) {
+    /**
+     * Allocates and writes a {@code struct ibv_qp_rate_limit_attr}.
+     *
+     * @param limit the rate limit
+     * @param arena allocates the struct
+     * @return the address of the struct
+     */
+    public static long write(RateLimit limit, Arena arena) {
         long struct = arena.allocate(ibv_qp_rate_limit_attr.layout()).address();
         Memory.putInt(struct + ibv_qp_rate_limit_attr.rate_limit$offset(), limit.kilobitsPerSecond());
         Memory.putInt(struct + ibv_qp_rate_limit_attr.max_burst_sz$offset(), limit.maxBurstBytes());
@@ -166,8 +128,14 @@ final class QueuePairStructs {
         return struct;
     }
 
-    /** Reads a {@code struct ibv_qp_attr}. */
-    static QueuePairAttributes read(long struct, Set<QueuePairAttribute> wanted) {
+    /**
+     * Reads a {@code struct ibv_qp_attr}.
+     *
+     * @param struct the address of the struct
+     * @param wanted the attributes to read; the others are left unset
+     * @return the attributes
+     */
+    public static QueuePairAttributes read(long struct, Set<QueuePairAttribute> wanted) {
         Map<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
         for (QueuePairAttribute attribute : wanted) {
             values.put(attribute, readOne(attribute, struct, struct + offset(attribute)));

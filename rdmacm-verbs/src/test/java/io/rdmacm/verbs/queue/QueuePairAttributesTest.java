@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -17,18 +17,15 @@ import java.util.function.IntFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_ah_attr;
 import io.rdmacm.bindings.ibv_qp_attr;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.QueuePairStatus;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.AlternatePath;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.codec.AddressStructs;
-import io.rdmacm.verbs.queue.PathMigrationState;
-import io.rdmacm.verbs.queue.QueuePairAttribute;
-import io.rdmacm.verbs.queue.QueuePairAttributes;
-import io.rdmacm.verbs.queue.QueuePairCapabilities;
-import io.rdmacm.verbs.queue.QueuePairState;
-import io.rdmacm.verbs.queue.RnrTimer;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -38,10 +35,10 @@ import org.junit.jupiter.api.Test;
 
 /** The attributes of a queue pair, compared with what C makes of the same values. */
 @WithFakeVerbs
-class QueuePairAttributesTest {
+public class QueuePairAttributesTest {
     private static final AddressAttributes PATH = AddressAttributes.ofRoute(3, new Gid(1, 2), 4);
     private static final AddressAttributes OTHER = AddressAttributes.builder().destinationLid(0xfff0).port(5).build();
-    static final QueuePairAttributes ALL = QueuePairAttributes.builder().state(QueuePairState.RTS)
+    public static final QueuePairAttributes ALL = QueuePairAttributes.builder().state(QueuePairState.RTS)
             .currentState(QueuePairState.SQD).pathMtu(2048).pathMigrationState(PathMigrationState.REARM)
             .queueKey(0x80010000).receivePacketNumber(0xfffffe).sendPacketNumber(0xfffffd)
             .destinationQueuePair(0xfffffc).accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC)
