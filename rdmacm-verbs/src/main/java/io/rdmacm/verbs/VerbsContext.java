@@ -33,6 +33,8 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.query.DeviceQueries;
+import io.rdmacm.verbs.internal.query.PortQueries;
 import io.rdmacm.verbs.queue.XrcDomainFlag;
 
 /**

@@ -28,6 +28,7 @@ class PackageGraphTest {
     private static final List<Set<String>> LAYERS = List.of(
             Set.of(ROOT + ".flow"),
             Set.of(ROOT),
+            Set.of(ROOT + ".internal.query"),
             Set.of(ROOT + ".internal.codec"),
             Set.of(ROOT + ".device"),
             Set.of(ROOT + ".queue"),

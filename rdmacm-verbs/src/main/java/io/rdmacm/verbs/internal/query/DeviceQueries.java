@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.internal.query;
 
 import java.lang.foreign.Arena;
 
@@ -20,14 +20,15 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
-/** The device-wide queries of {@link VerbsContext}. */
-final class DeviceQueries {
+/** The device-wide queries of {@link io.rdmacm.verbs.VerbsContext VerbsContext}. */
+public final class DeviceQueries {
     private static final NativeFunction QUERY_DEVICE = NativeFunction.of("ibv_query_device");
 
     private DeviceQueries() {
     }
 
-    static DeviceAttributes queryDevice(long context) throws RdmaException {
+    /** Returns the basic attributes ({@code ibv_query_device}). */
+    public static DeviceAttributes queryDevice(long context) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(ibv_device_attr.layout()).address();
             Check.returned(QUERY_DEVICE, QUERY_DEVICE.callInt(context, attributes));
@@ -36,7 +37,7 @@ final class DeviceQueries {
     }
 
     /** Like the inline function in verbs.h: without support by the driver, only the basic attributes are filled in. */
-    static DeviceAttributesEx queryDeviceEx(long context) throws RdmaException {
+    public static DeviceAttributesEx queryDeviceEx(long context) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(ibv_device_attr_ex.layout()).address();
             try {
@@ -52,7 +53,8 @@ final class DeviceQueries {
         }
     }
 
-    static RealTimeValues queryRealTimeValues(long context) throws RdmaException {
+    /** Returns the clock of the device ({@code ibv_query_rt_values_ex}). */
+    public static RealTimeValues queryRealTimeValues(long context) throws RdmaException {
         NativeFunction query = ExtendedOps.QUERY_RT_VALUES.require(context);
         try (Arena arena = Arena.ofConfined()) {
             long values = arena.allocate(ibv_values_ex.layout()).address();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.internal.query;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,10 +28,10 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
 /**
- * The queries of {@link VerbsContext} that concern a port: its attributes, GIDs and partition keys, and Ethernet
+ * The queries of {@link io.rdmacm.verbs.VerbsContext VerbsContext} that concern a port: its attributes, GIDs and partition keys, and Ethernet
  * address resolution.
  */
-final class PortQueries {
+public final class PortQueries {
     // For drivers without the extended query: they fill the shorter struct of their time.
     private static final NativeFunction QUERY_PORT = NativeFunction.of("ibv_query_port");
     private static final NativeFunction QUERY_GID = NativeFunction.of("ibv_query_gid");
@@ -49,7 +49,8 @@ final class PortQueries {
     private PortQueries() {
     }
 
-    static PortAttributes queryPort(long context, int port) throws RdmaException {
+    /** Returns the attributes of a port ({@code ibv_query_port}). */
+    public static PortAttributes queryPort(long context, int port) throws RdmaException {
         Arguments.requirePort(port);
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(ibv_port_attr.layout()).address();
@@ -64,7 +65,8 @@ final class PortQueries {
         }
     }
 
-    static Gid queryGid(long context, int port, int index) throws RdmaException {
+    /** Returns an entry of the GID table, zero for an empty one ({@code ibv_query_gid}). */
+    public static Gid queryGid(long context, int port, int index) throws RdmaException {
         Arguments.requirePort(port);
         requireIndex(index);
         try (Arena arena = Arena.ofConfined()) {
@@ -86,7 +88,8 @@ final class PortQueries {
         return Failures.of(QUERY_GID.name(), error == 0 ? Rdma.EIO() : Math.abs(error), describe(port, index));
     }
 
-    static GidEntry queryGidEx(long context, int port, int index) throws RdmaException {
+    /** Returns an entry of the GID table with its type ({@code ibv_query_gid_ex}). */
+    public static GidEntry queryGidEx(long context, int port, int index) throws RdmaException {
         Arguments.requirePort(port);
         requireIndex(index);
         try (Arena arena = Arena.ofConfined()) {
@@ -97,7 +100,8 @@ final class PortQueries {
         }
     }
 
-    static List<GidEntry> queryGidTable(long context, int maxEntries) throws RdmaException {
+    /** Returns the valid entries of the GID tables of all ports ({@code ibv_query_gid_table}). */
+    public static List<GidEntry> queryGidTable(long context, int maxEntries) throws RdmaException {
         if (maxEntries < 0) {
             throw new IllegalArgumentException("maxEntries must not be negative: " + maxEntries);
         }
@@ -117,7 +121,8 @@ final class PortQueries {
         }
     }
 
-    static int queryPartitionKey(long context, int port, int index) throws RdmaException {
+    /** Returns an entry of the partition key table ({@code ibv_query_pkey}). */
+    public static int queryPartitionKey(long context, int port, int index) throws RdmaException {
         Arguments.requirePort(port);
         requireIndex(index);
         try (Arena arena = Arena.ofConfined()) {
@@ -127,7 +132,8 @@ final class PortQueries {
         }
     }
 
-    static int partitionKeyIndex(long context, int port, int key) throws RdmaException {
+    /** Returns the index of a partition key in the table of a port ({@code ibv_get_pkey_index}). */
+    public static int partitionKeyIndex(long context, int port, int key) throws RdmaException {
         Arguments.requirePort(port);
         if (key < 0 || key > MAX_PKEY) {
             throw new IllegalArgumentException("a partition key is a 16-bit number, not " + key);
@@ -137,7 +143,8 @@ final class PortQueries {
         return Check.minusOne(GET_PKEY_INDEX, index);
     }
 
-    static EthernetAddress resolveEthernetAddress(long context, AddressAttributes attributes) throws RdmaException {
+    /** Returns the Ethernet address behind a GID ({@code ibv_resolve_eth_l2_from_gid}). */
+    public static EthernetAddress resolveEthernetAddress(long context, AddressAttributes attributes) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long struct = arena.allocate(ibv_ah_attr.layout()).address();
             AddressStructs.write(attributes, struct);
