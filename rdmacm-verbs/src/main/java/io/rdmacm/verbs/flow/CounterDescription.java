@@ -16,7 +16,7 @@ public enum CounterDescription {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

@@ -40,7 +40,7 @@ public enum FlowSpecificationType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

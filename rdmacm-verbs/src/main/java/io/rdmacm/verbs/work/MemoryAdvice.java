@@ -18,7 +18,7 @@ public enum MemoryAdvice {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

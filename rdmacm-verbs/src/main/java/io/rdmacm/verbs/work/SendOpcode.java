@@ -34,7 +34,7 @@ public enum SendOpcode {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

@@ -44,7 +44,7 @@ public enum SendOperation {
         this.inline = inline;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }

@@ -46,7 +46,7 @@ public enum WorkCompletionOpcode {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

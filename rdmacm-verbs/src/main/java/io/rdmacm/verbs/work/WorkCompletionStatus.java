@@ -88,7 +88,7 @@ public enum WorkCompletionStatus {
     private static final NativeFunction TEXT = NativeFunction.of("ibv_wc_status_str");
     private static final WorkCompletionStatus[] VALUES = values();
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return ordinal();
     }
