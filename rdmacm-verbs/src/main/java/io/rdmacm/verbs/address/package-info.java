@@ -9,7 +9,8 @@
  * one.
  *
  * <h2>Read first</h2>
- * {@link io.rdmacm.verbs.address.Gid}, {@link io.rdmacm.verbs.address.AddressAttributes} (the address vector of a peer),
+ * {@link io.rdmacm.verbs.address.Gid},
+ * {@link io.rdmacm.verbs.address.AddressAttributes} (the address vector of a peer),
  * {@link io.rdmacm.verbs.address.GlobalRoute} (the part of it that RoCE needs).
  *
  * <h2>What it stands on</h2>

@@ -53,9 +53,8 @@ public final class QueuePairTransitions {
          * @param path the address vector of the peer
          * @param pathMtu the path MTU in bytes: 256, 512, 1024, 2048 or 4096
          * @param destinationQueuePair the number of the queue pair of the peer, 24 bits
-         * @param receivePacketNumber the initial packet sequence number of the receive queue, 24 bits: the one that the peer
-         *        sends first
-         * @param maxDestinationReadAtomic the number of RDMA reads and atomics of the peer that may be outstanding: 0 to 255
+         * @param receivePacketNumber the packet sequence number that the peer starts with, 24 bits
+         * @param maxDestinationReadAtomic how many RDMA reads and atomics the peer may have outstanding: 0 to 255
          * @param minRnrTimer how long the peer has to wait before it retransmits if no receive is posted
          * @return the attributes
          */
@@ -68,11 +67,11 @@ public final class QueuePairTransitions {
         /**
          * Returns the transition from RTR to RTS, in which messages are sent.
          *
-         * @param sendPacketNumber the initial packet sequence number of the send queue, 24 bits
+         * @param sendPacketNumber the packet sequence number to start with, 24 bits
          * @param timeout how long to wait for an acknowledgement before a packet is retransmitted
          * @param retryCount the number of retransmissions before the connection is considered broken: 0 to 7
          * @param rnrRetry the number of retransmissions to a peer that has no receive posted: 0 to 6, or 7 for no limit
-         * @param maxReadAtomic the number of RDMA reads and atomics of this side that may be outstanding: 0 to 255
+         * @param maxReadAtomic how many RDMA reads and atomics this side may have outstanding: 0 to 255
          * @return the attributes
          */
         public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount,
@@ -105,8 +104,7 @@ public final class QueuePairTransitions {
          * @param path the address vector of the peer
          * @param pathMtu the path MTU in bytes: 256, 512, 1024, 2048 or 4096
          * @param destinationQueuePair the number of the queue pair of the peer, 24 bits
-         * @param receivePacketNumber the initial packet sequence number of the receive queue, 24 bits: the one that the peer
-         *        sends first
+         * @param receivePacketNumber the packet sequence number that the peer starts with, 24 bits
          * @return the attributes
          */
         public static QueuePairAttributes initToRtr(AddressAttributes path, int pathMtu, int destinationQueuePair,
@@ -117,7 +115,7 @@ public final class QueuePairTransitions {
         /**
          * Returns the transition from RTR to RTS, in which messages are sent.
          *
-         * @param sendPacketNumber the initial packet sequence number of the send queue, 24 bits
+         * @param sendPacketNumber the packet sequence number to start with, 24 bits
          * @return the attributes
          */
         public static QueuePairAttributes rtrToRts(int sendPacketNumber) {
@@ -151,7 +149,7 @@ public final class QueuePairTransitions {
         /**
          * Returns the transition from RTR to RTS, in which datagrams are sent.
          *
-         * @param sendPacketNumber the initial packet sequence number of the send queue, 24 bits
+         * @param sendPacketNumber the packet sequence number to start with, 24 bits
          * @return the attributes
          */
         public static QueuePairAttributes rtrToRts(int sendPacketNumber) {
@@ -182,8 +180,7 @@ public final class QueuePairTransitions {
          * @param path the address vector of the peer
          * @param pathMtu the path MTU in bytes: 256, 512, 1024, 2048 or 4096
          * @param destinationQueuePair the number of the queue pair of the peer, 24 bits
-         * @param receivePacketNumber the initial packet sequence number of the receive queue, 24 bits: the one that the peer
-         *        sends first
+         * @param receivePacketNumber the packet sequence number that the peer starts with, 24 bits
          * @return the attributes
          */
         public static QueuePairAttributes initToRtr(AddressAttributes path, int pathMtu, int destinationQueuePair,
@@ -194,11 +191,11 @@ public final class QueuePairTransitions {
         /**
          * Returns the transition from RTR to RTS, in which messages are sent.
          *
-         * @param sendPacketNumber the initial packet sequence number of the send queue, 24 bits
+         * @param sendPacketNumber the packet sequence number to start with, 24 bits
          * @param timeout how long to wait for an acknowledgement before a packet is retransmitted
          * @param retryCount the number of retransmissions before the connection is considered broken: 0 to 7
          * @param rnrRetry the number of retransmissions to a peer that has no receive posted: 0 to 6, or 7 for no limit
-         * @param maxReadAtomic the number of RDMA reads and atomics of this side that may be outstanding: 0 to 255
+         * @param maxReadAtomic how many RDMA reads and atomics this side may have outstanding: 0 to 255
          * @return the attributes
          */
         public static QueuePairAttributes rtrToRts(int sendPacketNumber, AckTimeout timeout, int retryCount,
@@ -230,9 +227,8 @@ public final class QueuePairTransitions {
          * @param path the address vector of the peer
          * @param pathMtu the path MTU in bytes: 256, 512, 1024, 2048 or 4096
          * @param destinationQueuePair the number of the queue pair of the peer, 24 bits
-         * @param receivePacketNumber the initial packet sequence number of the receive queue, 24 bits: the one that the peer
-         *        sends first
-         * @param maxDestinationReadAtomic the number of RDMA reads and atomics of the peer that may be outstanding: 0 to 255
+         * @param receivePacketNumber the packet sequence number that the peer starts with, 24 bits
+         * @param maxDestinationReadAtomic how many RDMA reads and atomics the peer may have outstanding: 0 to 255
          * @param minRnrTimer how long the peer has to wait before it retransmits if no receive is posted
          * @return the attributes
          */
@@ -245,7 +241,7 @@ public final class QueuePairTransitions {
         /**
          * Returns the transition from RTR to RTS.
          *
-         * @param sendPacketNumber the initial packet sequence number of the send queue, 24 bits
+         * @param sendPacketNumber the packet sequence number to start with, 24 bits
          * @param timeout how long to wait for an acknowledgement before a packet is retransmitted
          * @return the attributes
          */

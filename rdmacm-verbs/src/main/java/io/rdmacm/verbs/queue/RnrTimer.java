@@ -13,8 +13,8 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
  * for the longest, 655.36 milliseconds.
  *
  * @param code the code used by C. Programs use {@link #atLeast} or {@link #ofCode}, which accept codes from 0 to 31.
- *        Codes up to 255 are allowed here because the field of the C struct has 8 bits, so that whatever a query returns
- *        can be represented.
+ *        Codes up to 255 are allowed here because the field of the C struct has 8 bits, so that whatever a query
+ *        returns can be represented.
  */
 public record RnrTimer(int code) {
     private static final int CODE_BITS = 5;
