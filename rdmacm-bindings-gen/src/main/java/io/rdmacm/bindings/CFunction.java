@@ -7,11 +7,14 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The functions and macros of the C headers that a method offers. The table in docs/coverage.md is made of it. */
+/**
+ * Names the functions and macros of the C headers that a method makes available. The table in docs/coverage.md is
+ * generated from these annotations.
+ */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.CONSTRUCTOR})
 public @interface CFunction {
-    /** The C names. */
+    /** {@return the names of the functions and macros in C} */
     String[] value();
 }

@@ -14,10 +14,10 @@ import java.lang.invoke.MethodType;
 import java.util.Optional;
 
 /**
- * The two native libraries, opened by soname when something of them is used for the first time.
+ * The two native libraries. Each is opened by its soname when one of its functions is used for the first time.
  *
- * <p>Constants, layouts and descriptors of this package need neither library. Another soname, or a path, can be set
- * with the system properties {@code io.rdmacm.librdmacm} and {@code io.rdmacm.libibverbs}.
+ * <p>The constants, layouts and descriptors of this package need neither library. A different soname, or a path, can be
+ * set with the system properties {@code io.rdmacm.librdmacm} and {@code io.rdmacm.libibverbs}.
  */
 @SuppressWarnings("restricted")
 public enum NativeLibrary {
@@ -38,35 +38,36 @@ public enum NativeLibrary {
     }
 
     /**
-     * The library that a function belongs to.
+     * Returns the library that a function belongs to.
      *
      * @param function the C name of an exported function
+     * @return librdmacm for names that start with {@code rdma_}, otherwise libibverbs
      */
     public static NativeLibrary of(String function) {
         return function.startsWith("rdma_") ? LIBRDMACM : LIBIBVERBS;
     }
 
-    /** The soname or path that the library is opened by. */
+    /** {@return the soname or path by which the library is opened} */
     public String soname() {
         return System.getProperty(property, soname);
     }
 
-    /** The Debian package that the library is in. */
+    /** {@return the name of the Debian package that contains the library} */
     public String debianPackage() {
         return debianPackage;
     }
 
     /**
-     * Looks a symbol up, and opens the library before that if need be.
+     * Looks up a symbol, after opening the library if necessary.
      *
      * @param symbol the C name
-     * @return the address, or empty when the library is older than the symbol
-     * @throws UnsatisfiedLinkError when the library cannot be opened
+     * @return the address; empty if the installed library does not have the symbol
+     * @throws UnsatisfiedLinkError if the library cannot be opened
      */
     public Optional<MemorySegment> find(String symbol) {
         SymbolLookup opened = symbols;
         if (opened == null) {
-            // Two threads may both get here; the second opens the library again, which does no harm.
+            // Two threads may get here at the same time, and both open the library, which does no harm.
             opened = open(symbol);
             symbols = opened;
         }
@@ -86,10 +87,10 @@ public enum NativeLibrary {
     }
 
     /**
-     * The address of an exported function.
+     * Returns the address of an exported function.
      *
      * @param function its C name
-     * @throws UnsatisfiedLinkError when the library cannot be opened or lacks the function
+     * @throws UnsatisfiedLinkError if the library cannot be opened or does not have the function
      */
     static MemorySegment addressOf(String function) {
         NativeLibrary library = of(function);
@@ -99,8 +100,8 @@ public enum NativeLibrary {
     }
 
     /**
-     * The handle of an exported function. When there is no such function, a handle that throws the reason on each
-     * call: a static initialiser that fails would tell it once, and be a NoClassDefFoundError from then on.
+     * Returns the handle of an exported function. If there is no such function, returns a handle that throws the reason
+     * on each call: a failing static initialiser would report it only once, and throw NoClassDefFoundError afterwards.
      */
     static MethodHandle downcall(String function, FunctionDescriptor descriptor) {
         try {
@@ -110,7 +111,7 @@ public enum NativeLibrary {
         }
     }
 
-    /** The handle of a function pointer, whose address is the first argument. */
+    /** Returns the handle of a function pointer, which is passed as the first argument. */
     static MethodHandle downcall(FunctionDescriptor descriptor) {
         try {
             return Linker.nativeLinker().downcallHandle(descriptor);
@@ -120,8 +121,8 @@ public enum NativeLibrary {
     }
 
     /**
-     * The layout of a pointer. Without native access nothing can be read through a pointer, but all layouts are made
-     * of this one and must not fail for that.
+     * Returns the layout of a pointer. Without native access it has no target layout: nothing can be read through such
+     * a pointer, but the layouts of structs with pointers can still be initialised.
      */
     static AddressLayout pointerTo(MemoryLayout target) {
         AddressLayout pointer = (AddressLayout) Linker.nativeLinker().canonicalLayouts().get("void*");

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A machine without an RDMA device: this one, or where it has one, a mount namespace that does not show it. */
 class NoDeviceTest {
     private static final List<String> FOLDERS = List.of("/sys/class/infiniband", "/dev/infiniband");
-    private static final String HINT = " - this machine has no RDMA device: see `rdma link`; a software device is made"
-            + " by `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev INTERFACE`";
+    private static final String HINT = " - this machine has no RDMA device (see `rdma link`); to create a software"
+            + " device, run `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev INTERFACE`";
     private static final String MESSAGE = "rdma_create_event_channel: ENODEV, No such device" + HINT;
 
     @Test

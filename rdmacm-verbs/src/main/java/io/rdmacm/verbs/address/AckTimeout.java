@@ -7,18 +7,18 @@ import java.util.Optional;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How long a queue pair waits for an acknowledgement before it sends a packet again ({@code ibv_qp_attr.timeout} and
- * {@code alt_timeout}, ibv_modify_qp(3); {@code RDMA_OPTION_ID_ACK_TIMEOUT}, rdma_set_option(3)). C has a 5-bit code: 0
- * waits forever, every other code is 4.096 microseconds times two to the power of it. Each timeout is twice as long as
- * the one before it, from 8.192 microseconds (code 1) to 2 hours 26 minutes (code 31). Devices may wait up to four
- * times as long, and some have a lower limit of their own.
+ * How long a queue pair waits for an acknowledgement before it retransmits a packet ({@code ibv_qp_attr.timeout} and
+ * {@code alt_timeout}, ibv_modify_qp(3); {@code RDMA_OPTION_ID_ACK_TIMEOUT}, rdma_set_option(3)). C encodes it in 5
+ * bits: code 0 waits forever, and code <i>n</i> waits 4.096 microseconds × 2<sup><i>n</i></sup>, from 8.192
+ * microseconds (code 1) to 2 hours 26 minutes (code 31). A device may wait up to four times as long, and some devices
+ * enforce a minimum of their own.
  *
- * @param code the code of C. Programs use {@link #atLeast}, {@link #ofCode} or {@link #INFINITE}, which make codes from
- *        0 to 31. Codes up to 255 are possible here because the field of the C struct has 8 bits: what a query returns
- *        is kept as it is.
+ * @param code the code used by C. Programs use {@link #atLeast}, {@link #ofCode} or {@link #INFINITE}, which accept
+ *        codes from 0 to 31. Codes up to 255 are allowed here because the field of the C struct has 8 bits, so that
+ *        whatever a query returns can be represented.
  */
 public record AckTimeout(int code) {
-    /** Waits forever: a lost packet is never sent again (code 0). */
+    /** Waits forever: a lost packet is never retransmitted (code 0). */
     public static final AckTimeout INFINITE = new AckTimeout(0);
 
     private static final int FIRST_CODE = 1;
@@ -27,17 +27,18 @@ public record AckTimeout(int code) {
     /**
      * Checks the code.
      *
-     * @throws IllegalArgumentException when the code does not fit into the 8 bits of the C field
+     * @throws IllegalArgumentException if the code does not fit into the 8 bits of the C field
      */
     public AckTimeout {
         Arguments.requireBits("code of the acknowledgement timeout", code, Byte.SIZE);
     }
 
     /**
-     * Returns the timeout of a code.
+     * Returns the timeout with the given code.
      *
-     * @param code 0 for {@link #INFINITE}, otherwise 1 to 31 for 4.096 microseconds times two to the power of it
-     * @throws IllegalArgumentException when the code is not from 0 to 31
+     * @param code 0 for {@link #INFINITE}, or <i>n</i> from 1 to 31 for 4.096 microseconds × 2<sup><i>n</i></sup>
+     * @return the timeout
+     * @throws IllegalArgumentException if the code is not from 0 to 31
      */
     public static AckTimeout ofCode(int code) {
         Arguments.requireBits("code of the acknowledgement timeout", code, CODE_BITS);
@@ -45,10 +46,11 @@ public record AckTimeout(int code) {
     }
 
     /**
-     * Returns the shortest timeout that is not shorter than a duration: the duration, rounded up to the next code.
+     * Returns the shortest timeout that is at least as long as the given duration.
      *
-     * @param duration above zero, at most 8796.093022208 seconds (code 31)
-     * @throws IllegalArgumentException when the duration is zero, negative, or longer than the longest timeout
+     * @param duration greater than zero and at most 8796.093022208 seconds (code 31)
+     * @return the duration, rounded up to the next code
+     * @throws IllegalArgumentException if the duration is zero, negative, or longer than the longest timeout
      */
     public static AckTimeout atLeast(Duration duration) {
         if (duration.isZero() || duration.isNegative()) {
@@ -65,14 +67,16 @@ public record AckTimeout(int code) {
                 + "; use AckTimeout.INFINITE to wait forever");
     }
 
-    /** Returns whether it waits forever. */
+    /** {@return whether the timeout is infinite (code 0)} */
     public boolean isInfinite() {
         return code == 0;
     }
 
     /**
-     * Returns how long it waits; empty when it waits forever, and for codes above 31, which the specification does not
-     * define.
+     * Returns the length of the timeout.
+     *
+     * @return the duration; empty if the timeout is infinite, and for codes above 31, which the InfiniBand
+     *         specification does not define
      */
     public Optional<Duration> duration() {
         return isInfinite() ? Optional.empty() : new ExponentialDelay(code).duration();

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.address;
 
-import java.lang.foreign.Arena;
 import java.util.OptionalInt;
 
-import io.rdmacm.bindings.ibv_ah_attr;
-
 /**
- * Where a GID is on Ethernet (ibv_resolve_eth_l2_from_gid(3)).
+ * The Ethernet address that a GID resolves to ({@code ibv_resolve_eth_l2_from_gid}).
  *
- * @param mac the 6 bytes of the hardware address, as a big-endian number
- * @param vlan the number of the VLAN, when it is in one
+ * @param mac the 6 bytes of the MAC address as a number, the first byte on the wire being the most significant
+ * @param vlan the VLAN ID; empty if the GID is not in a VLAN
  */
 public record EthernetAddress(long mac, OptionalInt vlan) {
     private static final int BYTES = 6;
 
-    /** As it is usually written: {@code 02:00:00:00:00:01}, with {@code vlan 7} behind it. */
+    /** {@return the usual notation, such as {@code 02:00:00:00:00:01} or {@code 02:00:00:00:00:01 vlan 7}} */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -4,7 +4,7 @@ package io.rdmacm.verbs.address;
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 
-/** The flow label of IPv6 headers, 20 bits, as RoCE version 2 uses it. */
+/** The 20-bit flow label of IPv6 headers, as used by RoCE version 2. */
 public final class FlowLabel {
     /** The largest flow label. */
     public static final int MAX = 0xfffff;
@@ -16,16 +16,17 @@ public final class FlowLabel {
     }
 
     /**
-     * The UDP source port that a flow label stands for, so that switches spread the flows over their paths
-     * ({@code ibv_flow_label_to_udp_sport}).
+     * Returns the UDP source port that RoCE version 2 derives from a flow label, so that switches spread flows over
+     * their paths ({@code ibv_flow_label_to_udp_sport}).
      *
      * @param flowLabel 0 to {@link #MAX}
-     * @return 0xC000 to 0xFFFF
+     * @return the port, from 0xC000 to 0xFFFF
+     * @throws IllegalArgumentException if the flow label does not fit into 20 bits
      */
     @CFunction("ibv_flow_label_to_udp_sport")
     public static int toUdpSourcePort(int flowLabel) {
         if (flowLabel < 0 || flowLabel > MAX) {
-            throw new IllegalArgumentException("a flow label is 0 to " + MAX + ", not " + flowLabel);
+            throw new IllegalArgumentException("the flow label must be from 0 to " + MAX + ", not " + flowLabel);
         }
         return (flowLabel & LOW) ^ (flowLabel >>> LOW_BITS) | Rdma.IB_ROCE_UDP_ENCAP_VALID_PORT_MIN();
     }

@@ -7,23 +7,25 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 
 /**
- * A global identifier of a port ({@code union ibv_gid}): 16 bytes, on RoCE an IPv6 address or an IPv4 address mapped
- * into one.
+ * The global identifier (GID) of a port ({@code union ibv_gid}): 16 bytes. On RoCE version 2 it is an IPv6 address or
+ * an IPv4-mapped one.
  *
- * @param subnetPrefix the first 8 bytes, as a big-endian number
- * @param interfaceId the last 8 bytes, as a big-endian number
+ * @param subnetPrefix the first 8 bytes as a number, the first byte on the wire being the most significant
+ * @param interfaceId the last 8 bytes, likewise
  */
 public record Gid(long subnetPrefix, long interfaceId) {
-    /** How many bytes it has. */
+    /** The length of a GID in bytes. */
     public static final int BYTES = 16;
 
     private static final long IPV4_MAPPED = 0xffffL << 32;
     private static final int GROUPS = 8;
 
     /**
-     * From its bytes.
+     * Returns the GID with the given bytes.
      *
-     * @param bytes 16 of them, in network order
+     * @param bytes 16 bytes in network byte order
+     * @return the GID
+     * @throws IllegalArgumentException if there are not exactly 16 bytes
      */
     public static Gid of(byte[] bytes) {
         if (bytes.length != BYTES) {
@@ -34,9 +36,11 @@ public record Gid(long subnetPrefix, long interfaceId) {
     }
 
     /**
-     * The GID by which RoCE version 2 names an IP address: the address itself, an IPv4 one as {@code ::ffff:a.b.c.d}.
+     * Returns the GID that RoCE version 2 uses for an IP address: an IPv6 address as it is, an IPv4 address as
+     * {@code ::ffff:a.b.c.d}.
      *
-     * @param address of either family
+     * @param address an IPv4 or IPv6 address
+     * @return the GID
      */
     public static Gid ofAddress(InetAddress address) {
         byte[] bytes = address.getAddress();
@@ -46,7 +50,7 @@ public record Gid(long subnetPrefix, long interfaceId) {
         return of(bytes);
     }
 
-    /** The IP address that it is on RoCE; an IPv4 one where it is such a one mapped. */
+    /** {@return the IP address that this GID stands for on RoCE version 2; an IPv4 address if it is IPv4-mapped} */
     public InetAddress toAddress() {
         try {
             return InetAddress.getByAddress(toBytes());
@@ -55,22 +59,22 @@ public record Gid(long subnetPrefix, long interfaceId) {
         }
     }
 
-    /** Its 16 bytes, in network order. */
+    /** {@return a new array of the 16 bytes in network byte order} */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES).putLong(subnetPrefix).putLong(interfaceId).array();
     }
 
-    /** Whether it stands for an IPv4 address ({@code ::ffff:a.b.c.d}). */
+    /** {@return whether this is an IPv4-mapped address ({@code ::ffff:a.b.c.d})} */
     public boolean isIpv4() {
         return subnetPrefix == 0 && interfaceId >>> 32 == IPV4_MAPPED >>> 32;
     }
 
-    /** Whether all bytes are 0: an empty entry of a port's table. */
+    /** {@return whether all bytes are 0, as in an empty entry of a GID table} */
     public boolean isZero() {
         return subnetPrefix == 0 && interfaceId == 0;
     }
 
-    /** As an IPv6 address is written (RFC 5952): {@code fe80::2}, {@code ::ffff:10.0.0.1}. */
+    /** {@return the notation of an IPv6 address (RFC 5952), such as {@code fe80::2} or {@code ::ffff:10.0.0.1}} */
     @Override
     public String toString() {
         if (isIpv4()) {

@@ -3,13 +3,13 @@ package io.rdmacm.verbs.address;
 
 import io.rdmacm.bindings.Rdma;
 
-/** How packets look that are sent from a GID ({@code enum ibv_gid_type}, ibv_query_gid_ex(3)). */
+/** The protocol of packets sent from a GID ({@code enum ibv_gid_type}, ibv_query_gid_ex(3)). */
 public enum GidType {
     /** InfiniBand. */
     IB(Rdma.IBV_GID_TYPE_IB()),
-    /** RoCE version 1: an Ethernet type of its own. */
+    /** RoCE version 1: Ethernet frames with an EtherType of their own. */
     ROCE_V1(Rdma.IBV_GID_TYPE_ROCE_V1()),
-    /** RoCE version 2: UDP. */
+    /** RoCE version 2: UDP over IPv4 or IPv6. */
     ROCE_V2(Rdma.IBV_GID_TYPE_ROCE_V2());
 
     private final int value;
@@ -18,15 +18,17 @@ public enum GidType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
     /**
-     * The type of a C constant.
+     * Returns the type with the given C constant.
      *
-     * @throws IllegalArgumentException when there is none
+     * @param value a value of {@code enum ibv_gid_type}
+     * @return the type
+     * @throws IllegalArgumentException if there is no such type
      */
     public static GidType of(int value) {
         for (GidType type : values()) {

@@ -6,22 +6,22 @@ import java.util.Objects;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How a packet finds its way between subnets, and always on RoCE ({@code struct ibv_global_route},
- * ibv_create_ah(3)): what goes into its global route header.
+ * The contents of the global route header (GRH) of a packet ({@code struct ibv_global_route}, ibv_create_ah(3)). RoCE
+ * always needs it, InfiniBand only between subnets and for multicast.
  *
- * @param destination the GID of the other port
- * @param flowLabel 20 bits
- * @param sourceGidIndex the index, in the table of this port, of the GID that it is sent from: 0 to 255
- * @param hopLimit how many routers it may pass: 0 to 255
- * @param trafficClass 0 to 255; on RoCE version 2 the upper 6 bits are the DSCP
+ * @param destination the GID of the remote port
+ * @param flowLabel the flow label, 20 bits
+ * @param sourceGidIndex the index of the source GID in the GID table of the local port: 0 to 255
+ * @param hopLimit the number of routers that the packet may pass: 0 to 255
+ * @param trafficClass the traffic class, 0 to 255; on RoCE version 2 the upper 6 bits are the DSCP
  */
 public record GlobalRoute(Gid destination, int flowLabel, int sourceGidIndex, int hopLimit, int trafficClass) {
     private static final int FLOW_LABEL_BITS = 20;
 
     /**
-     * Checks the numbers.
+     * Checks the ranges.
      *
-     * @throws IllegalArgumentException when one does not fit into its field
+     * @throws IllegalArgumentException if a number does not fit into its field
      */
     public GlobalRoute {
         Objects.requireNonNull(destination, "destination");

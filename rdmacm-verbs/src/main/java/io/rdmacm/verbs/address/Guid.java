@@ -4,17 +4,17 @@ package io.rdmacm.verbs.address;
 import java.util.HexFormat;
 
 /**
- * The globally unique number of a device, a port or a system image ({@code __be64} in C).
+ * The globally unique identifier (GUID) of a device, a port or a system image ({@code __be64} in C).
  *
- * @param value as a number: its highest byte is the first one that travels
+ * @param value the 8 bytes as a number, the first byte on the wire being the most significant
  */
 public record Guid(long value) {
-    /** Whether all bytes are 0: there is none. */
+    /** {@return whether all bytes are 0, which means that there is no GUID} */
     public boolean isZero() {
         return value == 0;
     }
 
-    /** As the rdma tools write it: {@code 5054:00ff:fe12:3456}. */
+    /** {@return the notation of the rdma tools, such as {@code 5054:00ff:fe12:3456}} */
     @Override
     public String toString() {
         String digits = HexFormat.of().toHexDigits(value);

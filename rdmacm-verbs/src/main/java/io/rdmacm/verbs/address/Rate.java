@@ -12,16 +12,16 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
- * The rate of a link or of an address handle ({@code enum ibv_rate}, ibv_rate_to_mbps(3)). Not an enum: each code has
- * its one object, also those that are newer than this library, so that {@code ==} compares rates and none gets lost
- * between a query and the next use.
+ * The rate of a link or of an address handle ({@code enum ibv_rate}, ibv_rate_to_mbps(3)). Not an enum, so that codes
+ * newer than this library survive the way from a query to the next use. There is exactly one object per code, so rates
+ * can be compared with {@code ==}.
  */
 public final class Rate {
     private static final int CODES = 1 << Byte.SIZE;
     private static final Rate[] BY_CODE = new Rate[CODES];
     private static final List<Rate> KNOWN = new ArrayList<>();
 
-    /** As fast as the port. */
+    /** The full rate of the port. */
     public static final Rate RATE_MAX = known(Rdma.IBV_RATE_MAX(), "RATE_MAX");
     /** 2.5 Gbit/s. */
     public static final Rate RATE_2_5_GBPS = known(Rdma.IBV_RATE_2_5_GBPS(), "RATE_2_5_GBPS");
@@ -98,21 +98,22 @@ public final class Rate {
         return rate;
     }
 
-    /** Returns the rates that this library has a name for, in the order in which they are declared. */
+    /** {@return the rates that this library has names for, in the order of their declaration} */
     public static List<Rate> known() {
         return Collections.unmodifiableList(KNOWN);
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
     /**
-     * Returns the rate of a C constant. One that this library has no name for keeps its code.
+     * Returns the rate with the given C constant. A constant that this library has no name for is kept as it is.
      *
-     * @param value 0 to 255: the C structs have 8 bits for it
-     * @throws IllegalArgumentException when the constant does not fit into 8 bits
+     * @param value a value of {@code enum ibv_rate}, 0 to 255: the fields of the C structs have 8 bits
+     * @return the rate
+     * @throws IllegalArgumentException if the constant does not fit into 8 bits
      */
     public static Rate of(int value) {
         Arguments.requireBits("code of the rate", value, Byte.SIZE);
@@ -120,9 +121,10 @@ public final class Rate {
     }
 
     /**
-     * How many times 2.5 Gbit/s it is ({@code ibv_rate_to_mult}).
+     * Returns this rate as a multiple of 2.5 Gbit/s ({@code ibv_rate_to_mult}).
      *
-     * @return -1 for {@link #RATE_MAX} and for rates that are no such multiple
+     * @return the multiplier; -1 for {@link #RATE_MAX} and for rates that are not such a multiple
+     * @throws RdmaException if libibverbs is missing or too old (NativeLibraryException)
      */
     @CFunction("ibv_rate_to_mult")
     public int toMultiplier() throws RdmaException {
@@ -130,9 +132,11 @@ public final class Rate {
     }
 
     /**
-     * The rate that is a multiple of 2.5 Gbit/s ({@code mult_to_ibv_rate}).
+     * Returns the rate that is the given multiple of 2.5 Gbit/s ({@code mult_to_ibv_rate}).
      *
-     * @return {@link #RATE_MAX} when there is none
+     * @param multiplier the multiple, such as 4 for 10 Gbit/s
+     * @return the rate; {@link #RATE_MAX} if there is no such rate
+     * @throws RdmaException if libibverbs is missing or too old (NativeLibraryException)
      */
     @CFunction("mult_to_ibv_rate")
     public static Rate ofMultiplier(int multiplier) throws RdmaException {
@@ -140,9 +144,10 @@ public final class Rate {
     }
 
     /**
-     * Its Mbit/s ({@code ibv_rate_to_mbps}).
+     * Returns this rate in Mbit/s ({@code ibv_rate_to_mbps}).
      *
-     * @return -1 for {@link #RATE_MAX}
+     * @return the rate in Mbit/s; -1 for {@link #RATE_MAX} and for rates that libibverbs does not know
+     * @throws RdmaException if libibverbs is missing or too old (NativeLibraryException)
      */
     @CFunction("ibv_rate_to_mbps")
     public int toMegabits() throws RdmaException {
@@ -150,9 +155,11 @@ public final class Rate {
     }
 
     /**
-     * The rate of so many Mbit/s ({@code mbps_to_ibv_rate}).
+     * Returns the rate with the given number of Mbit/s ({@code mbps_to_ibv_rate}).
      *
-     * @return {@link #RATE_MAX} when there is none
+     * @param megabits the rate in Mbit/s, such as 10000
+     * @return the rate; {@link #RATE_MAX} if there is no such rate
+     * @throws RdmaException if libibverbs is missing or too old (NativeLibraryException)
      */
     @CFunction("mbps_to_ibv_rate")
     public static Rate ofMegabits(int megabits) throws RdmaException {

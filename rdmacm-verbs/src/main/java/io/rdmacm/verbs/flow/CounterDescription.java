@@ -3,7 +3,7 @@ package io.rdmacm.verbs.flow;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What is counted ({@code enum ibv_counter_description}, ibv_attach_counters_point_flow(3)). */
+/** What a counter counts ({@code enum ibv_counter_description}, ibv_attach_counters_point_flow(3)). */
 public enum CounterDescription {
     /** Packets. */
     PACKETS(Rdma.IBV_COUNTER_PACKETS()),
@@ -16,7 +16,7 @@ public enum CounterDescription {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

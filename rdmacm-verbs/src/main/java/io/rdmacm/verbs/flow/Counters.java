@@ -20,7 +20,10 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
-/** Counters that a device keeps ({@code struct ibv_counters}, ibv_create_counters(3)). */
+/**
+ * Counters of a device ({@code struct ibv_counters}, ibv_create_counters(3)): an array of values that flows add to. The
+ * values start at 0 and never decrease.
+ */
 public final class Counters extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int MOST = 0xffff / Long.BYTES;
@@ -36,7 +39,10 @@ public final class Counters extends NativeObject {
      * Creates counters ({@code ibv_create_counters}).
      *
      * @param context the device that counts
-     * @throws RdmaUnsupportedException if the device has no counters
+     * @return the new counters
+     * @throws RdmaUnsupportedException if the device has no counters (EOPNOTSUPP)
+     * @throws RdmaException if there is not enough memory (ENOMEM)
+     * @throws IllegalStateException if the context is closed
      */
     @CFunction("ibv_create_counters")
     public static Counters create(VerbsContext context) throws RdmaException {
@@ -50,20 +56,22 @@ public final class Counters extends NativeObject {
         }
     }
 
-    /** The device that they belong to. */
+    /** {@return the context of the device that counts} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
     /**
-     * Lets a value count what belongs to the flows that will name these counters, until they do
-     * ({@code ibv_attach_counters_point_flow} without a flow).
+     * Defines what a value counts, for the flows that are created with these counters
+     * ({@code ibv_attach_counters_point_flow} without a flow). Only possible while no flow uses them.
      *
-     * @param description what is counted
-     * @param index of the value, from 0 on; what is attached to the same one adds up
-     * @throws RdmaUnsupportedException when the device cannot count that
-     * @throws RdmaException EBUSY when a flow names them already; EINVAL, ENOMEM
+     * @param description what to count
+     * @param index the index of the value, starting at 0; several definitions for the same index add up
+     * @throws IllegalArgumentException if the index is negative
+     * @throws RdmaUnsupportedException if the device cannot count that (EOPNOTSUPP)
+     * @throws RdmaException if a flow uses the counters already (EBUSY), the index is too large (EINVAL), or there is
+     *         not enough memory (ENOMEM)
      */
     @CFunction("ibv_attach_counters_point_flow")
     public void attachPointFlow(CounterDescription description, int index) throws RdmaException {
@@ -76,14 +84,15 @@ public final class Counters extends NativeObject {
     }
 
     /**
-     * Lets a value count what belongs to a flow ({@code ibv_attach_counters_point_flow}), which keeps these counters
-     * open from here on.
+     * Makes a value count the packets of an existing flow ({@code ibv_attach_counters_point_flow}). From then on these
+     * counters cannot be closed before the flow.
      *
-     * @param description what is counted
-     * @param index of the value, from 0 on; what is attached to the same one adds up
-     * @param flow of the same context
-     * @throws RdmaUnsupportedException when the device cannot count that
-     * @throws RdmaException EINVAL, ENOMEM
+     * @param description what to count
+     * @param index the index of the value, starting at 0; several definitions for the same index add up
+     * @param flow a flow of the same context
+     * @throws IllegalArgumentException if the index is negative, or the flow belongs to another context
+     * @throws RdmaUnsupportedException if the device cannot count that, or not for an existing flow (EOPNOTSUPP)
+     * @throws RdmaException if the index is too large (EINVAL), or there is not enough memory (ENOMEM)
      */
     @CFunction("ibv_attach_counters_point_flow")
     public void attachPointFlow(CounterDescription description, int index, Flow flow) throws RdmaException {
@@ -118,7 +127,7 @@ public final class Counters extends NativeObject {
 
     private void attach(CounterDescription description, int index, long flow) throws RdmaException {
         if (index < 0) {
-            throw new IllegalArgumentException("the values are counted from 0, not " + index);
+            throw new IllegalArgumentException("the index of a counter cannot be negative: " + index);
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment struct = ibv_counter_attach_attr.allocate(arena);
@@ -130,11 +139,14 @@ public final class Counters extends NativeObject {
     }
 
     /**
-     * The values now ({@code ibv_read_counters}).
+     * Reads the current values ({@code ibv_read_counters}).
      *
-     * @param count how many, from the first on; 1 to 8191, for the kernel gives no more than 64 KiB at once
-     * @param cached whether a value that the driver has is good enough
-     * @throws RdmaException EINVAL when there are not so many
+     * @param count the number of values to read, starting with the first; 1 to 8191, since the kernel returns less than
+     *        64 KiB at once
+     * @param cached whether values cached by the driver are good enough; otherwise the device is read
+     * @return a new array of the values
+     * @throws IllegalArgumentException if the number is not from 1 to 8191
+     * @throws RdmaException if there are fewer values (EINVAL)
      */
     @CFunction("ibv_read_counters")
     public long[] read(int count, boolean cached) throws RdmaException {

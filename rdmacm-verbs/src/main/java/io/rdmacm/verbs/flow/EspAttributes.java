@@ -9,24 +9,23 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What a flow action does with packets, in IPsec ESP ({@code struct ibv_flow_action_esp_attr},
- * ibv_create_flow_action(3)). Immutable. A new flow action needs parameters and key material; a change may have any of
- * them.
+ * The attributes of a flow action for IPsec ESP ({@code struct ibv_flow_action_esp_attr}, ibv_flow_action_esp(3)).
+ * Immutable. To create a flow action, parameters and key material are required; to modify one, any subset will do.
  *
- * @param parameters how it encrypts or decrypts
+ * @param parameters how packets are encrypted or decrypted
  * @param keyMaterial the key
- * @param replayWindow the sequence numbers in the bitmap that guards against replay, with {@link EspFlag#FULL_OFFLOAD}
- *        only; 0 for no guard
- * @param encapsulation the headers around the packets, outermost first, with {@link EspFlag#FULL_OFFLOAD} only; of each
- *        match the values count, not the masks
- * @param extendedSequence the extended sequence number (RFC 4303) to begin with, its upper 32 bits
+ * @param replayWindow the size of the anti-replay window, in sequence numbers, or 0 for no replay protection; only with
+ *        {@link EspFlag#FULL_OFFLOAD}
+ * @param encapsulation the headers around the packets, outermost first; only with {@link EspFlag#FULL_OFFLOAD}. Of each
+ *        match the values are used, and the masks ignored.
+ * @param extendedSequence the upper 32 bits of the initial extended sequence number (ESN, RFC 4303)
  */
 public record EspAttributes(Optional<EspParameters> parameters, Optional<EspKeyMaterial> keyMaterial,
         OptionalInt replayWindow, List<FlowMatch> encapsulation, OptionalInt extendedSequence) {
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException when the replay window is negative
+     * @throws IllegalArgumentException if the replay window is negative
      */
     public EspAttributes {
         Objects.requireNonNull(parameters, "parameters");
@@ -39,20 +38,21 @@ public record EspAttributes(Optional<EspParameters> parameters, Optional<EspKeyM
     }
 
     /**
-     * As C has it: a {@code struct ibv_flow_action_esp_attr} and what it points to.
+     * Returns the attributes in the form used by C.
      *
-     * @param arena where it is allocated
+     * @param arena the arena to allocate from
+     * @return a new {@code struct ibv_flow_action_esp_attr}, and the structs that it points to
      */
     public MemorySegment toNative(Arena arena) {
         return EspStructs.write(this, arena);
     }
 
-    /** Begins with nothing. */
+    /** {@return a builder with no attributes set} */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Makes {@link EspAttributes}. */
+    /** Builds {@link EspAttributes}. Not thread-safe. */
     public static final class Builder {
         private Optional<EspParameters> parameters = Optional.empty();
         private Optional<EspKeyMaterial> keyMaterial = Optional.empty();
@@ -63,40 +63,66 @@ public record EspAttributes(Optional<EspParameters> parameters, Optional<EspKeyM
         private Builder() {
         }
 
-        /** How it encrypts or decrypts. */
+        /**
+         * Sets how packets are encrypted or decrypted.
+         *
+         * @param value the parameters
+         * @return this builder
+         */
         public Builder parameters(EspParameters value) {
             parameters = Optional.of(value);
             return this;
         }
 
-        /** The key. */
+        /**
+         * Sets the key.
+         *
+         * @param value the key material
+         * @return this builder
+         */
         public Builder keyMaterial(EspKeyMaterial value) {
             keyMaterial = Optional.of(value);
             return this;
         }
 
-        /** The sequence numbers in the bitmap that guards against replay; 0 for no guard. */
+        /**
+         * Sets the size of the anti-replay window, for {@link EspFlag#FULL_OFFLOAD}.
+         *
+         * @param size the number of sequence numbers; 0 for no replay protection
+         * @return this builder
+         */
         public Builder replayWindow(int size) {
             replayWindow = OptionalInt.of(size);
             return this;
         }
 
-        /** The headers around the packets, outermost first, by the values of the matches. */
+        /**
+         * Sets the headers around the packets, for {@link EspFlag#FULL_OFFLOAD}.
+         *
+         * @param headers the headers, outermost first; the values are used, and the masks ignored
+         * @return this builder
+         */
         public Builder encapsulation(FlowMatch... headers) {
             encapsulation = List.of(headers);
             return this;
         }
 
-        /** The extended sequence number to begin with, its upper 32 bits. */
+        /**
+         * Sets the initial extended sequence number (ESN).
+         *
+         * @param value its upper 32 bits
+         * @return this builder
+         */
         public Builder extendedSequence(int value) {
             extendedSequence = OptionalInt.of(value);
             return this;
         }
 
         /**
-         * The attributes.
+         * Builds the attributes.
          *
-         * @throws IllegalArgumentException when the replay window is negative
+         * @return the attributes
+         * @throws IllegalArgumentException if the replay window is negative
          */
         public EspAttributes build() {
             return new EspAttributes(parameters, keyMaterial, replayWindow, encapsulation, extendedSequence);

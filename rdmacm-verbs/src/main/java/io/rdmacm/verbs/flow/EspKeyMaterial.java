@@ -4,21 +4,21 @@ package io.rdmacm.verbs.flow;
 import java.util.Arrays;
 
 /**
- * The key of a flow action, for AES in Galois/counter mode (RFC 4106;
- * {@code struct ibv_flow_action_esp_keymat_aes_gcm}, ibv_create_flow_action(3)). Immutable. Its text does not tell the
- * key.
+ * The key of a flow action, for AES-GCM (RFC 4106; {@code struct ibv_flow_action_esp_keymat_aes_gcm},
+ * ibv_flow_action_esp(3)). Immutable. {@link #toString()} does not reveal the key.
  *
- * @param initializationVector the first one, those after it are counted up; used with {@link EspFlag#FULL_OFFLOAD} and
- *        {@link EspFlag#ENCRYPT} only; in the byte order of the machine, as the member of the C struct is
- * @param salt 4 bytes, in the byte order of the machine, as the member of the C struct is
- * @param checkLength the bytes of the integrity check value: 8, 12 or 16
- * @param key 16, 24 or 32 bytes, in the order of memory
+ * @param initializationVector the initial value of the initialization vector, which is incremented with each packet;
+ *        only used with {@link EspFlag#FULL_OFFLOAD} and {@link EspFlag#ENCRYPT}; stored in the byte order of the
+ *        machine
+ * @param salt the 4 bytes of salt, stored in the byte order of the machine
+ * @param checkLength the length of the integrity check value (ICV) in bytes: 8, 12 or 16
+ * @param key the AES key: 16, 24 or 32 bytes
  */
 public record EspKeyMaterial(long initializationVector, int salt, int checkLength, byte[] key) {
     /**
      * Checks the lengths, and copies the key.
      *
-     * @throws IllegalArgumentException when a length is not one of RFC 4106
+     * @throws IllegalArgumentException if a length is not allowed by RFC 4106
      */
     public EspKeyMaterial {
         if (checkLength != 8 && checkLength != 12 && checkLength != 16) {
@@ -30,7 +30,7 @@ public record EspKeyMaterial(long initializationVector, int salt, int checkLengt
         key = key.clone();
     }
 
-    /** A copy of the key. */
+    /** {@return a copy of the key} */
     @Override
     public byte[] key() {
         return key.clone();

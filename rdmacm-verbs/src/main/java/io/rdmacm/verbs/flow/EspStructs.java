@@ -14,12 +14,12 @@ import io.rdmacm.bindings.ib_uverbs_flow_action_esp_replay_bmp;
 import io.rdmacm.bindings.ibv_flow_action_esp_attr;
 import io.rdmacm.verbs.internal.ffi.Flags;
 
-/** Flow actions of IPsec ESP as C has them: a struct with pointers to what is given. */
+/** Encodes the attributes of IPsec ESP flow actions: a struct with pointers to the optional parts. */
 final class EspStructs {
     private EspStructs() {
     }
 
-    /** A new {@code struct ibv_flow_action_esp_attr}. */
+    /** Returns a new {@code struct ibv_flow_action_esp_attr}. */
     static MemorySegment write(EspAttributes attributes, Arena arena) {
         MemorySegment struct = ibv_flow_action_esp_attr.allocate(arena);
         attributes.parameters().ifPresent(
@@ -64,7 +64,7 @@ final class EspStructs {
         return struct;
     }
 
-    /** Without a window there is nothing to point to, but libibverbs passes the protocol only with a pointer. */
+    /** A window of 0 needs no bitmap, but libibverbs passes the protocol on only if there is a pointer. */
     private static void writeReplay(int size, MemorySegment struct, Arena arena) {
         MemorySegment bitmap = ib_uverbs_flow_action_esp_replay_bmp.allocate(arena);
         ib_uverbs_flow_action_esp_replay_bmp.size(bitmap, size);
@@ -74,7 +74,7 @@ final class EspStructs {
         ibv_flow_action_esp_attr.replay_ptr(struct, bitmap);
     }
 
-    /** A list linked from the outermost header on. */
+    /** Returns a linked list that starts with the outermost header. */
     private static MemorySegment write(List<FlowMatch> headers, Arena arena) {
         MemorySegment next = MemorySegment.NULL;
         for (FlowMatch header : headers.reversed()) {

@@ -22,8 +22,9 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * A rule by which a device steers packets to a queue pair ({@code struct ibv_flow}, ibv_create_flow(3)), until
- * {@link #close()}. The queue pair, and the flow actions and counters that the rule names, cannot close before it.
+ * A rule by which a device steers packets to a queue pair ({@code struct ibv_flow}, ibv_create_flow(3)), in effect
+ * until {@link #close()}. The queue pair, and the flow actions and counters that the rule refers to, cannot be closed
+ * before it.
  */
 public final class Flow extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
@@ -43,14 +44,17 @@ public final class Flow extends NativeObject {
     }
 
     /**
-     * Steers packets to a queue pair until the result is closed ({@code ibv_create_flow}).
+     * Steers packets to a queue pair until the flow is closed ({@code ibv_create_flow}).
      *
-     * @param queuePair of type UD or RAW_PACKET
-     * @param attributes which packets, and what else is done with them
-     * @throws IllegalArgumentException if the queue pair is of another type, or the rule names an object of another
+     * @param queuePair a queue pair of type UD or RAW_PACKET
+     * @param attributes which packets are steered, and what else the device does with them
+     * @return the new flow
+     * @throws IllegalArgumentException if the queue pair is of another type, or the rule refers to an object of another
      *         context
-     * @throws RdmaUnsupportedException if the device cannot steer flows, or not such ones
-     * @throws RdmaException EINVAL if the rule is not possible; EPERM without the privilege; ENOMEM, ENXIO
+     * @throws RdmaUnsupportedException if the device does not support flow steering, or not such a rule (EOPNOTSUPP)
+     * @throws RdmaException if the rule is not valid (EINVAL), a privilege is missing (EPERM), there is not enough
+     *         memory (ENOMEM), or device-managed flow steering is not enabled (ENXIO)
+     * @throws IllegalStateException if the queue pair, or an object that the rule refers to, is closed
      */
     @CFunction("ibv_create_flow")
     public static Flow create(QueuePair queuePair, FlowAttributes attributes) throws RdmaException {
@@ -88,19 +92,19 @@ public final class Flow extends NativeObject {
         return VERBS.lifeOf(object);
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context of the queue pair} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
-    /** The queue pair that receives the packets. */
+    /** {@return the queue pair that receives the packets} */
     public QueuePair queuePair() {
         life().ensureOpen();
         return queuePair;
     }
 
-    /** The rule. */
+    /** {@return the rule} */
     public FlowAttributes attributes() {
         life().ensureOpen();
         return attributes;

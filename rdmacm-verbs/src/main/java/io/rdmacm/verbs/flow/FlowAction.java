@@ -16,8 +16,8 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * What a device does with the packets of flows beside steering them ({@code struct ibv_flow_action},
- * ibv_create_flow_action(3)): it encrypts or decrypts them (IPsec ESP). It cannot close while a {@link Flow} names it.
+ * An action that a device applies to the packets of flows ({@code struct ibv_flow_action}, ibv_flow_action_esp(3)):
+ * encryption or decryption with IPsec ESP. It cannot be closed while a {@link Flow} refers to it.
  */
 public final class FlowAction extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
@@ -32,10 +32,13 @@ public final class FlowAction extends NativeObject {
     /**
      * Creates a flow action that encrypts or decrypts packets ({@code ibv_create_flow_action_esp}).
      *
-     * @param context the device that runs it
-     * @param attributes with parameters and key material at least
-     * @throws IllegalArgumentException if one of these is missing
-     * @throws RdmaUnsupportedException if the device has no flow actions, or not such ones
+     * @param context the device that applies it
+     * @param attributes the attributes; parameters and key material are required
+     * @return the new flow action
+     * @throws IllegalArgumentException if parameters or key material are missing
+     * @throws RdmaUnsupportedException if the device does not support flow actions, or not such attributes (EOPNOTSUPP)
+     * @throws RdmaException if the attributes are not valid (EINVAL), or there is not enough memory (ENOMEM)
+     * @throws IllegalStateException if the context is closed
      */
     @CFunction("ibv_create_flow_action_esp")
     public static FlowAction createEsp(VerbsContext context, EspAttributes attributes) throws RdmaException {
@@ -53,18 +56,19 @@ public final class FlowAction extends NativeObject {
         }
     }
 
-    /** The device that it belongs to. */
+    /** {@return the context of the device that applies this action} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
     }
 
     /**
-     * Changes what it does with packets from some moment on, in all flows that name it
-     * ({@code ibv_modify_flow_action_esp}).
+     * Modifies this action in all flows that refer to it at once ({@code ibv_modify_flow_action_esp}). There is no
+     * telling which packet is the first that is treated in the new way.
      *
-     * @param attributes what is not in them stays as it is
-     * @throws RdmaException EINVAL; then nothing was changed
+     * @param attributes the attributes to change; those that are not set stay as they are
+     * @throws RdmaUnsupportedException if the device cannot modify flow actions (EOPNOTSUPP)
+     * @throws RdmaException if the attributes are not valid (EINVAL); then nothing has changed
      */
     @CFunction("ibv_modify_flow_action_esp")
     public void modifyEsp(EspAttributes attributes) throws RdmaException {

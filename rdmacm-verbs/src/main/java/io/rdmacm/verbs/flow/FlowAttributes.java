@@ -16,12 +16,12 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 /**
  * A flow rule: which packets a queue pair receives ({@code struct ibv_flow_attr}, ibv_create_flow(3)). Immutable.
  *
- * @param type which packets it is for
- * @param flags how it works
- * @param priority 0 for the highest, 16 bits; rules are tried in this order
- * @param port of the device, from 1 on, 8 bits
- * @param specifications what packets must look like, and what else is done with them; in the order of the headers where
- *        there are labels of MPLS
+ * @param type the type of the rule
+ * @param flags the options of the rule
+ * @param priority the priority, 16 bits; 0 is the highest, and rules with a higher priority are tried first
+ * @param port the number of the port, starting at 1; 8 bits
+ * @param specifications what packets must look like, and what else the device does with them; in any order, except that
+ *        with MPLS they must be in the order of the headers in the packet
  */
 public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, int port,
         List<FlowSpecification> specifications) {
@@ -30,8 +30,8 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException when a number does not fit into its field, there are more than 255
-     *         specifications, or DONT_TRAP is given for a type that has it not
+     * @throws IllegalArgumentException if a number does not fit into its field, there are more than 255 specifications,
+     *         or DONT_TRAP is set for a type other than NORMAL
      */
     public FlowAttributes {
         Objects.requireNonNull(type, "type");
@@ -44,7 +44,7 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
         Arguments.requireBits("priority", priority, Short.SIZE);
         Arguments.requireBits("port", port, Byte.SIZE);
         if (port == 0) {
-            throw new IllegalArgumentException("ports are counted from 1, not 0");
+            throw new IllegalArgumentException("ports are numbered from 1, not 0");
         }
         specifications = List.copyOf(specifications);
         if (specifications.size() > MOST_SPECIFICATIONS) {
@@ -54,20 +54,21 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
     }
 
     /**
-     * As C has it: a {@code struct ibv_flow_attr} with its specifications behind it.
+     * Returns the rule in the form used by C.
      *
-     * @param arena where it is allocated
+     * @param arena the arena to allocate from
+     * @return a new {@code struct ibv_flow_attr}, followed by its specifications
      */
     public MemorySegment toNative(Arena arena) {
         return FlowStructs.write(this, arena);
     }
 
-    /** Begins with a rule of type NORMAL for port 1, with the highest priority and no specifications. */
+    /** {@return a builder that starts with type NORMAL, port 1, the highest priority and no specifications} */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Makes {@link FlowAttributes}. */
+    /** Builds {@link FlowAttributes}. Not thread-safe. */
     public static final class Builder {
         private FlowType type = FlowType.NORMAL;
         private final Set<FlowFlag> flags = EnumSet.noneOf(FlowFlag.class);
@@ -78,64 +79,110 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
         private Builder() {
         }
 
-        /** Which packets it is for. */
+        /**
+         * Sets the type of the rule.
+         *
+         * @param value the type
+         * @return this builder
+         */
         public Builder type(FlowType value) {
             type = value;
             return this;
         }
 
-        /** How it works; these, beside those given before. */
+        /**
+         * Adds options.
+         *
+         * @param values the options, in addition to earlier ones
+         * @return this builder
+         */
         public Builder flags(FlowFlag... values) {
             flags.addAll(Arrays.asList(values));
             return this;
         }
 
-        /** When it is tried: 0 is first. */
+        /**
+         * Sets the priority.
+         *
+         * @param value 16 bits; 0 is the highest priority
+         * @return this builder
+         */
         public Builder priority(int value) {
             priority = value;
             return this;
         }
 
-        /** The port, from 1 on. */
+        /**
+         * Sets the port.
+         *
+         * @param number the number of the port, starting at 1
+         * @return this builder
+         */
         public Builder port(int number) {
             port = number;
             return this;
         }
 
-        /** What packets must look like; after what was given before. */
+        /**
+         * Adds headers that packets must have.
+         *
+         * @param headers the headers, appended to the specifications
+         * @return this builder
+         */
         public Builder match(FlowMatch... headers) {
             specifications.addAll(Arrays.asList(headers));
             return this;
         }
 
-        /** Marks the completions of the packets with a number. */
+        /**
+         * Adds an action that tags the completions of the packets with a number.
+         *
+         * @param id the tag, see {@link FlowSpecification.Tag}
+         * @return this builder
+         */
         public Builder tag(int id) {
             specifications.add(new FlowSpecification.Tag(id));
             return this;
         }
 
-        /** Drops the packets. */
+        /**
+         * Adds an action that drops the packets.
+         *
+         * @return this builder
+         */
         public Builder drop() {
             specifications.add(new FlowSpecification.Drop());
             return this;
         }
 
-        /** Does with the packets what a flow action says. */
+        /**
+         * Adds a flow action to apply to the packets.
+         *
+         * @param action a flow action of the same context as the queue pair
+         * @return this builder
+         */
         public Builder action(FlowAction action) {
             specifications.add(new FlowSpecification.Handle(action));
             return this;
         }
 
-        /** Counts the packets. */
+        /**
+         * Adds an action that counts the packets.
+         *
+         * @param counters counters of the same context as the queue pair, see {@link FlowSpecification.Count}
+         * @return this builder
+         */
         public Builder count(Counters counters) {
             specifications.add(new FlowSpecification.Count(counters));
             return this;
         }
 
         /**
-         * The rule.
+         * Builds the rule.
          *
-         * @throws IllegalArgumentException when a value is not possible
+         * @return the rule
+         * @throws IllegalArgumentException if a number does not fit into its field, there are more than 255
+         *         specifications, or DONT_TRAP is set for a type other than NORMAL
          */
         public FlowAttributes build() {
             return new FlowAttributes(type, flags, priority, port, specifications);

@@ -16,7 +16,7 @@ import io.rdmacm.bindings.ibv_flow_mpls_filter;
 import io.rdmacm.bindings.ibv_flow_tcp_udp_filter;
 import io.rdmacm.bindings.ibv_flow_tunnel_filter;
 
-/** A member of one of the filters of flow rules: all are numbers in the byte order of the network. */
+/** A member of one of the filter structs of flow rules. All members are numbers in network byte order. */
 enum FlowField {
     ETH_DST_MAC("dst_mac", ibv_flow_eth_filter.dst_mac$offset(), ibv_flow_eth_filter.dst_mac$layout().byteSize()),
     ETH_SRC_MAC("src_mac", ibv_flow_eth_filter.src_mac$offset(), ibv_flow_eth_filter.src_mac$layout().byteSize()),
@@ -62,17 +62,17 @@ enum FlowField {
         this.most = BigInteger.ONE.shiftLeft(bits).subtract(BigInteger.ONE);
     }
 
-    /** The name in C. */
+    /** Returns the name of the member in C. */
     String member() {
         return member;
     }
 
-    /** All bits, which is the largest value too. */
+    /** Returns the largest value, in which all bits are set. */
     BigInteger most() {
         return most;
     }
 
-    /** Refuses what does not fit. */
+    /** Returns the value if it fits; throws IllegalArgumentException otherwise. */
     BigInteger check(BigInteger value, String part) {
         if (value.signum() < 0 || value.compareTo(most) > 0) {
             throw new IllegalArgumentException("the " + part + " of " + member + " must be from 0 to " + hex(most)
@@ -81,15 +81,15 @@ enum FlowField {
         return value;
     }
 
-    /** Writes it into a filter. */
+    /** Writes a value into a filter. */
     void write(BigInteger value, byte[] filter) {
         byte[] number = value.toByteArray();
-        // a leading zero keeps the sign of large numbers
+        // toByteArray puts a zero byte in front of numbers whose top bit is set.
         int length = Math.min(number.length, bytes);
         System.arraycopy(number, number.length - length, filter, offset + bytes - length, length);
     }
 
-    /** As it is usually written. */
+    /** Returns the usual notation of a value. */
     String text(BigInteger value) {
         if (!member.endsWith("_ip")) {
             return hex(value);
@@ -99,7 +99,7 @@ enum FlowField {
         try {
             return InetAddress.getByAddress(Arrays.copyOfRange(address, offset, address.length)).getHostAddress();
         } catch (UnknownHostException e) {
-            throw new AssertionError("4 and 16 bytes are addresses", e);
+            throw new AssertionError("4 or 16 bytes are always an address", e);
         }
     }
 

@@ -11,12 +11,12 @@ import java.util.StringJoiner;
 /**
  * The members of a header that are matched. Immutable.
  *
- * @param type which header
- * @param inner whether it is that of the packet inside a tunnel
- * @param members those that are matched
+ * @param type the type of the header
+ * @param inner whether it is a header of the packet inside a tunnel
+ * @param members the matched members
  */
 record FlowFields(FlowSpecificationType type, boolean inner, Map<FlowField, Bits> members) {
-    /** What a member must be, in the bits of the mask. */
+    /** The value that a member must have, in those bits that are set in the mask. */
     record Bits(BigInteger value, BigInteger mask) {
     }
 
@@ -55,14 +55,14 @@ record FlowFields(FlowSpecificationType type, boolean inner, Map<FlowField, Bits
         return new FlowFields(type, inner, Collections.unmodifiableMap(more));
     }
 
-    /** The filter with the values. */
+    /** Returns a filter struct with the values. */
     byte[] values(int length) {
         byte[] filter = new byte[length];
         members.forEach((field, bits) -> field.write(bits.value(), filter));
         return filter;
     }
 
-    /** The filter with the masks. */
+    /** Returns a filter struct with the masks. */
     byte[] masks(int length) {
         byte[] filter = new byte[length];
         members.forEach((field, bits) -> field.write(bits.mask(), filter));

@@ -3,11 +3,11 @@ package io.rdmacm.verbs.flow;
 
 import io.rdmacm.bindings.Rdma;
 
-/** How a flow rule works ({@code enum ibv_flow_flags}, ibv_create_flow(3)). */
+/** Options of a flow rule ({@code enum ibv_flow_flags}, ibv_create_flow(3)). */
 public enum FlowFlag {
-    /** The packets may match rules of a lower priority too; for rules of type {@link FlowType#NORMAL} only. */
+    /** Matching packets go on to rules of lower priority; only for rules of type {@link FlowType#NORMAL}. */
     DONT_TRAP(Rdma.IBV_FLOW_ATTR_FLAGS_DONT_TRAP()),
-    /** It is for packets that are sent; of the queue pair only the device counts. */
+    /** The rule matches packets that are sent; the queue pair only serves to select the device. */
     EGRESS(Rdma.IBV_FLOW_ATTR_FLAGS_EGRESS());
 
     private final int bit;
@@ -16,7 +16,7 @@ public enum FlowFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }

@@ -2,9 +2,10 @@
 package io.rdmacm.verbs.flow;
 
 /**
- * What a header of a packet must have for the packet to be of a flow (ibv_create_flow(3)): of each member that is
- * given, all bits or those of a mask. Members that are not given may be anything. Numbers are in the byte order of the
- * machine; they are written in that of the network. Immutable: each method gives a new match.
+ * A header that packets must have to match a flow (ibv_create_flow(3)). Of each field that is set, all bits must be
+ * equal, or those in a mask; fields that are not set match any value. Many devices support only masks that are all ones
+ * or all zeros. Numbers are passed in the byte order of the machine; this class converts them to network byte order.
+ * Immutable: each method returns a new match.
  */
 public abstract sealed class FlowMatch implements FlowSpecification permits EthernetMatch, Ipv4Match,
         Ipv4ExtendedMatch, Ipv6Match, TcpUdpMatch, EspMatch, TunnelMatch, GreMatch, MplsMatch {
@@ -14,52 +15,52 @@ public abstract sealed class FlowMatch implements FlowSpecification permits Ethe
         this.fields = fields;
     }
 
-    /** Any packet with an Ethernet header. */
+    /** {@return a match for any packet with an Ethernet header} */
     public static EthernetMatch ethernet() {
         return new EthernetMatch(FlowFields.of(FlowSpecificationType.ETH));
     }
 
-    /** Any IPv4 packet; its addresses can be matched. */
+    /** {@return a match for any IPv4 packet, of which the addresses can be restricted} */
     public static Ipv4Match ipv4() {
         return new Ipv4Match(FlowFields.of(FlowSpecificationType.IPV4));
     }
 
-    /** Any IPv4 packet; all of its header can be matched. */
+    /** {@return a match for any IPv4 packet, of which the addresses and other fields can be restricted} */
     public static Ipv4ExtendedMatch ipv4Extended() {
         return new Ipv4ExtendedMatch(FlowFields.of(FlowSpecificationType.IPV4_EXT));
     }
 
-    /** Any IPv6 packet. */
+    /** {@return a match for any IPv6 packet} */
     public static Ipv6Match ipv6() {
         return new Ipv6Match(FlowFields.of(FlowSpecificationType.IPV6));
     }
 
-    /** Any TCP packet. */
+    /** {@return a match for any TCP packet} */
     public static TcpUdpMatch tcp() {
         return new TcpUdpMatch(FlowFields.of(FlowSpecificationType.TCP));
     }
 
-    /** Any UDP packet. */
+    /** {@return a match for any UDP packet} */
     public static TcpUdpMatch udp() {
         return new TcpUdpMatch(FlowFields.of(FlowSpecificationType.UDP));
     }
 
-    /** Any encrypted packet (IPsec ESP). */
+    /** {@return a match for any encrypted packet (IPsec ESP)} */
     public static EspMatch esp() {
         return new EspMatch(FlowFields.of(FlowSpecificationType.ESP));
     }
 
-    /** Any packet in a VXLAN tunnel. */
+    /** {@return a match for any packet in a VXLAN tunnel} */
     public static TunnelMatch vxlan() {
         return new TunnelMatch(FlowFields.of(FlowSpecificationType.VXLAN_TUNNEL));
     }
 
-    /** Any packet in a GRE tunnel. */
+    /** {@return a match for any packet in a GRE tunnel} */
     public static GreMatch gre() {
         return new GreMatch(FlowFields.of(FlowSpecificationType.GRE));
     }
 
-    /** Any packet with an MPLS label. */
+    /** {@return a match for any packet with an MPLS label} */
     public static MplsMatch mpls() {
         return new MplsMatch(FlowFields.of(FlowSpecificationType.MPLS));
     }
@@ -68,10 +69,10 @@ public abstract sealed class FlowMatch implements FlowSpecification permits Ethe
         return fields;
     }
 
-    /** The same for the packet inside a tunnel ({@code IBV_FLOW_SPEC_INNER}). */
+    /** {@return the same match, but for the packet inside a tunnel ({@code IBV_FLOW_SPEC_INNER})} */
     public abstract FlowMatch inner();
 
-    /** Whether it is for the packet inside a tunnel. */
+    /** {@return whether this match is for the packet inside a tunnel} */
     public final boolean isInner() {
         return fields.inner();
     }
@@ -91,7 +92,7 @@ public abstract sealed class FlowMatch implements FlowSpecification permits Ethe
         return fields.hashCode();
     }
 
-    /** The header and its members by their C names, with masks that are not all ones behind a slash. */
+    /** {@return the type and the fields by their C names; masks that are not all ones follow a slash} */
     @Override
     public final String toString() {
         return fields.toString();

@@ -6,19 +6,19 @@ import java.util.Objects;
 import io.rdmacm.verbs.CompletionCursor;
 
 /**
- * A part of a flow rule ({@code struct ibv_flow_spec}, ibv_create_flow(3)): what packets must look like
- * ({@link FlowMatch}), or what else is done with them.
+ * A part of a flow rule ({@code struct ibv_flow_spec}, ibv_create_flow(3)): either a header that packets must have
+ * ({@link FlowMatch}), or an action that the device applies to matching packets.
  */
 public sealed interface FlowSpecification permits FlowMatch, FlowSpecification.Tag, FlowSpecification.Drop,
         FlowSpecification.Handle, FlowSpecification.Count {
-    /** What it is about. */
+    /** {@return the type of this specification} */
     FlowSpecificationType type();
 
     /**
-     * Marks the completions of the packets ({@code struct ibv_flow_spec_action_tag}), for
+     * Tags the completions of the packets ({@code struct ibv_flow_spec_action_tag}), to be read by
      * {@link CompletionCursor#flowTag()}.
      *
-     * @param id the mark; drivers take 24 bits of it or less
+     * @param id the tag; drivers support at most 24 bits
      */
     record Tag(int id) implements FlowSpecification {
         @Override
@@ -36,12 +36,12 @@ public sealed interface FlowSpecification permits FlowMatch, FlowSpecification.T
     }
 
     /**
-     * Does with the packets what a flow action says ({@code struct ibv_flow_spec_action_handle}).
+     * Applies a flow action to the packets ({@code struct ibv_flow_spec_action_handle}).
      *
-     * @param action of the context of the queue pair; it cannot close while the flow is open
+     * @param action a flow action of the same context as the queue pair; it cannot be closed while the flow is open
      */
     record Handle(FlowAction action) implements FlowSpecification {
-        /** Refuses null. */
+        /** Checks for null. */
         public Handle {
             Objects.requireNonNull(action, "action");
         }
@@ -55,11 +55,12 @@ public sealed interface FlowSpecification permits FlowMatch, FlowSpecification.T
     /**
      * Counts the packets ({@code struct ibv_flow_spec_counter_action}).
      *
-     * @param counters of the context of the queue pair, told before what to count
-     *        ({@link Counters#attachPointFlow(CounterDescription, int)}); they cannot close while the flow is open
+     * @param counters counters of the same context as the queue pair, for which
+     *        {@link Counters#attachPointFlow(CounterDescription, int)} has defined what to count; they cannot be closed
+     *        while the flow is open
      */
     record Count(Counters counters) implements FlowSpecification {
-        /** Refuses null. */
+        /** Checks for null. */
         public Count {
             Objects.requireNonNull(counters, "counters");
         }

@@ -3,7 +3,7 @@ package io.rdmacm.verbs.flow;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a part of a flow rule is about ({@code enum ibv_flow_spec_type}, ibv_create_flow(3)). */
+/** The type of a part of a flow rule ({@code enum ibv_flow_spec_type}, ibv_create_flow(3)). */
 public enum FlowSpecificationType {
     /** Matches the Ethernet header. */
     ETH(Rdma.IBV_FLOW_SPEC_ETH()),
@@ -11,7 +11,7 @@ public enum FlowSpecificationType {
     IPV4(Rdma.IBV_FLOW_SPEC_IPV4()),
     /** Matches the IPv6 header. */
     IPV6(Rdma.IBV_FLOW_SPEC_IPV6()),
-    /** Matches the IPv4 header. */
+    /** Matches the addresses and other fields of the IPv4 header. */
     IPV4_EXT(Rdma.IBV_FLOW_SPEC_IPV4_EXT()),
     /** Matches the header of encrypted packets (IPsec ESP). */
     ESP(Rdma.IBV_FLOW_SPEC_ESP()),
@@ -25,11 +25,11 @@ public enum FlowSpecificationType {
     GRE(Rdma.IBV_FLOW_SPEC_GRE()),
     /** Matches an MPLS label. */
     MPLS(Rdma.IBV_FLOW_SPEC_MPLS()),
-    /** Tags the packets. */
+    /** Tags the completions of the packets. */
     ACTION_TAG(Rdma.IBV_FLOW_SPEC_ACTION_TAG()),
     /** Drops the packets. */
     ACTION_DROP(Rdma.IBV_FLOW_SPEC_ACTION_DROP()),
-    /** Does with the packets what a flow action says. */
+    /** Applies a flow action to the packets. */
     ACTION_HANDLE(Rdma.IBV_FLOW_SPEC_ACTION_HANDLE()),
     /** Counts the packets. */
     ACTION_COUNT(Rdma.IBV_FLOW_SPEC_ACTION_COUNT());
@@ -40,7 +40,7 @@ public enum FlowSpecificationType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

@@ -32,29 +32,29 @@ import io.rdmacm.bindings.ibv_flow_tunnel_filter;
 import io.rdmacm.verbs.internal.ffi.Flags;
 
 /**
- * Flow rules as C has them: a {@code struct ibv_flow_attr} and right behind it the structs of the specifications, of
- * different sizes. So members with more than four bytes need not be aligned.
+ * Encodes flow rules: a {@code struct ibv_flow_attr}, immediately followed by the structs of the specifications. Their
+ * sizes differ, so members of more than four bytes may be unaligned.
  */
 final class FlowStructs {
     private FlowStructs() {
     }
 
-    /** Where things are in the struct of a match. */
+    /** The size of the struct of a match, the offsets of value and mask in it, and the size of either. */
     private record Shape(long size, long value, long mask, long filter) {
     }
 
-    /** How many bytes the filter of a header has. */
+    /** Returns the size of the filter struct of a header in bytes. */
     static int filterSize(FlowMatch match) {
         return (int) shapeOf(match.type()).filter();
     }
 
-    /** The type of a specification as C has it, with the flag for the packet inside a tunnel. */
+    /** Returns the C constant for the type of a specification, with the flag for the packet inside a tunnel. */
     static int typeOf(FlowSpecification specification) {
         int type = specification.type().value();
         return specification instanceof FlowMatch match && match.isInner() ? type | Rdma.IBV_FLOW_SPEC_INNER() : type;
     }
 
-    /** The rule in one block. */
+    /** Returns the rule in one block. */
     static MemorySegment write(FlowAttributes attributes, Arena arena) {
         long size = ibv_flow_attr.sizeof();
         for (FlowSpecification specification : attributes.specifications()) {
@@ -77,7 +77,7 @@ final class FlowStructs {
     }
 
     private static void write(FlowSpecification specification, MemorySegment struct) {
-        // type and size are where they are in all of them
+        // Type and size are at the same offsets in all of these structs.
         struct.set(ValueLayout.JAVA_INT, ibv_flow_spec_action_drop.type$offset(), typeOf(specification));
         struct.set(ValueLayout.JAVA_SHORT, ibv_flow_spec_action_drop.size$offset(), (short) struct.byteSize());
         switch (specification) {
@@ -94,7 +94,7 @@ final class FlowStructs {
             case FlowSpecification.Count count -> struct.set(ValueLayout.JAVA_LONG_UNALIGNED,
                     ibv_flow_spec_counter_action.counters$offset(), count.counters().handle().address());
             case FlowSpecification.Drop _ -> {
-                // nothing else in it
+                // has no other members
             }
         }
     }

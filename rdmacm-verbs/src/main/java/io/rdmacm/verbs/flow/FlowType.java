@@ -3,15 +3,15 @@ package io.rdmacm.verbs.flow;
 
 import io.rdmacm.bindings.Rdma;
 
-/** Which packets a flow rule is for ({@code enum ibv_flow_attr_type}, ibv_create_flow(3)). */
+/** The type of a flow rule: which packets it is for ({@code enum ibv_flow_attr_type}, ibv_create_flow(3)). */
 public enum FlowType {
-    /** Those that match its specifications. */
+    /** The packets that match its specifications. */
     NORMAL(Rdma.IBV_FLOW_ATTR_NORMAL()),
-    /** All Ethernet packets that no other rule is for. */
+    /** All Ethernet packets that no other rule steers to a queue pair. */
     ALL_DEFAULT(Rdma.IBV_FLOW_ATTR_ALL_DEFAULT()),
-    /** All Ethernet multicast packets that no other rule is for. */
+    /** All Ethernet multicast packets that no other rule steers to a queue pair. */
     MC_DEFAULT(Rdma.IBV_FLOW_ATTR_MC_DEFAULT()),
-    /** All packets of the port, also those that another rule is for. */
+    /** All packets of the port, including those that another rule steers to a queue pair. */
     SNIFFER(Rdma.IBV_FLOW_ATTR_SNIFFER());
 
     private final int value;
@@ -20,7 +20,7 @@ public enum FlowType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

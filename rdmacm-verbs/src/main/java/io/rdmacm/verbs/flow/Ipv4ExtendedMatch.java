@@ -4,70 +4,144 @@ package io.rdmacm.verbs.flow;
 import java.net.Inet4Address;
 
 /**
- * The IPv4 header that packets of a flow have ({@code struct ibv_flow_spec_ipv4_ext}). Made by {@link FlowMatch}.
- * Immutable.
+ * Matches the IPv4 header of packets ({@code struct ibv_flow_spec_ipv4_ext}, ibv_create_flow(3)). Created by
+ * {@link FlowMatch}. Immutable.
  */
 public final class Ipv4ExtendedMatch extends FlowMatch {
     Ipv4ExtendedMatch(FlowFields fields) {
         super(fields);
     }
 
-    /** The source's address. */
+    /**
+     * Matches the source address.
+     *
+     * @param address the address
+     * @return a new match
+     */
     public Ipv4ExtendedMatch source(Inet4Address address) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_SRC_IP, address));
     }
 
-    /** Those bits of {@link #source(Inet4Address)} that are set in a mask. */
+    /**
+     * Matches those bits of the source address that are set in a mask.
+     *
+     * @param address the address
+     * @param mask the bits to compare
+     * @return a new match
+     */
     public Ipv4ExtendedMatch source(Inet4Address address, Inet4Address mask) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_SRC_IP, address, mask));
     }
 
-    /** The destination's address. */
+    /**
+     * Matches the destination address.
+     *
+     * @param address the address
+     * @return a new match
+     */
     public Ipv4ExtendedMatch destination(Inet4Address address) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_DST_IP, address));
     }
 
-    /** Those bits of {@link #destination(Inet4Address)} that are set in a mask. */
+    /**
+     * Matches those bits of the destination address that are set in a mask.
+     *
+     * @param address the address
+     * @param mask the bits to compare
+     * @return a new match
+     */
     public Ipv4ExtendedMatch destination(Inet4Address address, Inet4Address mask) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_DST_IP, address, mask));
     }
 
-    /** The protocol inside, 8 bits: 6 for TCP, 17 for UDP. */
+    /**
+     * Matches the protocol number.
+     *
+     * @param number the protocol number, 8 bits: 6 for TCP, 17 for UDP
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch protocol(int number) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_PROTO, number));
     }
 
-    /** Those bits of {@link #protocol(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the protocol number that are set in a mask.
+     *
+     * @param number the protocol number, 8 bits: 6 for TCP, 17 for UDP
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch protocol(int number, int mask) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_PROTO, number, mask));
     }
 
-    /** The type of service, 8 bits. */
+    /**
+     * Matches the type of service (TOS).
+     *
+     * @param service the type of service, 8 bits
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch typeOfService(int service) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_TOS, service));
     }
 
-    /** Those bits of {@link #typeOfService(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the type of service (TOS) that are set in a mask.
+     *
+     * @param service the type of service, 8 bits
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch typeOfService(int service, int mask) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_TOS, service, mask));
     }
 
-    /** How many hops it may still take, 8 bits. */
+    /**
+     * Matches the time to live (TTL).
+     *
+     * @param hops the time to live, 8 bits
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch timeToLive(int hops) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_TTL, hops));
     }
 
-    /** Those bits of {@link #timeToLive(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the time to live (TTL) that are set in a mask.
+     *
+     * @param hops the time to live, 8 bits
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch timeToLive(int hops, int mask) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_TTL, hops, mask));
     }
 
-    /** What is said of fragments, 8 bits. */
+    /**
+     * Matches the fragmentation flags.
+     *
+     * @param bits the flags, 8 bits
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch flags(int bits) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_FLAGS, bits));
     }
 
-    /** Those bits of {@link #flags(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the fragmentation flags that are set in a mask.
+     *
+     * @param bits the flags, 8 bits
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 8 bits
+     */
     public Ipv4ExtendedMatch flags(int bits, int mask) {
         return new Ipv4ExtendedMatch(fields().with(FlowField.IPV4_EXT_FLAGS, bits, mask));
     }

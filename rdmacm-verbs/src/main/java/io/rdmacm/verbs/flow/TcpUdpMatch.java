@@ -2,30 +2,56 @@
 package io.rdmacm.verbs.flow;
 
 /**
- * The ports that TCP or UDP packets of a flow have ({@code struct ibv_flow_spec_tcp_udp}). Made by {@link FlowMatch}.
- * Immutable.
+ * Matches the ports of the TCP or UDP header of packets ({@code struct ibv_flow_spec_tcp_udp}, ibv_create_flow(3)).
+ * Created by {@link FlowMatch}. Immutable.
  */
 public final class TcpUdpMatch extends FlowMatch {
     TcpUdpMatch(FlowFields fields) {
         super(fields);
     }
 
-    /** The destination's port, 16 bits. */
+    /**
+     * Matches the destination port.
+     *
+     * @param port the port, 16 bits
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 16 bits
+     */
     public TcpUdpMatch destinationPort(int port) {
         return new TcpUdpMatch(fields().with(FlowField.TCP_UDP_DST_PORT, port));
     }
 
-    /** Those bits of {@link #destinationPort(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the destination port that are set in a mask.
+     *
+     * @param port the port, 16 bits
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 16 bits
+     */
     public TcpUdpMatch destinationPort(int port, int mask) {
         return new TcpUdpMatch(fields().with(FlowField.TCP_UDP_DST_PORT, port, mask));
     }
 
-    /** The source's port, 16 bits. */
+    /**
+     * Matches the source port.
+     *
+     * @param port the port, 16 bits
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 16 bits
+     */
     public TcpUdpMatch sourcePort(int port) {
         return new TcpUdpMatch(fields().with(FlowField.TCP_UDP_SRC_PORT, port));
     }
 
-    /** Those bits of {@link #sourcePort(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the source port that are set in a mask.
+     *
+     * @param port the port, 16 bits
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 16 bits
+     */
     public TcpUdpMatch sourcePort(int port, int mask) {
         return new TcpUdpMatch(fields().with(FlowField.TCP_UDP_SRC_PORT, port, mask));
     }

@@ -2,20 +2,33 @@
 package io.rdmacm.verbs.flow;
 
 /**
- * The VXLAN header that packets of a flow have ({@code struct ibv_flow_spec_tunnel}). Made by {@link FlowMatch}.
- * Immutable.
+ * Matches the VXLAN header of packets ({@code struct ibv_flow_spec_tunnel}, ibv_create_flow(3)). Created by
+ * {@link FlowMatch}. Immutable.
  */
 public final class TunnelMatch extends FlowMatch {
     TunnelMatch(FlowFields fields) {
         super(fields);
     }
 
-    /** The number of the virtual network, 24 bits. */
+    /**
+     * Matches the VXLAN network identifier (VNI).
+     *
+     * @param id the identifier, 24 bits
+     * @return a new match
+     * @throws IllegalArgumentException if the value does not fit into 24 bits
+     */
     public TunnelMatch tunnelId(int id) {
         return new TunnelMatch(fields().with(FlowField.TUNNEL_ID, id));
     }
 
-    /** Those bits of {@link #tunnelId(int)} that are set in a mask. */
+    /**
+     * Matches those bits of the VXLAN network identifier (VNI) that are set in a mask.
+     *
+     * @param id the identifier, 24 bits
+     * @param mask the bits to compare
+     * @return a new match
+     * @throws IllegalArgumentException if the value or the mask does not fit into 24 bits
+     */
     public TunnelMatch tunnelId(int id, int mask) {
         return new TunnelMatch(fields().with(FlowField.TUNNEL_ID, id, mask));
     }

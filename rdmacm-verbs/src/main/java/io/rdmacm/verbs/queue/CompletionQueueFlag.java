@@ -3,13 +3,13 @@ package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
 
-/** How an extended completion queue behaves ({@code enum ibv_create_cq_attr_flags}, ibv_create_cq_ex(3)). */
+/** Options of an extended completion queue ({@code enum ibv_create_cq_attr_flags}, ibv_create_cq_ex(3)). */
 public enum CompletionQueueFlag {
     /**
-     * The driver takes no lock of its own. Nothing becomes unsafe by that: this library lets one thread in at a time.
+     * The driver does no locking of its own. The queue stays thread-safe: this library admits one thread at a time.
      */
     SINGLE_THREADED(Rdma.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()),
-    /** An overrun is no error: new completions take the place of old ones. */
+    /** An overrun is not an error: new completions overwrite old ones. */
     IGNORE_OVERRUN(Rdma.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN());
 
     private final int bit;
@@ -18,7 +18,7 @@ public enum CompletionQueueFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }

@@ -2,11 +2,11 @@
 package io.rdmacm.verbs.queue;
 
 /**
- * Options of enhanced connection establishment ({@code struct ibv_ece}, ibv_query_ece(3)): two devices of one vendor
- * agree on features of theirs while they connect.
+ * Options of enhanced connection establishment, ECE ({@code struct ibv_ece}, ibv_query_ece(3)): two devices of the same
+ * vendor use them to agree on vendor-specific features while they connect.
  *
- * @param vendorId the vendor of the device; an unsigned number, 0 for none
- * @param options bits whose meaning is the vendor's
+ * @param vendorId the vendor of the device, an unsigned 32-bit number; 0 for none
+ * @param options 32 bits whose meaning is defined by the vendor
  */
 public record Ece(int vendorId, int options) {
     @Override

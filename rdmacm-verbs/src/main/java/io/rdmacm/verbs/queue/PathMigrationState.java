@@ -3,13 +3,13 @@ package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
 
-/** How a connected queue pair goes over to its alternate path ({@code enum ibv_mig_state}, ibv_modify_qp(3)). */
+/** The path migration state of a connected queue pair ({@code enum ibv_mig_state}, ibv_modify_qp(3)). */
 public enum PathMigrationState {
-    /** It uses the alternate path, or has none. */
+    /** The queue pair has migrated to its alternate path, or has none. */
     MIGRATED(Rdma.IBV_MIG_MIGRATED()),
-    /** The alternate path is being armed: both sides must have done so. */
+    /** A new alternate path is set; it becomes {@link #ARMED} when both sides have set one. */
     REARM(Rdma.IBV_MIG_REARM()),
-    /** Ready to go over when the path fails. */
+    /** The queue pair migrates to the alternate path as soon as the primary path fails. */
     ARMED(Rdma.IBV_MIG_ARMED());
 
     private final int value;
@@ -18,12 +18,18 @@ public enum PathMigrationState {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
-    /** The state of a C constant; {@code MIGRATED} for an unknown one, which is where there is no alternate path. */
+    /**
+     * Returns the state with the given C constant.
+     *
+     * @param value a value of {@code enum ibv_mig_state}
+     * @return the state; {@link #MIGRATED} for an unknown constant, which some drivers report if there is no alternate
+     *         path
+     */
     public static PathMigrationState of(int value) {
         for (PathMigrationState state : values()) {
             if (state.value == value) {

@@ -6,51 +6,51 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What can be changed of a queue pair ({@code enum ibv_qp_attr_mask}, ibv_modify_qp(3)). */
+/** An attribute of a queue pair ({@code enum ibv_qp_attr_mask}, ibv_modify_qp(3)). */
 public enum QueuePairAttribute {
-    /** The state that it goes to. */
+    /** The state to move to. */
     STATE(Rdma.IBV_QP_STATE()),
-    /** The state that it is assumed to be in. */
+    /** The state that the queue pair is assumed to be in. */
     CUR_STATE(Rdma.IBV_QP_CUR_STATE()),
-    /** Whether an async event tells that the send queue is drained. */
+    /** Whether an async event is raised when the send queue is drained. */
     EN_SQD_ASYNC_NOTIFY(Rdma.IBV_QP_EN_SQD_ASYNC_NOTIFY()),
-    /** What peers may do. */
+    /** The remote operations that are allowed. */
     ACCESS_FLAGS(Rdma.IBV_QP_ACCESS_FLAGS()),
-    /** The index of the partition key. */
+    /** The index of the partition key in the table of the port. */
     PKEY_INDEX(Rdma.IBV_QP_PKEY_INDEX()),
-    /** The port. */
+    /** The local port. */
     PORT(Rdma.IBV_QP_PORT()),
-    /** The queue key of datagrams. */
+    /** The queue key (Q_Key) of datagrams. */
     QKEY(Rdma.IBV_QP_QKEY()),
-    /** The way to the peer. */
+    /** The address vector of the peer. */
     AV(Rdma.IBV_QP_AV()),
-    /** The largest packet of the path. */
+    /** The path MTU. */
     PATH_MTU(Rdma.IBV_QP_PATH_MTU()),
-    /** How long an acknowledgement is waited for. */
+    /** How long to wait for an acknowledgement. */
     TIMEOUT(Rdma.IBV_QP_TIMEOUT()),
-    /** How often a packet is sent again. */
+    /** The number of retransmissions before the connection is considered broken. */
     RETRY_CNT(Rdma.IBV_QP_RETRY_CNT()),
-    /** How often it is sent again to a peer without a receive. */
+    /** The number of retransmissions to a peer that has no receive posted. */
     RNR_RETRY(Rdma.IBV_QP_RNR_RETRY()),
-    /** The first packet number to receive. */
+    /** The initial packet sequence number (PSN) of the receive queue. */
     RQ_PSN(Rdma.IBV_QP_RQ_PSN()),
-    /** How many reads and atomics this side has under way. */
+    /** The number of RDMA reads and atomics that may be outstanding as the initiator. */
     MAX_QP_RD_ATOMIC(Rdma.IBV_QP_MAX_QP_RD_ATOMIC()),
     /** The alternate path. */
     ALT_PATH(Rdma.IBV_QP_ALT_PATH()),
-    /** How long a peer waits when there is no receive. */
+    /** How long the peer has to wait if no receive is posted. */
     MIN_RNR_TIMER(Rdma.IBV_QP_MIN_RNR_TIMER()),
-    /** The first packet number to send. */
+    /** The initial packet sequence number (PSN) of the send queue. */
     SQ_PSN(Rdma.IBV_QP_SQ_PSN()),
-    /** How many reads and atomics of the peer are taken. */
+    /** The number of RDMA reads and atomics that may be outstanding as the target. */
     MAX_DEST_RD_ATOMIC(Rdma.IBV_QP_MAX_DEST_RD_ATOMIC()),
-    /** How it goes over to the alternate path. */
+    /** The path migration state. */
     PATH_MIG_STATE(Rdma.IBV_QP_PATH_MIG_STATE()),
-    /** The sizes. */
+    /** The capacities of the queues. */
     CAP(Rdma.IBV_QP_CAP()),
     /** The number of the peer's queue pair. */
     DEST_QPN(Rdma.IBV_QP_DEST_QPN()),
-    /** The rate of packets in kbit/s. */
+    /** The rate limit in kbit/s. */
     RATE_LIMIT(Rdma.IBV_QP_RATE_LIMIT());
 
     private final int bit;
@@ -59,12 +59,17 @@ public enum QueuePairAttribute {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
-    /** The attributes of a mask; bits that have none are left out. */
+    /**
+     * Returns the attributes in a mask.
+     *
+     * @param mask bits of {@code enum ibv_qp_attr_mask}; bits that this library has no name for are ignored
+     * @return a new set
+     */
     public static Set<QueuePairAttribute> of(int mask) {
         Set<QueuePairAttribute> attributes = EnumSet.noneOf(QueuePairAttribute.class);
         for (QueuePairAttribute attribute : values()) {

@@ -2,19 +2,21 @@
 package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.QueuePairInitAttributes;
 
-/** How a queue pair is made ({@code enum ibv_qp_create_flags}, ibv_create_qp_ex(3)). */
+/** Options for the creation of a queue pair ({@code enum ibv_qp_create_flags}, ibv_create_qp_ex(3)). */
 public enum QueuePairCreateFlag {
-    /** Multicast that it sends does not come back to it. */
+    /** Multicast packets that the queue pair sends are not looped back to it. */
     BLOCK_SELF_MCAST_LB(Rdma.IBV_QP_CREATE_BLOCK_SELF_MCAST_LB()),
-    /** The checksum of received Ethernet frames is written to memory too. */
+    /** The frame check sequence (FCS) of received Ethernet frames is written to memory as well. */
     SCATTER_FCS(Rdma.IBV_QP_CREATE_SCATTER_FCS()),
-    /** VLAN headers of received frames are taken out and reported by the completion. */
+    /** VLAN tags are stripped from received frames and reported in the completion. */
     CVLAN_STRIPPING(Rdma.IBV_QP_CREATE_CVLAN_STRIPPING()),
-    /** It sends in the name of another queue pair; comes with {@link QueuePairInitAttributes#sourceQueuePair()}. */
+    /**
+     * Packets carry the number of another queue pair as their source; requires
+     * {@link io.rdmacm.verbs.QueuePairInitAttributes#sourceQueuePair() QueuePairInitAttributes.sourceQueuePair}.
+     */
     SOURCE_QPN(Rdma.IBV_QP_CREATE_SOURCE_QPN()),
-    /** Writes over PCI are padded to a cache line. */
+    /** Incoming PCI writes are padded to a full cache line. */
     PCI_WRITE_END_PADDING(Rdma.IBV_QP_CREATE_PCI_WRITE_END_PADDING());
 
     private final int bit;
@@ -23,7 +25,7 @@ public enum QueuePairCreateFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }

@@ -5,21 +5,21 @@ import io.rdmacm.bindings.Rdma;
 
 /** The state of a queue pair ({@code enum ibv_qp_state}, ibv_modify_qp(3)). */
 public enum QueuePairState {
-    /** Newly made; nothing can be posted. */
+    /** Newly created or reset; nothing can be posted. */
     RESET(Rdma.IBV_QPS_RESET()),
-    /** Receives can be posted. */
+    /** Initialised: receives can be posted, but nothing is received yet. */
     INIT(Rdma.IBV_QPS_INIT()),
-    /** Ready to receive. */
+    /** Ready to receive: messages are received, sends cannot be posted yet. */
     RTR(Rdma.IBV_QPS_RTR()),
-    /** Ready to send. */
+    /** Ready to send: fully operational. */
     RTS(Rdma.IBV_QPS_RTS()),
-    /** The send queue is being drained. */
+    /** Send queue drained or draining: receives go on, posted sends are not started. */
     SQD(Rdma.IBV_QPS_SQD()),
-    /** The send queue met an error. */
+    /** Send queue error, for unreliable transports: receives go on, sends are flushed with errors. */
     SQE(Rdma.IBV_QPS_SQE()),
-    /** All work is flushed with errors. */
+    /** All posted work requests complete with WR_FLUSH_ERR. */
     ERROR(Rdma.IBV_QPS_ERR()),
-    /** The driver did not say. */
+    /** The state is not known. */
     UNKNOWN(Rdma.IBV_QPS_UNKNOWN());
 
     private final int value;
@@ -28,12 +28,17 @@ public enum QueuePairState {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
-    /** The state of a C constant. */
+    /**
+     * Returns the state with the given C constant.
+     *
+     * @param value a value of {@code enum ibv_qp_state}
+     * @return the state; {@link #UNKNOWN} for an unknown constant
+     */
     public static QueuePairState of(int value) {
         for (QueuePairState state : values()) {
             if (state.value == value) {

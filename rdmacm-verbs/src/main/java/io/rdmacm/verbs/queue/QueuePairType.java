@@ -13,11 +13,11 @@ public enum QueuePairType {
     UD(Rdma.IBV_QPT_UD()),
     /** Raw Ethernet packets. */
     RAW_PACKET(Rdma.IBV_QPT_RAW_PACKET()),
-    /** The sending side of an extended reliable connection. */
+    /** The initiator of an extended reliable connection. */
     XRC_SEND(Rdma.IBV_QPT_XRC_SEND()),
-    /** The receiving side of an extended reliable connection. */
+    /** The target of an extended reliable connection. */
     XRC_RECV(Rdma.IBV_QPT_XRC_RECV()),
-    /** A type of the device's driver. */
+    /** A driver-specific type. */
     DRIVER(Rdma.IBV_QPT_DRIVER());
 
     private final int value;
@@ -26,15 +26,17 @@ public enum QueuePairType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
     /**
-     * The type of a C constant.
+     * Returns the type with the given C constant.
      *
-     * @throws IllegalArgumentException when there is none
+     * @param value a value of {@code enum ibv_qp_type}
+     * @return the type
+     * @throws IllegalArgumentException if there is no such type
      */
     public static QueuePairType of(int value) {
         for (QueuePairType type : values()) {

@@ -4,17 +4,17 @@ package io.rdmacm.verbs.queue;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How fast a queue pair may send ({@code struct ibv_qp_rate_limit_attr}, ibv_modify_qp_rate_limit(3)).
+ * The packet pacing of a queue pair ({@code struct ibv_qp_rate_limit_attr}, ibv_modify_qp_rate_limit(3)).
  *
- * @param kilobitsPerSecond 0 for no limit
- * @param maxBurstBytes how much it may send at once; 0 for the device's own
- * @param typicalPacketBytes the usual size of its packets, 16 bits; 0 when it is not known
+ * @param kilobitsPerSecond the rate limit in kbit/s; 0 for no limit
+ * @param maxBurstBytes the maximum burst size in bytes; 0 for the default of the device
+ * @param typicalPacketBytes the typical packet size in bytes, 16 bits; 0 if it is not known
  */
 public record RateLimit(int kilobitsPerSecond, int maxBurstBytes, int typicalPacketBytes) {
     /**
-     * Checks the numbers.
+     * Checks the ranges.
      *
-     * @throws IllegalArgumentException when one is negative or does not fit into its field
+     * @throws IllegalArgumentException if a number is negative or does not fit into its field
      */
     public RateLimit {
         if (kilobitsPerSecond < 0 || maxBurstBytes < 0) {

@@ -7,35 +7,37 @@ import java.util.Optional;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 
 /**
- * How long a peer has to wait before it sends again when its message found no receive posted here: the minimum RNR NAK
- * timer ({@code ibv_qp_attr.min_rnr_timer}, ibv_modify_qp(3); RNR is "receiver not ready"). C has a 5-bit code for one
- * of 32 times: codes 1 to 31 stand for 0.01 to 491.52 milliseconds, each one and a third to two times the one before
- * it, and code 0 for the longest, 655.36 milliseconds.
+ * The minimum RNR NAK timer ({@code ibv_qp_attr.min_rnr_timer}, ibv_modify_qp(3)): how long a peer has to wait before
+ * it retransmits a message for which no receive was posted ("receiver not ready"). C uses a 5-bit code for one of 32
+ * times: codes 1 to 31 stand for 0.01 to 491.52 milliseconds, in steps of a factor between 4/3 and 2, and code 0 stands
+ * for the longest, 655.36 milliseconds.
  *
- * @param code the code of C. Programs use {@link #atLeast} or {@link #ofCode}, which make codes from 0 to 31. Codes up
- *        to 255 are possible here because the field of the C struct has 8 bits: what a query returns is kept as it is.
+ * @param code the code used by C. Programs use {@link #atLeast} or {@link #ofCode}, which accept codes from 0 to 31.
+ *        Codes up to 255 are allowed here because the field of the C struct has 8 bits, so that whatever a query
+ *        returns can be represented.
  */
 public record RnrTimer(int code) {
     private static final int CODE_BITS = 5;
     private static final int UNIT_MICROS = 10;
-    // The InfiniBand specification, section 9.7.5.2.8; by code, in hundredths of a millisecond.
+    // By code, in hundredths of a millisecond; from the InfiniBand specification, section 9.7.5.2.8.
     private static final int[] TIMES = {65_536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
         768, 1_024, 1_536, 2_048, 3_072, 4_096, 6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 49_152};
 
     /**
      * Checks the code.
      *
-     * @throws IllegalArgumentException when the code does not fit into the 8 bits of the C field
+     * @throws IllegalArgumentException if the code does not fit into the 8 bits of the C field
      */
     public RnrTimer {
         Arguments.requireBits("code of the RNR timer", code, Byte.SIZE);
     }
 
     /**
-     * Returns the timer of a code.
+     * Returns the timer with the given code.
      *
-     * @param code 1 for 0.01 milliseconds to 31 for 491.52 milliseconds; 0 for 655.36 milliseconds
-     * @throws IllegalArgumentException when the code is not from 0 to 31
+     * @param code 1 (0.01 milliseconds) to 31 (491.52 milliseconds), or 0 (655.36 milliseconds)
+     * @return the timer
+     * @throws IllegalArgumentException if the code is not from 0 to 31
      */
     public static RnrTimer ofCode(int code) {
         Arguments.requireBits("code of the RNR timer", code, CODE_BITS);
@@ -43,11 +45,11 @@ public record RnrTimer(int code) {
     }
 
     /**
-     * Returns the shortest timer that is not shorter than a duration: the duration, rounded up to the next of the 32
-     * times.
+     * Returns the shortest timer that is at least as long as the given duration.
      *
-     * @param duration above zero, at most 655.36 milliseconds
-     * @throws IllegalArgumentException when the duration is zero, negative, or longer than the longest timer
+     * @param duration greater than zero and at most 655.36 milliseconds
+     * @return the duration, rounded up to the next of the 32 times
+     * @throws IllegalArgumentException if the duration is zero, negative, or longer than the longest timer
      */
     public static RnrTimer atLeast(Duration duration) {
         if (duration.isZero() || duration.isNegative()) {
@@ -64,7 +66,7 @@ public record RnrTimer(int code) {
         return new RnrTimer(0);
     }
 
-    /** Returns how long the peer waits; empty for codes above 31, which the specification does not define. */
+    /** {@return how long the peer waits; empty for codes above 31, which the specification does not define} */
     public Optional<Duration> duration() {
         return code < TIMES.length ? Optional.of(time(code)) : Optional.empty();
     }

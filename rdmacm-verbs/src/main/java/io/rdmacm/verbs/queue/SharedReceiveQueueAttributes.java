@@ -2,17 +2,18 @@
 package io.rdmacm.verbs.queue;
 
 /**
- * The sizes and the limit of a shared receive queue ({@code struct ibv_srq_attr}, ibv_query_srq(3)).
+ * The capacities and the limit of a shared receive queue ({@code struct ibv_srq_attr}, ibv_query_srq(3)).
  *
- * @param maxRequests how many receive work requests can be outstanding
- * @param maxScatterGather how many scatter/gather entries each may have
- * @param limit an async event is raised when fewer receives than this are left; 0 when none is to be raised (any more)
+ * @param maxRequests the number of receive work requests that can be outstanding ({@code max_wr})
+ * @param maxScatterGather the number of scatter/gather entries per receive work request ({@code max_sge})
+ * @param limit the async event SRQ_LIMIT_REACHED is raised once when fewer receives than this are left
+ *        ({@code srq_limit}); 0 if no event is armed
  */
 public record SharedReceiveQueueAttributes(int maxRequests, int maxScatterGather, int limit) {
     /**
-     * Checks the numbers.
+     * Checks the ranges.
      *
-     * @throws IllegalArgumentException when one is negative
+     * @throws IllegalArgumentException if a number is negative
      */
     public SharedReceiveQueueAttributes {
         if (maxRequests < 0 || maxScatterGather < 0 || limit < 0) {

@@ -3,13 +3,13 @@ package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
 
-/** The kind of a shared receive queue ({@code enum ibv_srq_type}, ibv_create_srq_ex(3)). */
+/** The type of a shared receive queue ({@code enum ibv_srq_type}, ibv_create_srq_ex(3)). */
 public enum SharedReceiveQueueType {
-    /** Shared by queue pairs that were made with it. */
+    /** Shared by the queue pairs that were created with it. */
     BASIC(Rdma.IBV_SRQT_BASIC()),
-    /** Named by its number in each message of an extended reliable connection. */
+    /** For extended reliable connections: each message carries the number of the queue that it is for. */
     XRC(Rdma.IBV_SRQT_XRC()),
-    /** With a list of tagged buffers that the device matches messages to. */
+    /** For tag matching: the device matches messages against a list of tagged buffers. */
     TM(Rdma.IBV_SRQT_TM());
 
     private final int value;
@@ -18,7 +18,7 @@ public enum SharedReceiveQueueType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

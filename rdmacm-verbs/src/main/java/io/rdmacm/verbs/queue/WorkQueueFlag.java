@@ -3,15 +3,15 @@ package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a work queue does with packets ({@code enum ibv_wq_flags}, ibv_create_wq(3)). */
+/** Options of a work queue ({@code enum ibv_wq_flags}, ibv_create_wq(3)). */
 public enum WorkQueueFlag {
-    /** Takes the VLAN tag out of the packet; it comes with the completion. */
+    /** VLAN tags are stripped from received frames and reported in the completion. */
     CVLAN_STRIPPING(Rdma.IBV_WQ_FLAGS_CVLAN_STRIPPING()),
-    /** Puts the checksum of the frame behind its data. */
+    /** The frame check sequence (FCS) of received Ethernet frames is written to memory as well. */
     SCATTER_FCS(Rdma.IBV_WQ_FLAGS_SCATTER_FCS()),
-    /** Keeps packets for a while when there is no receive for them. */
+    /** Packets for which no receive is posted are not dropped immediately but held back for a while. */
     DELAY_DROP(Rdma.IBV_WQ_FLAGS_DELAY_DROP()),
-    /** Fills what it writes up to a whole cache line. */
+    /** Incoming PCI writes are padded to a full cache line. */
     PCI_WRITE_END_PADDING(Rdma.IBV_WQ_FLAGS_PCI_WRITE_END_PADDING());
 
     private final int bit;
@@ -20,7 +20,7 @@ public enum WorkQueueFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }

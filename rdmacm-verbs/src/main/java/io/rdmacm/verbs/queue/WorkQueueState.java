@@ -3,15 +3,15 @@ package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a work queue does ({@code enum ibv_wq_state}, ibv_create_wq(3)). */
+/** The state of a work queue ({@code enum ibv_wq_state}, ibv_modify_wq(3)). */
 public enum WorkQueueState {
     /** Nothing can be posted. */
     RESET(Rdma.IBV_WQS_RESET()),
-    /** Messages are received. */
+    /** Ready: packets are received. */
     RDY(Rdma.IBV_WQS_RDY()),
-    /** All posted work completes with WR_FLUSH_ERR. */
+    /** All posted work requests complete with WR_FLUSH_ERR. */
     ERR(Rdma.IBV_WQS_ERR()),
-    /** The driver does not tell. */
+    /** The state is not known. */
     UNKNOWN(Rdma.IBV_WQS_UNKNOWN());
 
     private final int value;
@@ -20,12 +20,17 @@ public enum WorkQueueState {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
-    /** The state of a C constant. */
+    /**
+     * Returns the state with the given C constant.
+     *
+     * @param value a value of {@code enum ibv_wq_state}
+     * @return the state; {@link #UNKNOWN} for an unknown constant
+     */
     public static WorkQueueState of(int value) {
         for (WorkQueueState state : values()) {
             if (state.value == value) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.queue;
 
-/** How a domain of extended reliable connections is opened: flags of open(2), see ibv_open_xrcd(3). */
+/** How an XRC domain is opened: flags of open(2), see ibv_open_xrcd(3). */
 public enum XrcDomainFlag {
-    /** It is made when the file has none yet. */
+    /** Creates the domain if none is associated with the file yet ({@code O_CREAT}). */
     CREAT(0x40),
-    /** With {@link #CREAT}: it must not be there yet. */
+    /** With {@link #CREAT}: fails if a domain is associated with the file already ({@code O_EXCL}). */
     EXCL(0x80);
 
     private final int bit;
@@ -14,7 +14,7 @@ public enum XrcDomainFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant, the same on all processors that this library runs on. */
+    /** {@return the bit of the C constant, which is the same on all supported architectures} */
     public int bit() {
         return bit;
     }

@@ -3,25 +3,28 @@ package io.rdmacm.verbs.work;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a memory region may be used for ({@code enum ibv_access_flags}, ibv_reg_mr(3)). Local read always is. */
+/**
+ * The access rights of a memory region ({@code enum ibv_access_flags}, ibv_reg_mr(3)), or the remote operations that a
+ * queue pair allows. Local reads of a memory region are always allowed.
+ */
 public enum AccessFlag {
-    /** The local device writes to it: receives, and the answers to RDMA reads and atomics. */
+    /** The local device may write to the region: for receives and for the results of RDMA reads and atomics. */
     LOCAL_WRITE(Rdma.IBV_ACCESS_LOCAL_WRITE()),
-    /** A peer writes to it; needs {@link #LOCAL_WRITE}. */
+    /** Peers may write to the region; requires {@link #LOCAL_WRITE}. */
     REMOTE_WRITE(Rdma.IBV_ACCESS_REMOTE_WRITE()),
-    /** A peer reads from it. */
+    /** Peers may read from the region. */
     REMOTE_READ(Rdma.IBV_ACCESS_REMOTE_READ()),
-    /** A peer does atomic operations on it; needs {@link #LOCAL_WRITE}. */
+    /** Peers may perform atomic operations on the region; requires {@link #LOCAL_WRITE}. */
     REMOTE_ATOMIC(Rdma.IBV_ACCESS_REMOTE_ATOMIC()),
-    /** Memory windows may be bound to it. */
+    /** Memory windows may be bound to the region. */
     MW_BIND(Rdma.IBV_ACCESS_MW_BIND()),
-    /** Peers address it by its offset, beginning with 0. */
+    /** The region is addressed by offsets from its start instead of virtual addresses. */
     ZERO_BASED(Rdma.IBV_ACCESS_ZERO_BASED()),
-    /** On-demand paging: not pinned. */
+    /** On-demand paging: the memory is not pinned. */
     ON_DEMAND(Rdma.IBV_ACCESS_ON_DEMAND()),
-    /** The memory is made of huge pages; only with {@link #ON_DEMAND}. */
+    /** The memory is guaranteed to consist of huge pages; only with {@link #ON_DEMAND}. */
     HUGETLB(Rdma.IBV_ACCESS_HUGETLB()),
-    /** The device may reorder its accesses; ignored where it cannot. */
+    /** The system may reorder accesses to the region to improve performance; ignored if it cannot. */
     RELAXED_ORDERING(Rdma.IBV_ACCESS_RELAXED_ORDERING());
 
     private final int bit;
@@ -30,7 +33,7 @@ public enum AccessFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }

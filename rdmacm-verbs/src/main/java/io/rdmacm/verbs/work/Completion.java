@@ -1,81 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.work;
 
-import io.rdmacm.verbs.CompletionCursor;
-import io.rdmacm.verbs.ExtendedCompletionQueue;
-import io.rdmacm.verbs.WorkCompletions;
-
 /**
- * One completion of a work request, wherever it is read from ({@code struct ibv_wc}, ibv_poll_cq(3)):
+ * The completion of a work request, wherever it is read from ({@code struct ibv_wc}, ibv_poll_cq(3)):
  * <ul>
- * <li>a {@link WorkCompletion} is a copy to keep,
- * <li>{@link WorkCompletions} is the one of a polled batch that it stands on,
- * <li>a {@link CompletionCursor} is the one of an {@link ExtendedCompletionQueue} that it stands on.
+ * <li>a {@link WorkCompletion} is an immutable copy,
+ * <li>{@link io.rdmacm.verbs.WorkCompletions WorkCompletions} is a buffer of polled completions, positioned on one of
+ * them,
+ * <li>a {@link io.rdmacm.verbs.CompletionCursor CompletionCursor} is positioned on a completion of an
+ * {@link io.rdmacm.verbs.ExtendedCompletionQueue ExtendedCompletionQueue}.
  * </ul>
  *
- * <p>For code that handles completions of any origin. Loops that count nanoseconds use the three classes by their own
- * names; they are final, so that calls go straight to the method. When the status is not a success, only the work
- * request id, the status, the vendor error and the queue pair number are valid. {@link WorkCompletions} and
- * {@link CompletionCursor} throw IllegalStateException when they stand on no completion, and a cursor also for what its
- * queue was created without.
+ * <p>This interface is for code that handles completions of any origin. Loops where every nanosecond counts should use
+ * the three classes directly; they are final, so their methods need no interface dispatch. If the status is not
+ * SUCCESS, only the work request id, the status, the vendor error and the queue pair number are valid. Buffer and
+ * cursor throw IllegalStateException if they are not positioned on a completion, and the cursor also for fields that
+ * its queue was created without.
  */
 public interface Completion {
-    /** Returns the id that the program gave the work request ({@code wr_id}). */
+    /** {@return the id that the program assigned to the work request ({@code wr_id})} */
     long workRequestId();
 
-    /** Returns whether the work request succeeded: whether the status is {@link WorkCompletionStatus#SUCCESS}. */
+    /** {@return whether the work request succeeded: whether its status is {@link WorkCompletionStatus#SUCCESS}} */
     boolean succeeded();
 
-    /** Returns how the work request ended ({@code status}). */
+    /** {@return the status of the work request ({@code status})} */
     WorkCompletionStatus status();
 
-    /** Returns what the work request was ({@code opcode}); only of successful ones. */
+    /** {@return the operation of the work request ({@code opcode}); valid only on success} */
     WorkCompletionOpcode opcode();
 
-    /** Returns the device's own code of an error ({@code vendor_err}). */
+    /** {@return the vendor-specific error code ({@code vendor_err}); 32 bits} */
     int vendorError();
 
-    /** Returns how many bytes were received, or read; only of successful receives, reads and atomics. */
+    /**
+     * {@return the number of bytes transferred ({@code byte_len}); valid only for successful receives, RDMA reads and
+     * atomics}
+     */
     int byteLength();
 
-    /** Returns whether the message came with an immediate value ({@code IBV_WC_WITH_IMM}). */
+    /** {@return whether the message came with an immediate value ({@code IBV_WC_WITH_IMM})} */
     boolean hasImmediate();
 
-    /** Returns the immediate value of the sender, in the byte order of the machine; valid with hasImmediate(). */
+    /**
+     * {@return the immediate value of the sender ({@code imm_data}), converted to the byte order of the machine; valid
+     * only if {@link #hasImmediate()}}
+     */
     int immediate();
 
-    /** Returns the remote key that the sender invalidated; valid with {@link WorkCompletionFlag#WITH_INV}. */
+    /**
+     * {@return the remote key of this side that the sender invalidated ({@code invalidated_rkey}); valid only with
+     * {@link WorkCompletionFlag#WITH_INV}}
+     */
     int invalidatedKey();
 
-    /** Returns the number of the queue pair that the work request was posted to; of 24 bits. */
+    /** {@return the number of the local queue pair ({@code qp_num}), 24 bits} */
     int queuePairNumber();
 
-    /** Returns the number of the sender's queue pair; only of datagrams. */
+    /** {@return the number of the sender's queue pair ({@code src_qp}), 24 bits; valid only for received datagrams} */
     int sourceQueuePair();
 
     /**
-     * Returns the bits of {@code enum ibv_wc_flags}; only of successful ones. Allocates nothing: hot loops test
+     * Returns the flags as bits ({@code wc_flags}); valid only on success. Allocates nothing: hot loops test
      * {@code flagBits() & WorkCompletionFlag.GRH.bit()}.
+     *
+     * @return bits of {@code enum ibv_wc_flags}
      */
     int flagBits();
 
-    /** Returns the flags as a set, which is made anew by each call; only of successful ones. */
+    /** {@return the flags as a set, newly allocated by each call; valid only on success} */
     default FlagSet<WorkCompletionFlag> flags() {
         return WorkCompletionFlag.of(flagBits());
     }
 
-    /** Returns whether a flag is set, without making a set; only of successful ones. */
+    /**
+     * Returns whether a flag is set; valid only on success. Allocates nothing.
+     *
+     * @param flag the flag
+     * @return whether it is set
+     */
     default boolean has(WorkCompletionFlag flag) {
         return (flagBits() & flag.bit()) != 0;
     }
 
-    /** Returns a copy to keep. */
+    /** {@return an immutable copy of this completion} */
     WorkCompletion copy();
 
     /**
-     * Does nothing when the work request succeeded.
+     * Throws an exception if the work request failed.
      *
-     * @throws WorkCompletionException otherwise
+     * @throws WorkCompletionException if the status is not {@link WorkCompletionStatus#SUCCESS}
      */
     void check() throws WorkCompletionException;
 }

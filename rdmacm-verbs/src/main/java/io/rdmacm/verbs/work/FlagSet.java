@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /**
- * Flags that a device told: the set of those that this library has a name for, in the order of their constants, and the
- * bits as they came. A driver or kernel newer than this library may set others. Unmodifiable; equal to any set of the
- * same flags.
+ * Flags as reported by a device: the set of those that this library has names for, in the order of their declaration,
+ * together with the bits as they were reported. A driver or kernel newer than this library may set others.
+ * Unmodifiable. Equal to any set of the same flags, whatever the unknown bits are.
  *
- * @param <F> what a bit stands for
+ * @param <F> the type of a flag
  */
 public final class FlagSet<F> extends AbstractSet<F> {
     private final Set<F> flags;
@@ -26,7 +26,15 @@ public final class FlagSet<F> extends AbstractSet<F> {
         this.unknownBits = unknownBits;
     }
 
-    /** The flags of a mask. */
+    /**
+     * Returns the flags in a mask.
+     *
+     * @param <F> the type of a flag
+     * @param all all flags that this library has names for
+     * @param bits the mask
+     * @param bit returns the bit of a flag
+     * @return the set of the flags whose bits are set
+     */
     public static <F> FlagSet<F> of(F[] all, long bits, ToLongFunction<F> bit) {
         Set<F> flags = new LinkedHashSet<>();
         long unknown = bits;
@@ -39,12 +47,12 @@ public final class FlagSet<F> extends AbstractSet<F> {
         return new FlagSet<>(Collections.unmodifiableSet(flags), bits, unknown);
     }
 
-    /** All bits, as C has them; of 32-bit flags the upper half is 0. */
+    /** {@return all bits as reported by C; the upper half is 0 for 32-bit flags} */
     public long bits() {
         return bits;
     }
 
-    /** The bits that no flag of the set stands for. */
+    /** {@return the bits that this library has no name for} */
     public long unknownBits() {
         return unknownBits;
     }

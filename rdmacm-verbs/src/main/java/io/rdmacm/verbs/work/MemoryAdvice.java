@@ -3,13 +3,13 @@ package io.rdmacm.verbs.work;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What will be done with memory ({@code enum ibv_advise_mr_advice}, ibv_advise_mr(3)). */
+/** Advice about a range of an on-demand paging region ({@code enum ibv_advise_mr_advice}, ibv_advise_mr(3)). */
 public enum MemoryAdvice {
-    /** It will be read: its pages are brought in. */
+    /** Prefetches the pages for reading. */
     PREFETCH(Rdma.IBV_ADVISE_MR_ADVICE_PREFETCH()),
-    /** It will be written: its pages are brought in for that. */
+    /** Prefetches the pages for reading and writing. */
     PREFETCH_WRITE(Rdma.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE()),
-    /** Those of its pages that are in memory are told to the device; no others are brought in. */
+    /** Makes pages that are already in memory available to the device, without faulting in others. */
     PREFETCH_NO_FAULT(Rdma.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT());
 
     private final int value;
@@ -18,7 +18,7 @@ public enum MemoryAdvice {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

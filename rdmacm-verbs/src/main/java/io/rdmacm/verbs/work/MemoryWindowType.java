@@ -2,14 +2,19 @@
 package io.rdmacm.verbs.work;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.MemoryWindow;
-import io.rdmacm.verbs.SendRequest;
 
-/** How a memory window is bound ({@code enum ibv_mw_type}, ibv_alloc_mw(3)). */
+/** The type of a memory window, which determines how it is bound ({@code enum ibv_mw_type}, ibv_alloc_mw(3)). */
 public enum MemoryWindowType {
-    /** By {@link MemoryWindow#bind}; it serves all queue pairs of its domain. */
+    /**
+     * Bound by {@link io.rdmacm.verbs.MemoryWindow#bind MemoryWindow.bind}; accessible through all queue pairs of its
+     * protection domain.
+     */
     TYPE_1(Rdma.IBV_MW_TYPE_1()),
-    /** By a work request ({@link SendRequest#bindMemoryWindow}); it can be invalidated by key, also by the peer. */
+    /**
+     * Bound by a work request
+     * ({@link io.rdmacm.verbs.SendRequest#bindMemoryWindow SendRequest.bindMemoryWindow}); can be invalidated by its
+     * remote key, also by the peer.
+     */
     TYPE_2(Rdma.IBV_MW_TYPE_2());
 
     private final int value;
@@ -18,7 +23,7 @@ public enum MemoryWindowType {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

@@ -5,17 +5,17 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 
-/** How a send work request is done ({@code enum ibv_send_flags}, ibv_post_send(3)). */
+/** Options of a send work request ({@code enum ibv_send_flags}, ibv_post_send(3)). */
 public enum SendFlag {
-    /** It begins only when the reads and atomics before it are done. */
+    /** The request starts only after all earlier RDMA reads and atomics of the queue pair have completed. */
     FENCE(Rdma.IBV_SEND_FENCE()),
-    /** A completion comes when it is done; one always comes for an error. */
+    /** Success generates a completion. An error always does. */
     SIGNALED(Rdma.IBV_SEND_SIGNALED()),
-    /** The peer gets an event if it asked for solicited ones only. */
+    /** The message raises a completion event at a peer that waits for solicited completions only. */
     SOLICITED(Rdma.IBV_SEND_SOLICITED()),
-    /** The post takes the data with it: the memory is free again when it returns. */
+    /** The data is copied by the post: the memory can be reused as soon as the post returns. */
     INLINE(Rdma.IBV_SEND_INLINE()),
-    /** The device computes the checksums of IP and of TCP or UDP; for datagrams and raw packets. */
+    /** The device computes the IPv4 header checksum and the TCP or UDP checksum; for datagrams and raw packets. */
     IP_CSUM(Rdma.IBV_SEND_IP_CSUM());
 
     private static final SendFlag[] VALUES = values();
@@ -26,12 +26,17 @@ public enum SendFlag {
         this.bit = bit;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
-    /** The bits of a set, without an iterator: for the data path. */
+    /**
+     * Returns the bits of a set of flags. Allocates nothing, not even an iterator, for use on the data path.
+     *
+     * @param flags the flags
+     * @return bits of {@code enum ibv_send_flags}
+     */
     public static int mask(Set<SendFlag> flags) {
         int mask = 0;
         for (SendFlag flag : VALUES) {

@@ -3,29 +3,29 @@ package io.rdmacm.verbs.work;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a send work request does ({@code enum ibv_wr_opcode}, ibv_post_send(3)). */
+/** The operation of a send work request ({@code enum ibv_wr_opcode}, ibv_post_send(3)). */
 public enum SendOpcode {
     /** Writes to the peer's memory. */
     RDMA_WRITE(Rdma.IBV_WR_RDMA_WRITE()),
-    /** Writes to the peer's memory, and uses up one of its receives to tell it so. */
+    /** Writes to the peer's memory and notifies the peer with an immediate value, which consumes a receive. */
     RDMA_WRITE_WITH_IMM(Rdma.IBV_WR_RDMA_WRITE_WITH_IMM()),
-    /** Sends a message into one of the peer's receives. */
+    /** Sends a message, which consumes a receive of the peer. */
     SEND(Rdma.IBV_WR_SEND()),
     /** Sends a message with an immediate value. */
     SEND_WITH_IMM(Rdma.IBV_WR_SEND_WITH_IMM()),
     /** Reads from the peer's memory. */
     RDMA_READ(Rdma.IBV_WR_RDMA_READ()),
-    /** Compares 8 bytes of the peer's memory and swaps them when equal. */
+    /** Compares 8 bytes of the peer's memory with a value, and replaces them if they are equal. */
     ATOMIC_CMP_AND_SWP(Rdma.IBV_WR_ATOMIC_CMP_AND_SWP()),
-    /** Adds to 8 bytes of the peer's memory. */
+    /** Adds a value to 8 bytes of the peer's memory. */
     ATOMIC_FETCH_AND_ADD(Rdma.IBV_WR_ATOMIC_FETCH_AND_ADD()),
     /** Binds a memory window of type 2. */
     BIND_MW(Rdma.IBV_WR_BIND_MW()),
-    /** Invalidates a key of this side. */
+    /** Invalidates a local memory key. */
     LOCAL_INV(Rdma.IBV_WR_LOCAL_INV()),
-    /** Sends a message and invalidates a key of the peer. */
+    /** Sends a message and invalidates a remote key of the peer. */
     SEND_WITH_INV(Rdma.IBV_WR_SEND_WITH_INV()),
-    /** Sends a TCP stream that the device cuts into packets. */
+    /** Sends a large TCP segment that the device splits into packets (TCP segmentation offload). */
     TSO(Rdma.IBV_WR_TSO());
 
     private final int value;
@@ -34,7 +34,7 @@ public enum SendOpcode {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }

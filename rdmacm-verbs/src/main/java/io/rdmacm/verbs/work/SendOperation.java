@@ -2,36 +2,36 @@
 package io.rdmacm.verbs.work;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.verbs.SendBatch;
 
 /**
- * What a {@link SendBatch} of a queue pair shall be able to do ({@code enum ibv_qp_create_send_ops_flags},
- * ibv_wr_post(3)).
+ * An operation that a {@link io.rdmacm.verbs.SendBatch SendBatch} can post
+ * ({@code enum ibv_qp_create_send_ops_flags}, ibv_wr_post(3)). A queue pair is created with the operations that its
+ * batches need.
  */
 public enum SendOperation {
-    /** {@link SendBatch#rdmaWrite}. */
+    /** {@link io.rdmacm.verbs.SendBatch#rdmaWrite SendBatch.rdmaWrite}. */
     RDMA_WRITE(Rdma.IBV_QP_EX_WITH_RDMA_WRITE(), true, true),
-    /** {@link SendBatch#rdmaWriteWithImmediate}. */
+    /** {@link io.rdmacm.verbs.SendBatch#rdmaWriteWithImmediate SendBatch.rdmaWriteWithImmediate}. */
     RDMA_WRITE_WITH_IMM(Rdma.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM(), true, true),
-    /** {@link SendBatch#send}. */
+    /** {@link io.rdmacm.verbs.SendBatch#send SendBatch.send}. */
     SEND(Rdma.IBV_QP_EX_WITH_SEND(), true, true),
-    /** {@link SendBatch#sendWithImmediate}. */
+    /** {@link io.rdmacm.verbs.SendBatch#sendWithImmediate SendBatch.sendWithImmediate}. */
     SEND_WITH_IMM(Rdma.IBV_QP_EX_WITH_SEND_WITH_IMM(), true, true),
-    /** {@link SendBatch#rdmaRead}. */
+    /** {@link io.rdmacm.verbs.SendBatch#rdmaRead SendBatch.rdmaRead}. */
     RDMA_READ(Rdma.IBV_QP_EX_WITH_RDMA_READ(), true, false),
-    /** {@link SendBatch#compareAndSwap}. */
+    /** {@link io.rdmacm.verbs.SendBatch#compareAndSwap SendBatch.compareAndSwap}. */
     ATOMIC_CMP_AND_SWP(Rdma.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP(), true, false),
-    /** {@link SendBatch#fetchAndAdd}. */
+    /** {@link io.rdmacm.verbs.SendBatch#fetchAndAdd SendBatch.fetchAndAdd}. */
     ATOMIC_FETCH_AND_ADD(Rdma.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD(), true, false),
-    /** {@link SendBatch#localInvalidate}. */
+    /** {@link io.rdmacm.verbs.SendBatch#localInvalidate SendBatch.localInvalidate}. */
     LOCAL_INV(Rdma.IBV_QP_EX_WITH_LOCAL_INV(), false, false),
-    /** {@link SendBatch#bindMemoryWindow}. */
+    /** {@link io.rdmacm.verbs.SendBatch#bindMemoryWindow SendBatch.bindMemoryWindow}. */
     BIND_MW(Rdma.IBV_QP_EX_WITH_BIND_MW(), false, false),
-    /** {@link SendBatch#sendWithInvalidate}. */
+    /** {@link io.rdmacm.verbs.SendBatch#sendWithInvalidate SendBatch.sendWithInvalidate}. */
     SEND_WITH_INV(Rdma.IBV_QP_EX_WITH_SEND_WITH_INV(), true, true),
-    /** {@link SendBatch#sendSegmented}. */
+    /** {@link io.rdmacm.verbs.SendBatch#sendSegmented SendBatch.sendSegmented}. */
     TSO(Rdma.IBV_QP_EX_WITH_TSO(), true, false),
-    /** {@link SendBatch#atomicWrite}. */
+    /** {@link io.rdmacm.verbs.SendBatch#atomicWrite SendBatch.atomicWrite}. */
     ATOMIC_WRITE(Rdma.IBV_QP_EX_WITH_ATOMIC_WRITE(), false, false);
 
     private final int bit;
@@ -44,17 +44,17 @@ public enum SendOperation {
         this.inline = inline;
     }
 
-    /** The bit of the C constant. */
+    /** {@return the bit of the C constant} */
     public int bit() {
         return bit;
     }
 
-    /** Whether it moves data of regions. */
+    /** {@return whether the operation transfers data from or to memory regions} */
     public boolean takesData() {
         return data;
     }
 
-    /** Whether it can carry its data itself. */
+    /** {@return whether the operation can carry inline data} */
     public boolean takesInlineData() {
         return inline;
     }

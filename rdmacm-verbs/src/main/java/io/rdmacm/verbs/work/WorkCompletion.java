@@ -4,19 +4,19 @@ package io.rdmacm.verbs.work;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
 /**
- * A copy of one completion ({@code struct ibv_wc}, ibv_poll_cq(3)), to keep. When the status is not a success, only the
+ * An immutable copy of a completion ({@code struct ibv_wc}, ibv_poll_cq(3)). If the status is not SUCCESS, only the
  * work request id, the status, the vendor error and the queue pair number are valid.
  *
- * @param workRequestId the id that the program gave the work request
- * @param status how it ended
- * @param opcode what it was
- * @param vendorError the device's own code of an error
- * @param byteLength how many bytes were received, or read; not set for sends
- * @param immediate the immediate value of the sender, in the byte order of the machine; valid with
+ * @param workRequestId the id that the program assigned to the work request
+ * @param status the status of the work request
+ * @param opcode the operation of the work request
+ * @param vendorError the vendor-specific error code
+ * @param byteLength the number of bytes transferred; not valid for sends and RDMA writes
+ * @param immediate the immediate value of the sender, in the byte order of the machine; valid only if
  *        {@link #hasImmediate()}
- * @param queuePairNumber the queue pair that it is of
- * @param sourceQueuePair the sender's queue pair; for datagrams
- * @param flagBits the bits of {@code enum ibv_wc_flags}, see {@link #flags()}
+ * @param queuePairNumber the number of the local queue pair, 24 bits
+ * @param sourceQueuePair the number of the sender's queue pair, 24 bits; valid only for received datagrams
+ * @param flagBits bits of {@code enum ibv_wc_flags}, see {@link #flags()}
  */
 public record WorkCompletion(long workRequestId, WorkCompletionStatus status, WorkCompletionOpcode opcode,
         int vendorError, int byteLength, int immediate, int queuePairNumber, int sourceQueuePair, int flagBits)
@@ -31,13 +31,13 @@ public record WorkCompletion(long workRequestId, WorkCompletionStatus status, Wo
         return has(WorkCompletionFlag.WITH_IMM);
     }
 
-    /** C keeps the key where it keeps the immediate value, but not in network byte order. */
     @Override
     public int invalidatedKey() {
+        // C has the key in a union with the immediate value, but in host byte order: undo the conversion.
         return NetworkOrder.toNetwork(immediate);
     }
 
-    /** Returns this. */
+    /** {@return this object} */
     @Override
     public WorkCompletion copy() {
         return this;
@@ -50,7 +50,7 @@ public record WorkCompletion(long workRequestId, WorkCompletionStatus status, Wo
         }
     }
 
-    /** As of any record, with the flags by their names. */
+    /** {@return the usual notation of a record, with the flags by name} */
     @Override
     public String toString() {
         return "WorkCompletion[workRequestId=" + workRequestId + ", status=" + status + ", opcode=" + opcode

@@ -3,7 +3,10 @@ package io.rdmacm.verbs.work;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** A work request ended with an error. The queue pair is in the error state now. */
+/**
+ * Thrown if a work request failed: its completion has a status other than {@link WorkCompletionStatus#SUCCESS}. The
+ * queue pair is usually in the error state then, see {@link WorkCompletionStatus}.
+ */
 public class WorkCompletionException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
@@ -11,9 +14,9 @@ public class WorkCompletionException extends RdmaException {
     private final WorkCompletionStatus status;
 
     /**
-     * The exception of a completion.
+     * Creates the exception for a completion.
      *
-     * @param completion whose status is not a success
+     * @param completion a completion whose status is not SUCCESS
      */
     public WorkCompletionException(WorkCompletion completion) {
         super("ibv_poll_cq", "work request " + completion.workRequestId() + " on queue pair "
@@ -23,12 +26,12 @@ public class WorkCompletionException extends RdmaException {
         this.status = completion.status();
     }
 
-    /** The completion; null after deserialisation. */
+    /** {@return the completion; null after deserialisation} */
     public WorkCompletion completion() {
         return completion;
     }
 
-    /** How the work request ended. */
+    /** {@return the status of the work request} */
     public WorkCompletionStatus status() {
         return status;
     }

@@ -3,7 +3,7 @@ package io.rdmacm.verbs.work;
 
 import io.rdmacm.bindings.Rdma;
 
-/** What a completed work request was ({@code enum ibv_wc_opcode}, ibv_poll_cq(3)). */
+/** The operation of a completed work request ({@code enum ibv_wc_opcode}, ibv_poll_cq(3)). */
 public enum WorkCompletionOpcode {
     /** A send. */
     SEND(Rdma.IBV_WC_SEND()),
@@ -23,21 +23,21 @@ public enum WorkCompletionOpcode {
     TSO(Rdma.IBV_WC_TSO()),
     /** An atomic write. */
     ATOMIC_WRITE(Rdma.IBV_WC_ATOMIC_WRITE()),
-    /** A received message. */
+    /** A receive: a message arrived. */
     RECV(Rdma.IBV_WC_RECV()),
-    /** A receive that was used up by an RDMA write with immediate. */
+    /** A receive that was consumed by an RDMA write with immediate. */
     RECV_RDMA_WITH_IMM(Rdma.IBV_WC_RECV_RDMA_WITH_IMM()),
     /** Tag matching: a tag was added. */
     TM_ADD(Rdma.IBV_WC_TM_ADD()),
     /** Tag matching: a tag was deleted. */
     TM_DEL(Rdma.IBV_WC_TM_DEL()),
-    /** Tag matching: synchronised. */
+    /** Tag matching: the number of unexpected messages was synchronised. */
     TM_SYNC(Rdma.IBV_WC_TM_SYNC()),
     /** Tag matching: a message arrived. */
     TM_RECV(Rdma.IBV_WC_TM_RECV()),
     /** Tag matching: a message without a tag arrived. */
     TM_NO_TAG(Rdma.IBV_WC_TM_NO_TAG()),
-    /** Of the device's driver, or newer than this library. */
+    /** A driver-specific operation, or one newer than this library. */
     OTHER(-1);
 
     private final int value;
@@ -46,14 +46,19 @@ public enum WorkCompletionOpcode {
         this.value = value;
     }
 
-    /** The C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
-    /** The opcode of a C constant. */
+    /**
+     * Returns the opcode with the given C constant.
+     *
+     * @param value a value of {@code enum ibv_wc_opcode}
+     * @return the opcode; {@link #OTHER} for an unknown constant
+     */
     public static WorkCompletionOpcode of(int value) {
-        // the usual ones first, without a search
+        // The frequent ones first, without a search.
         return switch (value) {
             case 0 -> SEND;
             case 1 -> RDMA_WRITE;

@@ -214,7 +214,7 @@ class FlowRuleTest {
         assertThatIllegalArgumentException().isThrownBy(() -> FlowAttributes.builder().port(256).build())
                 .withMessage("the port must be from 0 to 255, not 256");
         assertThatIllegalArgumentException().isThrownBy(() -> FlowAttributes.builder().port(0).build())
-                .withMessage("ports are counted from 1, not 0");
+                .withMessage("ports are numbered from 1, not 0");
         for (FlowType type : EnumSet.complementOf(EnumSet.of(FlowType.NORMAL))) {
             assertThatIllegalArgumentException().isThrownBy(
                     () -> FlowAttributes.builder().type(type).flags(FlowFlag.DONT_TRAP).build())

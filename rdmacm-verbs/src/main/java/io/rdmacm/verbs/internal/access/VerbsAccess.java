@@ -15,27 +15,27 @@ import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * What the connection-manager layer needs of the verbs objects and programs must not have, for they could pass any
- * number as an address.
+ * Gives the connection manager layer access to members of the verbs objects that programs must not use, because they
+ * could pass any number as an address.
  *
- * <p>The implementation sees the hidden members of the objects. It lives beside them, where this package cannot name
- * it: it is loaded by its name when it is first needed, and registers itself.
+ * <p>The implementation has to be in the package of the objects, to access their package-private members. It is loaded
+ * by name when it is first needed, and registers itself.
  */
 public abstract class VerbsAccess {
     private static final String IMPLEMENTATION = "io.rdmacm.verbs.VerbsAccessor";
 
     private static volatile VerbsAccess instance;
 
-    /** For the one implementation. */
+    /** Called by the only implementation. */
     protected VerbsAccess() {
     }
 
-    /** Called once, by the implementation as it is initialised. */
+    /** Registers the implementation. Called once, by its static initialiser. */
     protected static void register(VerbsAccess implementation) {
         instance = implementation;
     }
 
-    /** Returns the one instance. */
+    /** Returns the only instance. */
     public static VerbsAccess get() {
         if (instance == null) {
             try {
@@ -47,44 +47,46 @@ public abstract class VerbsAccess {
         return instance;
     }
 
-    /** Returns the life of an object. */
+    /** Returns the lifetime of an object. */
     public abstract Lifetime lifeOf(NativeObject object);
 
     /** Returns the address of the C object, whether or not it is open. */
     public abstract long addressOf(NativeObject object);
 
     /**
-     * Returns the context that librdmacm opened. The same context gives the same object.
+     * Returns the object for a context that librdmacm opened. The same context always has the same object.
      *
-     * @param address the value of {@code rdma_cm_id.verbs}; it cannot be freed during the call
-     * @param pin makes what keeps librdmacm from freeing it, when it is seen for the first time
+     * @param address the value of {@code rdma_cm_id.verbs}; the context must not be freed during the call
+     * @param pin creates the pin that keeps librdmacm from freeing the context; called if the context is new
      */
     public abstract VerbsContext contextAt(long address, Supplier<ContextPin> pin);
 
-    /** Returns the kernel's number of the device of the context at an address; -1 when it is not known. */
+    /** Returns the kernel's index of the device of the context at an address; -1 if it is not known. */
     public abstract int deviceIndexAt(long address);
 
     /**
-     * Creates a queue pair by other functions than those of libibverbs.
+     * Creates a queue pair with functions other than those of libibverbs.
      *
-     * @param owner a life that cannot end before it, beside those of its domain and completion queues
-     * @param domain whose memory regions it uses
-     * @param attributes what it is made with
-     * @param creator is passed a {@code struct ibv_qp_init_attr_ex}, and returns the {@code struct ibv_qp}
-     * @param destroyer destroys it
+     * @param owner a lifetime that cannot end before that of the queue pair, in addition to those of its protection
+     *        domain and completion queues
+     * @param domain the protection domain of the queue pair
+     * @param attributes the attributes of the queue pair
+     * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
+     * @param destroyer destroys the queue pair
      */
     public abstract QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain,
             QueuePairInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
             throws RdmaException;
 
     /**
-     * Creates a shared receive queue by other functions than those of libibverbs.
+     * Creates a shared receive queue with functions other than those of libibverbs.
      *
-     * @param owner a life that cannot end before it, beside those of what it is made with
-     * @param domain whose memory regions it uses
-     * @param attributes what it is made with
-     * @param creator is passed a {@code struct ibv_srq_init_attr_ex}, and returns the {@code struct ibv_srq}
-     * @param destroyer destroys it
+     * @param owner a lifetime that cannot end before that of the queue, in addition to those of the objects that the
+     *        queue is created with
+     * @param domain the protection domain of the queue
+     * @param attributes the attributes of the queue
+     * @param creator receives a {@code struct ibv_srq_init_attr_ex}, and returns a {@code struct ibv_srq}
+     * @param destroyer destroys the queue
      */
     public abstract SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
             SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
@@ -96,9 +98,9 @@ public abstract class VerbsAccess {
         /**
          * Calls C.
          *
-         * @param initAttributes the address of a filled extended struct of attributes, which begins as the plain one
-         *        does ({@code struct ibv_qp_init_attr}, {@code struct ibv_srq_init_attr}); C writes the sizes that the
-         *        queue got into it
+         * @param initAttributes the address of the extended struct of attributes, which begins with the members of the
+         *        plain one ({@code struct ibv_qp_init_attr} or {@code struct ibv_srq_init_attr}); C writes the actual
+         *        capacities of the queue into it
          * @return the address of the queue
          */
         long create(long initAttributes) throws RdmaException;

@@ -14,7 +14,7 @@ import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.address.Rate;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
-/** GIDs and address attributes between Java and the C structs. */
+/** Converts GIDs and address attributes to and from C structs. */
 public final class AddressStructs {
     private static final long GRH = ibv_ah_attr.grh$offset();
     private static final int BYTE = 0xff;
@@ -44,7 +44,7 @@ public final class AddressStructs {
                 unsignedByte(address + ibv_ah_attr.port_num$offset()));
     }
 
-    /** Writes a zeroed {@code struct ibv_ah_attr}. */
+    /** Writes a {@code struct ibv_ah_attr}, whose memory must be zeroed. */
     public static void write(AddressAttributes attributes, long address) {
         Memory.putShort(address + ibv_ah_attr.dlid$offset(), (short) attributes.destinationLid());
         Memory.putByte(address + ibv_ah_attr.sl$offset(), (byte) attributes.serviceLevel());

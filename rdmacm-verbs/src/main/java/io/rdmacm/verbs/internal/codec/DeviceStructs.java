@@ -48,9 +48,9 @@ import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** Reads what a device, its ports and their GID tables are from the C structs. */
+/** Reads the attributes of devices and ports, and GID table entries, from C structs. */
 public final class DeviceStructs {
-    // enum ibv_mtu counts the powers of two from 256 on
+    // enum ibv_mtu numbers the powers of two from 256 on, starting at 1.
     private static final int MTU_BASE = 128;
 
     private DeviceStructs() {
@@ -170,7 +170,7 @@ public final class DeviceStructs {
                 sizes(address + ibv_pci_atomic_caps.compare_swap$offset()));
     }
 
-    /** The types of queue pairs of a mask, with a bit for each as ibv_is_qpt_supported(3) tests it. */
+    /** Returns the queue pair types in a mask that has a bit for each type, as tested by ibv_is_qpt_supported. */
     public static FlagSet<QueuePairType> typesOf(int mask) {
         return FlagSet.of(QueuePairType.values(), Integer.toUnsignedLong(mask),
                 type -> Integer.toUnsignedLong(1 << type.value()));

@@ -47,14 +47,14 @@ import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * Which attributes a queue pair must and may be given on its way from one state to another: the tables of the
- * InfiniBand architecture specification (volume 1, 11.2.5.2), as the kernel has them too. With them a wrong mask can be
- * named, where the kernel only says EINVAL.
+ * The attributes that are required and optional for each state transition of a queue pair: the tables of the InfiniBand
+ * architecture specification (volume 1, 11.2.5.2), which the kernel uses too. They make it possible to report which
+ * attributes are wrong, where the kernel just returns EINVAL.
  */
 public final class TransitionTable {
     private static final Map<Way, Map<QueuePairType, Rule>> TABLE = new HashMap<>();
     private static final Rule NOTHING = new Rule(Set.of(), Set.of());
-    // The states in which CUR_STATE means something.
+    // The states in which CUR_STATE has a meaning.
     private static final Set<QueuePairState> ASSUMABLE = EnumSet.of(RTR, RTS, SQD, SQE);
 
     static {
@@ -76,10 +76,10 @@ public final class TransitionTable {
     }
 
     /**
-     * What belongs to one way.
+     * The attributes of a transition.
      *
-     * @param required must be given
-     * @param optional may be given
+     * @param required the attributes that must be present
+     * @param optional the attributes that may be present
      */
     public record Rule(Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
         Rule and(QueuePairAttribute... more) {
@@ -154,9 +154,9 @@ public final class TransitionTable {
     }
 
     /**
-     * The rule of a way; null when there is no such way.
+     * Returns the rule for a transition; null if there is no such transition.
      *
-     * @param type not DRIVER: what those take only their driver knows
+     * @param type the type of the queue pair; not DRIVER, whose rules are known to the driver only
      */
     public static Rule rule(QueuePairType type, QueuePairState from, QueuePairState to) {
         Map<QueuePairType, Rule> rules = TABLE.get(new Way(from, to));
@@ -164,10 +164,10 @@ public final class TransitionTable {
     }
 
     /**
-     * Refuses what the kernel would refuse.
+     * Checks the attributes for a transition as the kernel would.
      *
-     * @throws IllegalStateException when there is no way between the states
-     * @throws IllegalArgumentException when attributes are missing or must not be given
+     * @throws IllegalStateException if there is no transition between the states
+     * @throws IllegalArgumentException if required attributes are missing, or others are not allowed
      */
     public static void check(QueuePairType type, QueuePairState from, QueuePairState to, Set<QueuePairAttribute> given) {
         Rule rule = rule(type, from, to);
@@ -187,10 +187,11 @@ public final class TransitionTable {
             surplus.add(CUR_STATE);
         }
         if (!missing.isEmpty() || !surplus.isEmpty()) {
-            throw new IllegalArgumentException("a queue pair of type " + type + " on its way from " + from + " to " + to
-                    + (missing.isEmpty() ? "" : " needs " + missing)
+            throw new IllegalArgumentException("the transition of a queue pair of type " + type + " from " + from
+                    + " to " + to
+                    + (missing.isEmpty() ? "" : " requires " + missing)
                     + (missing.isEmpty() || surplus.isEmpty() ? "" : " and")
-                    + (surplus.isEmpty() ? "" : " does not take " + surplus));
+                    + (surplus.isEmpty() ? "" : " does not allow " + surplus));
         }
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Between the C structs and the values of Java. Exported to io.rdmacm.core only, for it takes addresses.
+ * Conversion between C structs and Java values. Exported to io.rdmacm.core only, because its methods take addresses.
  *
  * <h2>What lives here</h2>
- * A class for each family of structs, with methods that read one into a value and write a value into one, and the
- * table of the transitions of a queue pair. The structs that name other objects (init attributes) are written in
- * {@link io.rdmacm.verbs}, where their addresses are.
+ * A class for each family of structs, with methods that read a struct into a value or write a value into a struct, and
+ * the table of the state transitions of a queue pair. Structs that refer to other objects (init attributes) are written
+ * in {@link io.rdmacm.verbs}, which knows the addresses of these objects.
  *
  * <h2>Read first</h2>
  * {@link io.rdmacm.verbs.internal.codec.AddressStructs}, {@link io.rdmacm.verbs.internal.codec.DeviceStructs},

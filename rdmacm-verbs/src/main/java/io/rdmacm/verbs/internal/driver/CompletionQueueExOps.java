@@ -5,19 +5,22 @@ import io.rdmacm.bindings.ibv_cq_ex;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * The functions of one {@code ibv_cq_ex}, which the inline functions {@code ibv_start_poll} and {@code ibv_wc_read_*}
- * of verbs.h call: each pointer is read once, when it is first called. For the data path, with addresses as numbers.
- * Which fields may be read is said by the {@code wc_flags} that the queue was made with: the caller has to check them,
- * for an old driver has other memory where the newest pointers are. A null pointer is an IllegalArgumentException.
+ * The function table of an {@code ibv_cq_ex}, which the inline functions {@code ibv_start_poll} and
+ * {@code ibv_wc_read_*} of verbs.h call. For the data path, with addresses as numbers. Each pointer is read once, by
+ * the first call.
  *
- * <p>All calls are critical: they only touch memory, with every driver. A driver may keep a spin lock from
- * {@link #startPoll} to {@link #endPoll}, and a thread that spins in a critical call keeps the whole JVM from a
- * safepoint, for which the owner of the lock may have stopped. So the caller has to see to it that nobody starts a poll
- * while another one of the queue is under way.
+ * <p>Callers must check that the queue was created with the {@code wc_flags} for a field before they read it: with an
+ * old driver the struct is shorter, and the newest pointers lie in unrelated memory. Calling a null pointer throws
+ * IllegalArgumentException.
+ *
+ * <p>All calls are critical: with every driver they only access memory. A driver may hold a spin lock from
+ * {@link #startPoll} to {@link #endPoll}. A second thread that spun on it in a critical call would keep the JVM from
+ * reaching a safepoint, while the owner of the lock may already be stopped at that safepoint: a deadlock. So callers
+ * must not start a poll while another poll of the same queue is in progress.
  */
 public final class CompletionQueueExOps {
     private final long queue;
-    // null until it is called
+    // null until the first call
     private DriverCall startPoll;
     private DriverCall nextPoll;
     private DriverCall endPoll;
@@ -38,7 +41,7 @@ public final class CompletionQueueExOps {
     private DriverCall readCompletionWallclockNs;
 
     /**
-     * The functions of a queue.
+     * Creates the function table of a queue.
      *
      * @param queue the address of a {@code struct ibv_cq_ex}, from {@code ibv_create_cq_ex}
      */
@@ -50,21 +53,21 @@ public final class CompletionQueueExOps {
         return DriverCall.of(Memory.getLong(queue + offset), true);
     }
 
-    /** The member {@code status} of the current completion, of {@code enum ibv_wc_status}. */
+    /** Reads the member {@code status} of the current completion, of {@code enum ibv_wc_status}. */
     public int status() {
         return Memory.getInt(queue + ibv_cq_ex.status$offset());
     }
 
-    /** The member {@code wr_id} of the current completion. */
+    /** Reads the member {@code wr_id} of the current completion. */
     public long id() {
         return Memory.getLong(queue + ibv_cq_ex.wr_id$offset());
     }
 
     /**
-     * {@code ibv_start_poll}.
+     * Calls {@code ibv_start_poll}.
      *
      * @param attributes the address of a {@code struct ibv_poll_cq_attr}
-     * @return 0; ENOENT when the queue is empty, and then there is nothing to end; another error number
+     * @return 0; ENOENT if the queue is empty, and then {@link #endPoll} must not be called; or another error number
      */
     public int startPoll(long attributes) {
         if (startPoll == null) {
@@ -73,7 +76,7 @@ public final class CompletionQueueExOps {
         return startPoll.call(queue, attributes, 0);
     }
 
-    /** {@code ibv_next_poll}: 0; ENOENT when there is no further completion; another error number. */
+    /** Calls {@code ibv_next_poll}: returns 0, ENOENT if there is no further completion, or another error number. */
     public int nextPoll() {
         if (nextPoll == null) {
             nextPoll = made(ibv_cq_ex.next_poll$offset());
@@ -121,7 +124,7 @@ public final class CompletionQueueExOps {
         return readImmData.call(queue, 0, 0);
     }
 
-    /** {@code ibv_wc_read_invalidated_rkey}: the same member of the struct, but in the byte order of the machine. */
+    /** {@code ibv_wc_read_invalidated_rkey}: the same function pointer, but the value is in host byte order. */
     public int readInvalidatedRkey() {
         if (readImmData == null) {
             readImmData = made(ibv_cq_ex.read_imm_data$offset());

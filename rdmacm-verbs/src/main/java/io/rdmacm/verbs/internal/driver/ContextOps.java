@@ -6,8 +6,8 @@ import io.rdmacm.bindings.ibv_context_ops;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * The functions of {@code ibv_context.ops}, which the inline functions of verbs.h call. The pointers are read once,
- * when an object is made.
+ * The function table {@code ibv_context.ops}, which the inline functions of verbs.h call. Each pointer is read once,
+ * when the object that uses it is created.
  */
 public final class ContextOps {
     /** {@code ibv_poll_cq}. */
@@ -37,35 +37,35 @@ public final class ContextOps {
         this.offset = ibv_context.ops$offset() + offset;
     }
 
-    /** The name of the inline function. */
+    /** Returns the name of the inline function. */
     public String name() {
         return name;
     }
 
     /**
-     * The function of a context.
+     * Returns the function of a context.
      *
      * @param context the address of a {@code struct ibv_context}
-     * @return its address; 0 where the driver lacks it
+     * @return the address of the function; 0 if the driver does not have it
      */
     public long of(long context) {
         return Memory.getLong(context + offset);
     }
 
     /**
-     * The function of the context of an object, for the data path.
+     * Returns the function for the context of an object, for the data path.
      *
      * @param object the address of a CQ, QP or SRQ
-     * @param critical leaves out the thread's state change: only for a function that makes no system call
+     * @param critical whether to skip the thread state transition: only for a function that makes no system call
      */
     public DriverCall call(long object, boolean critical) {
         return DriverCall.of(of(contextOf(object)), critical);
     }
 
     /**
-     * The context of a CQ, QP, SRQ, MR, MW or PD: its first member.
+     * Returns the address of the context of an object, which is the first member of the struct.
      *
-     * @param object the address of one of them
+     * @param object the address of a CQ, QP, SRQ, MR, MW or PD
      */
     public static long contextOf(long object) {
         return Memory.getLong(object);

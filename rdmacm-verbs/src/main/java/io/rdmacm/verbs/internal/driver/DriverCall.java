@@ -9,9 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.verbs.internal.ffi.Downcalls;
 
 /**
- * A function of a driver that the data path calls: {@code poll_cq}, {@code post_send} and their like. There is one
- * class for each function, made of one template: so its address is a constant to the compiler, and the call is as short
- * as one in C. With an address in a field the linker's checks of it stay, which take longer than the call.
+ * A driver function that the data path calls, such as {@code poll_cq} or {@code post_send}. Each function has a hidden
+ * class of its own, created from a template, in which the address of the function is a constant for the JIT compiler:
+ * the compiled call is as short as one in C. If the address were in a field, the linker would check it on each call,
+ * which takes longer than the call itself.
  */
 public abstract class DriverCall {
     private static final int ARGUMENTS = 3;
@@ -22,27 +23,27 @@ public abstract class DriverCall {
     }
 
     /**
-     * A function. The same one gives the same object.
+     * Returns the call of a function. The same function always has the same object.
      *
-     * @param address where it is; 0 where the driver lacks it
-     * @param critical leaves out the thread's state change: only for a function that makes no system call
+     * @param address the address of the function; 0 if the driver does not have it, and then calls throw
+     *        IllegalArgumentException
+     * @param critical whether to skip the thread state transition: only for a function that makes no system call
      */
     public static DriverCall of(long address, boolean critical) {
         return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED), DriverCall::make);
     }
 
     /**
-     * Calls it. A function of fewer arguments does not look at the others, and where it returns nothing, the result
-     * means nothing.
+     * Calls the function. A function with fewer parameters ignores the remaining arguments.
      *
-     * @return its result when that has 32 bits; of one with fewer, the bits above it mean nothing
+     * @return the 32-bit result; of a narrower one, the upper bits are undefined, and of void, all of them
      */
     public abstract int call(long a, long b, long c);
 
     /**
-     * As {@link #call}, of a function that takes more arguments, or returns a pointer or a 64-bit number.
+     * Like {@link #call}, for a function that has more parameters, or returns a pointer or a 64-bit number.
      *
-     * @return its result when that has 64 bits; of one with fewer, the bits above it mean nothing
+     * @return the 64-bit result; of a narrower one, the upper bits are undefined, and of void, all of them
      */
     public abstract long callLong(long a, long b, long c, long d, long e);
 
@@ -65,7 +66,7 @@ public abstract class DriverCall {
         }
 
         private static IllegalArgumentException refusal() {
-            return new IllegalArgumentException("the driver has no such function");
+            return new IllegalArgumentException("the driver does not have this function");
         }
     }
 }

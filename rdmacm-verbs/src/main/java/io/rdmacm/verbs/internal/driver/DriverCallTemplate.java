@@ -7,7 +7,7 @@ import java.lang.invoke.MethodHandles;
 
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
-/** What {@link DriverCall}s are made of; not to be used as it is. */
+/** The template for the classes of {@link DriverCall}s; not used directly. */
 final class DriverCallTemplate extends DriverCall {
     private static final MethodHandle FUNCTION = function(0);
     private static final MethodHandle LONG_FUNCTION = function(1);

@@ -13,9 +13,9 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
- * The functions of {@code verbs_context}, which the inline functions of verbs.h call. The struct ends with the
- * {@code ibv_context} and grows at its beginning: a driver older than a member has a shorter struct, and a driver of
- * the first ABI has none at all. So before a member may be read, the context says whether it is there.
+ * The function table {@code verbs_context}, which the inline functions of verbs.h call. The struct ends with the
+ * {@code ibv_context} and grows at its beginning: a driver that is older than a member has a shorter struct, and a
+ * driver of the first ABI has none at all. So the context is asked whether a member exists before it is read.
  */
 public enum ExtendedOps {
     /** {@code ibv_query_port}. */
@@ -89,7 +89,7 @@ public enum ExtendedOps {
     /** {@code ibv_close_xrcd}. */
     CLOSE_XRCD("ibv_close_xrcd", verbs_context.close_xrcd$offset());
 
-    // __VERBS_ABI_IS_EXTENDED: a pointer with all bits set
+    // __VERBS_ABI_IS_EXTENDED is a pointer with all bits set.
     private static final long ABI_IS_EXTENDED = -1;
     private static final long ABI_COMPAT = ibv_context.abi_compat$offset();
     private static final long CONTEXT = verbs_context.context$offset();
@@ -97,7 +97,7 @@ public enum ExtendedOps {
 
     private final String function;
     private final long offset;
-    // The shortest struct, counted from its end, that has the member.
+    // The size of the shortest struct that has the member, counted from its end.
     private final long neededSize;
 
     ExtendedOps(String function, long offset) {
@@ -106,26 +106,26 @@ public enum ExtendedOps {
         this.neededSize = verbs_context.sizeof() - offset;
     }
 
-    /** The name of the inline function. */
+    /** Returns the name of the inline function. */
     public String function() {
         return function;
     }
 
     /**
-     * The function of a context, as the macro {@code verbs_get_ctx_op} finds it.
+     * Returns the function of a context, like the macro {@code verbs_get_ctx_op}.
      *
      * @param context the address of a {@code struct ibv_context}
-     * @return a null pointer where the driver lacks it
+     * @return the function; a null pointer if the driver does not have it
      */
     public MemorySegment of(long context) {
         return Downcalls.function(find(context));
     }
 
     /**
-     * The function of a context, for a call of the control path.
+     * Returns the function of a context, for a call of the control path.
      *
      * @param context the address of a {@code struct ibv_context}
-     * @throws io.rdmacm.verbs.error.RdmaUnsupportedException where the driver lacks it (EOPNOTSUPP)
+     * @throws io.rdmacm.verbs.error.RdmaUnsupportedException if the driver does not have it (EOPNOTSUPP)
      */
     public NativeFunction require(long context) throws RdmaException {
         long pointer = find(context);

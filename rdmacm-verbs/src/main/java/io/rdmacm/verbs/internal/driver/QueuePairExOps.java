@@ -5,20 +5,23 @@ import io.rdmacm.bindings.ibv_qp_ex;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * The functions of one {@code ibv_qp_ex}, which the inline functions {@code ibv_wr_*} of verbs.h call: each pointer is
- * read once, when it is first called. For the data path, with addresses as numbers. Which operations may be called is
- * said by the {@code send_ops_flags} that the queue pair was made with: the caller has to check them, for an old driver
- * has other memory where the newest pointers are. A null pointer is an IllegalArgumentException.
+ * The function table of an {@code ibv_qp_ex}, which the inline functions {@code ibv_wr_*} of verbs.h call. For the data
+ * path, with addresses as numbers. Each pointer is read once, by the first call.
  *
- * <p>All calls are critical but {@link #complete}, which is a system call with some drivers. A driver may keep a spin
- * lock from {@link #start} to complete or {@link #abort}, and a thread that spins in a critical call keeps the whole
- * JVM from a safepoint, for which the owner of the lock may have stopped. So the caller has to see to it that nobody
- * starts while another batch of the queue pair is open, nor posts to it in another way.
+ * <p>Callers must check that the queue pair was created with the {@code send_ops_flags} for an operation before they
+ * call it: with an old driver the struct is shorter, and the newest pointers lie in unrelated memory. Calling a null
+ * pointer throws IllegalArgumentException.
+ *
+ * <p>All calls except {@link #complete}, which makes a system call with some drivers, are critical. A driver may hold a
+ * spin lock from {@link #start} to complete or {@link #abort}. A second thread that spun on it in a critical call would
+ * keep the JVM from reaching a safepoint, while the owner of the lock may already be stopped at that safepoint: a
+ * deadlock. So callers must not start a batch, or post in another way, while another batch of the same queue pair is
+ * open.
  */
 public final class QueuePairExOps {
     private final long queue;
     private final boolean userSpace;
-    // null until it is called
+    // null until the first call
     private DriverCall atomicCmpSwp;
     private DriverCall atomicFetchAdd;
     private DriverCall bindMw;
@@ -42,10 +45,10 @@ public final class QueuePairExOps {
     private DriverCall atomicWrite;
 
     /**
-     * The functions of a queue pair.
+     * Creates the function table of a queue pair.
      *
      * @param queue the address of a {@code struct ibv_qp_ex}, from {@code ibv_qp_to_qp_ex}
-     * @param userSpace whether a post never goes into the kernel
+     * @param userSpace whether posting never enters the kernel
      */
     public QueuePairExOps(long queue, boolean userSpace) {
         this.queue = queue;
@@ -60,12 +63,12 @@ public final class QueuePairExOps {
         return DriverCall.of(Memory.getLong(queue + offset), critical);
     }
 
-    /** Writes {@code wr_id}: before each of the work requests. */
+    /** Sets {@code wr_id} for the next work request. */
     public void id(long workRequestId) {
         Memory.putLong(queue + ibv_qp_ex.wr_id$offset(), workRequestId);
     }
 
-    /** Writes {@code wr_flags}, bits of {@code enum ibv_send_flags}: before each of the work requests. */
+    /** Sets {@code wr_flags}, bits of {@code enum ibv_send_flags}, for the next work request. */
     public void flags(int sendFlags) {
         Memory.putInt(queue + ibv_qp_ex.wr_flags$offset(), sendFlags);
     }
@@ -79,9 +82,9 @@ public final class QueuePairExOps {
     }
 
     /**
-     * {@code ibv_wr_complete}.
+     * Calls {@code ibv_wr_complete}.
      *
-     * @return 0 or the error number; then nothing was posted
+     * @return 0, or the error number if nothing was posted
      */
     public int complete() {
         if (complete == null) {
@@ -123,11 +126,11 @@ public final class QueuePairExOps {
     }
 
     /**
-     * {@code ibv_wr_send_tso}.
+     * Calls {@code ibv_wr_send_tso}.
      *
      * @param header the address of the header
-     * @param headerSize its bytes, 16 bits
-     * @param maxSegmentSize 16 bits
+     * @param headerSize the size of the header in bytes, 16 bits
+     * @param maxSegmentSize the maximum segment size in bytes, 16 bits
      */
     public void sendTso(long header, int headerSize, int maxSegmentSize) {
         if (sendTso == null) {

@@ -6,17 +6,17 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 
-/** Makes classes of a template: each has data of its own, which are constants to the compiler. */
+/** Creates hidden classes from a template, each with data of its own that are constants for the JIT compiler. */
 final class Templates {
     private Templates() {
     }
 
     /**
-     * An object of a new class.
+     * Returns an instance of a new class.
      *
-     * @param template a class of this package without nested classes and with a constructor of no arguments; it gets at
-     *        its data by {@link MethodHandles#classData}
-     * @param data for it
+     * @param template a class of this package that has no nested classes and a no-argument constructor; it reads its
+     *        data with {@link MethodHandles#classData}
+     * @param data the data of the new class
      */
     static Object instantiate(Class<?> template, Object data) {
         try (InputStream bytes = template.getResourceAsStream(template.getSimpleName() + ".class")) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The functions that a driver gives out as pointers in its structs, and what drivers do differently. Exported to
- * nobody.
+ * The functions that drivers provide as pointers in structs, and the differences between drivers. Not exported.
  *
  * <h2>What lives here</h2>
  * The inline functions of verbs.h call through {@code ibv_context.ops}, {@code verbs_context}, {@code ibv_qp_ex} and
@@ -12,7 +11,7 @@
  *
  * <h2>Read first</h2>
  * {@link io.rdmacm.verbs.internal.driver.DriverCall}, {@link io.rdmacm.verbs.internal.driver.ContextOps},
- * {@link io.rdmacm.verbs.internal.driver.DriverQuirks} (which drivers stay in user space, and which have bugs to be
+ * {@link io.rdmacm.verbs.internal.driver.DriverQuirks} (which drivers stay in user space, and which bugs have to be
  * worked around).
  *
  * <h2>What it stands on</h2>

@@ -17,12 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The functions by which C asks Java for memory ({@code ibv_parent_domain_init_attr.alloc} and {@code free}). What Java
- * throws must not go up into C, which would end the JVM.
+ * The callbacks through which a driver allocates memory from Java ({@code ibv_parent_domain_init_attr.alloc} and
+ * {@code free}). Exceptions are caught and logged: one that propagated into C would terminate the JVM.
  */
 public final class AllocatorCalls implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AllocatorCalls.class);
-    // IBV_ALLOCATOR_USE_DEFAULT: a pointer with all bits set
+    // IBV_ALLOCATOR_USE_DEFAULT is a pointer with all bits set.
     private static final long USE_DEFAULT = -1;
     private static final FunctionDescriptor ALLOCATE = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
@@ -37,21 +37,28 @@ public final class AllocatorCalls implements AutoCloseable {
     private final long allocate;
     private final long free;
 
-    /** Gives memory. */
+    /** Allocates memory. */
     @FunctionalInterface
     public interface Allocator {
-        /** Memory of a size and alignment, for a type of resource; empty for the default. */
+        /**
+         * Allocates memory for a driver.
+         *
+         * @param bytes the size
+         * @param alignment the alignment in bytes; 0 for any
+         * @param resourceType what the memory is for, a driver-specific number
+         * @return the memory; empty to let the driver use its default allocator
+         */
         Optional<MemorySegment> allocate(long bytes, long alignment, long resourceType);
     }
 
-    /** Takes memory back. */
+    /** Frees memory. */
     @FunctionalInterface
     public interface Freer {
-        /** Takes what was given. */
+        /** Frees memory that the {@link Allocator} returned. */
         void free(MemorySegment memory, long resourceType);
     }
 
-    /** The functions for an allocator. */
+    /** Creates callbacks for an allocator. */
     public AllocatorCalls(Allocator allocator, Freer freer) {
         this.allocator = allocator;
         this.freer = freer;
@@ -59,17 +66,17 @@ public final class AllocatorCalls implements AutoCloseable {
         this.free = stub("onFree", FREE);
     }
 
-    /** The address of the function that allocates. */
+    /** Returns the address of the function that allocates. */
     public long allocate() {
         return allocate;
     }
 
-    /** The address of the function that frees. */
+    /** Returns the address of the function that frees. */
     public long free() {
         return free;
     }
 
-    /** Ends the functions: C calls them no more. */
+    /** Frees the callbacks. C must not call them any more. */
     @Override
     public void close() {
         stubs.close();
@@ -86,7 +93,7 @@ public final class AllocatorCalls implements AutoCloseable {
             given.put(memory.address(), memory);
             return memory.address();
         } catch (Throwable e) {
-            LOG.error("the allocator of a parent domain gave no memory of {} bytes", bytes, e);
+            LOG.error("the allocator of a parent domain failed to allocate {} bytes", bytes, e);
             return 0;
         }
     }
@@ -105,10 +112,11 @@ public final class AllocatorCalls implements AutoCloseable {
 
     private static void check(MemorySegment memory, long bytes, long alignment) {
         if (!memory.isNative() || memory.isReadOnly() || !memory.scope().isAlive()) {
-            throw new IllegalArgumentException("not native memory that can be written: " + memory);
+            throw new IllegalArgumentException("the allocator must return writable native memory, not " + memory);
         }
         if (memory.byteSize() < bytes || alignment > 0 && Long.remainderUnsigned(memory.address(), alignment) != 0) {
-            throw new IllegalArgumentException("not " + bytes + " bytes on a multiple of " + alignment + ": " + memory);
+            throw new IllegalArgumentException("the allocator must return " + bytes + " bytes aligned to " + alignment
+                    + ", not " + memory);
         }
     }
 
@@ -119,7 +127,7 @@ public final class AllocatorCalls implements AutoCloseable {
             MethodHandle handle = MethodHandles.lookup().bind(this, method, type);
             return Linker.nativeLinker().upcallStub(handle, descriptor, stubs).address();
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError("the method is here", e);
+            throw new AssertionError("the method is in this class", e);
         }
     }
 }

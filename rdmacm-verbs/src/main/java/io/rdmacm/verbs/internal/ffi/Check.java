@@ -3,17 +3,17 @@ package io.rdmacm.verbs.internal.ffi;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** The ways in which the C functions report an error, each turned into the exception. */
+/** Checks the results of C functions: one method for each way in which they report errors. */
 public final class Check {
     private Check() {
     }
 
-    /** Why the last call of this thread has failed: errno, or EMFILE where C has made something else of it. */
+    /** Returns why this thread's last call failed: errno, or EMFILE if that is the cause behind a vague errno. */
     public static int cause() {
         return FileLimit.cause();
     }
 
-    /** For functions that return -1 and set errno. */
+    /** Checks the result of a function that returns -1 and sets errno on failure. */
     public static int minusOne(NativeFunction function, int result) throws RdmaException {
         if (result == -1) {
             throw Failures.of(function.name(), cause());
@@ -21,26 +21,33 @@ public final class Check {
         return result;
     }
 
-    /** For functions that return the error number itself, 0 for success; some return it negated. */
+    /** Checks the result of a function that returns 0 on success, and otherwise the error number, possibly negated. */
     public static void returned(NativeFunction function, int result) throws RdmaException {
         if (result != 0) {
-            // -1 with errno is what old providers do where the error number is due
+            // Old providers return -1 and set errno, although they should return the error number.
             throw Failures.of(function.name(), result == -1 ? Errno.last() : Math.abs(result));
         }
     }
 
-    /** Imports an object of another context by the kernel's number of it; returns its address. */
+    /**
+     * Imports an object by the kernel's handle for it.
+     *
+     * @param function the C function
+     * @param owner the address of the context or protection domain that the object belongs to
+     * @param kernelHandle the handle of the kernel, unsigned
+     * @return the address of the object
+     */
     public static long imported(NativeFunction function, long owner, int kernelHandle) throws RdmaException {
         return pointer(function, function.callLong(owner, Integer.toUnsignedLong(kernelHandle)),
                 "handle " + Integer.toUnsignedString(kernelHandle));
     }
 
-    /** For functions that return a null pointer and set errno. */
+    /** Checks the result of a function that returns a null pointer and sets errno on failure. */
     public static long pointer(NativeFunction function, long result) throws RdmaException {
         return pointer(function, result, "");
     }
 
-    /** As {@link #pointer(NativeFunction, long)}, with what the function was called for. */
+    /** Like {@link #pointer(NativeFunction, long)}, with a detail for the message. */
     public static long pointer(NativeFunction function, long result, String detail) throws RdmaException {
         if (result == 0) {
             throw Failures.of(function.name(), cause(), detail);

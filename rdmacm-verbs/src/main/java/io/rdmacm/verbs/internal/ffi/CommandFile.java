@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** The file by which a context gives its commands to the kernel, for {@code ibv_import_device}. */
+/** Imports a context by the file that it sends commands to the kernel through ({@code ibv_import_device}). */
 public final class CommandFile {
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final int TYPE = 0xf000;
@@ -19,10 +19,11 @@ public final class CommandFile {
     }
 
     /**
-     * A new {@code struct ibv_context} over a duplicate of the file, which it owns.
+     * Creates a {@code struct ibv_context} that owns a duplicate of a file descriptor.
      *
-     * @param fd the caller's, and stays it
-     * @throws IllegalArgumentException when it is no open character device
+     * @param fd the file descriptor; it still belongs to the caller
+     * @return the address of the context
+     * @throws IllegalArgumentException if it does not refer to an open character device
      */
     public static long importDevice(int fd) throws RdmaException {
         requireDevice(fd);
@@ -30,8 +31,8 @@ public final class CommandFile {
         long context = IMPORT_DEVICE.callLong(duplicate);
         if (context == 0) {
             int error = Errno.last();
-            // These two come before a driver has seen the file. Drivers close it when they fail, and by now it may be
-            // another thread's.
+            // With these two errors no driver has seen the descriptor yet. With all others the driver has closed it
+            // already, and its number may belong to another thread's file by now.
             if (error == Rdma.EOPNOTSUPP() || error == Rdma.ENODEV()) {
                 Libc.close(duplicate);
             }
@@ -46,10 +47,10 @@ public final class CommandFile {
             int mode = (int) Files.getAttribute(DESCRIPTORS.resolve(Integer.toString(fd)), "unix:mode");
             device = (mode & TYPE) == CHARACTER_DEVICE;
         } catch (IOException e) {
-            // not open
+            // The descriptor is not open.
         }
         if (!device) {
-            throw new IllegalArgumentException("file descriptor " + fd + " is not that of an RDMA device");
+            throw new IllegalArgumentException("file descriptor " + fd + " does not refer to an RDMA device");
         }
     }
 }

@@ -11,13 +11,13 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
 /**
- * The one place that makes downcall handles. Every argument is declared as a 64-bit integer: pointers, sizes and ints
- * all travel in one integer register each on the ABIs of 64-bit Linux, and the callee reads the part that it declares.
- * So a handful of handles serves all functions of both libraries, and they are linked once: linking is what makes the
- * first call slow. The handles are unbound: the function's address is their first argument.
+ * The one place that creates downcall handles. Every argument is declared as a 64-bit integer: on the ABIs of 64-bit
+ * Linux, pointers, sizes and ints are all passed in one integer register each, and the callee reads as many bits as it
+ * needs. So a handful of handles serves all functions of both libraries, and each is linked only once, since linking is
+ * what makes a first call slow. The handles are unbound: the address of the function is their first argument.
  */
 public final class Downcalls {
-    /** Where errno is kept by a handle that captures it. */
+    /** The memory into which a handle captures errno. */
     static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
     static final long ERRNO_OFFSET = CAPTURED.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
@@ -29,7 +29,7 @@ public final class Downcalls {
     }
 
     /**
-     * A handle {@code (MemorySegment function, MemorySegment captured, long...) -> int} that captures errno.
+     * Returns a handle {@code (MemorySegment function, MemorySegment captured, long...) -> int} that captures errno.
      *
      * @param arguments how many arguments the function takes
      */
@@ -37,16 +37,16 @@ public final class Downcalls {
         return cached(INT, ValueLayout.JAVA_INT, arguments);
     }
 
-    /** As {@link #returningInt}, for a function that returns a pointer or a 64-bit number. */
+    /** Like {@link #returningInt}, for a function that returns a pointer or a 64-bit number. */
     static MethodHandle returningLong(int arguments) {
         return cached(LONG, ValueLayout.JAVA_LONG, arguments);
     }
 
     /**
-     * A handle {@code (MemorySegment function, long...) -> result} that captures nothing, for the data path, where the
-     * function returns its error.
+     * Returns a handle {@code (MemorySegment function, long...) -> result} that does not capture errno, for functions
+     * of the data path, which return their error number.
      *
-     * @param critical leaves out the thread's state change: only for functions that neither block nor take long
+     * @param critical whether to skip the thread state transition: only for functions that neither block nor take long
      * @param result the layout of the result; null for void
      * @param arguments how many arguments the function takes
      */
@@ -61,10 +61,10 @@ public final class Downcalls {
     }
 
     /**
-     * As {@link #plain}, of the function at an address: {@code (long...) -> result}.
+     * Like {@link #plain}, but bound to a function: {@code (long...) -> result}.
      *
-     * @param address where the function is
-     * @param critical leaves out the thread's state change: only for functions that neither block nor take long
+     * @param address the address of the function
+     * @param critical whether to skip the thread state transition: only for functions that neither block nor take long
      * @param result the layout of the result; null for void
      * @param arguments how many arguments the function takes
      */
@@ -97,7 +97,7 @@ public final class Downcalls {
         return result == null ? FunctionDescriptor.ofVoid(parameters) : FunctionDescriptor.of(result, parameters);
     }
 
-    /** An address as the handles take it. */
+    /** Converts an address to the first argument of a handle. */
     public static MemorySegment function(long address) {
         return MemorySegment.ofAddress(address);
     }

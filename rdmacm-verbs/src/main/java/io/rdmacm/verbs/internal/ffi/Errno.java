@@ -7,12 +7,12 @@ import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.verbs.error.NativeLibraryException;
 
-/** The error numbers of the operating system: captured a thread at a time, and turned into names. */
+/** The error numbers of the operating system: captured per thread, and converted to names and texts. */
 public final class Errno {
-    /** ENOTSUPP, the kernel's own: it is not for programs, but its RDMA code lets it out. */
+    /** ENOTSUPP: internal to the kernel, but its RDMA code leaks it to programs. */
     public static final int KERNEL_ENOTSUPP = 524;
 
-    // One small segment a thread: captured values never mix, and a call allocates nothing.
+    // One small segment per thread, so that a call allocates nothing.
     private static final ThreadLocal<MemorySegment> CAPTURED = ThreadLocal.withInitial(
             () -> Arena.ofAuto().allocate(Downcalls.CAPTURED));
     private static final NativeFunction NAME = NativeFunction.libc("strerrorname_np");
@@ -25,27 +25,27 @@ public final class Errno {
         return CAPTURED.get();
     }
 
-    /** What errno was after this thread's last call of a {@link NativeFunction}. */
+    /** Returns errno as it was after this thread's last call of a {@link NativeFunction}. */
     public static int last() {
         return CAPTURED.get().get(ValueLayout.JAVA_INT, Downcalls.ERRNO_OFFSET);
     }
 
-    /** The symbol of an error number, such as {@code ENOMEM}; {@code errno 12} where the C library cannot tell. */
+    /** Returns the name of an error number, such as {@code ENOMEM}; {@code errno 12} if the C library has no name. */
     public static String name(int errno) {
         if (errno == KERNEL_ENOTSUPP) {
             return "ENOTSUPP";
         }
         String name = null;
         try {
-            // glibc has it since 2.32
+            // In glibc since 2.32.
             name = NAME.isAvailable() ? Memory.string(NAME.callLong(errno)) : null;
         } catch (NativeLibraryException e) {
-            // the C library is always there; its lack of this function was asked for
+            // Cannot happen: isAvailable() was checked, and the C library is always there.
         }
         return name == null ? "errno " + errno : name;
     }
 
-    /** The text of an error number, such as {@code Cannot allocate memory}. */
+    /** Returns the text of an error number, such as {@code Cannot allocate memory}. */
     public static String text(int errno) {
         if (errno == KERNEL_ENOTSUPP) {
             return "Operation is not supported by the kernel";

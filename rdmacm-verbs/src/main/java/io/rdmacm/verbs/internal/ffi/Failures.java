@@ -6,16 +6,17 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 
-/** Turns error numbers into exceptions. */
+/** Converts error numbers to exceptions. */
 public final class Failures {
     private Failures() {
     }
 
     /**
-     * The exception for a failed C function: an {@link RdmaUnsupportedException} when the device or its driver lacks
-     * the function (EOPNOTSUPP, ENOSYS, ENOTSUPP), an {@link RdmaTimeoutException} for ETIMEDOUT.
+     * Returns the exception for a failed C function: {@link RdmaUnsupportedException} if the device or its driver does
+     * not support the function (EOPNOTSUPP, ENOSYS, ENOTSUPP), {@link RdmaTimeoutException} for ETIMEDOUT, and
+     * otherwise {@link RdmaException}.
      *
-     * @param function the C function
+     * @param function the name of the C function
      * @param errno its error number, positive
      */
     public static RdmaException of(String function, int errno) {
@@ -23,11 +24,11 @@ public final class Failures {
     }
 
     /**
-     * As {@link #of(String, int)}, with a detail.
+     * Like {@link #of(String, int)}, with a detail for the message.
      *
-     * @param function the C function
+     * @param function the name of the C function
      * @param errno its error number, positive
-     * @param detail what it was called for; may be empty
+     * @param detail what the function was called for; may be empty
      */
     public static RdmaException of(String function, int errno, String detail) {
         String name = Errno.name(errno);
@@ -41,17 +42,17 @@ public final class Failures {
         return new RdmaException(function, errno, name, message);
     }
 
-    /** Whether an error number says that the device, its driver or the kernel lacks the function. */
+    /** Returns whether an error number means that the device, its driver or the kernel lacks the function. */
     public static boolean isUnsupported(int errno) {
         return errno == Rdma.EOPNOTSUPP() || errno == Rdma.ENOSYS() || errno == Errno.KERNEL_ENOTSUPP;
     }
 
     /**
-     * The message for a failed C function.
+     * Returns the message for a failed C function.
      *
-     * @param function the C function
+     * @param function the name of the C function
      * @param errno its error number, positive
-     * @param detail what it was called for; may be empty
+     * @param detail what the function was called for; may be empty
      */
     public static String message(String function, int errno, String detail) {
         return function + (detail.isEmpty() ? "" : " (" + detail + ")") + ": " + Errno.name(errno) + ", "

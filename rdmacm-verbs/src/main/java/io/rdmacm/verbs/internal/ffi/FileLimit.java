@@ -12,13 +12,13 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.NativeLibraryException;
 
 /**
- * The limit of open files. The C libraries lose the error number that tells of it on its way through them: what arrives
- * is a device that is not there, or a function that is not implemented.
+ * Detects that the limit of open files was reached. The C libraries do not pass EMFILE on to their callers: they report
+ * a missing device or an unimplemented function instead.
  */
 final class FileLimit {
-    /** More than opening a device takes at once. */
+    /** More files than opening a device needs at once. */
     private static final int ENOUGH = 8;
-    /** More than loading the libraries and their drivers takes. */
+    /** More files than loading the libraries and their drivers needs. */
     private static final int ENOUGH_TO_BEGIN = 24;
 
     private static final File NOTHING = new File("/dev/null");
@@ -29,8 +29,7 @@ final class FileLimit {
     }
 
     /**
-     * What errno was after this thread's last call, or EMFILE where that is what has happened. After a call that has
-     * failed.
+     * Returns why this thread's last call failed: errno, or EMFILE if errno is vague and hardly any file can be opened.
      */
     static int cause() {
         int errno = Errno.last();
@@ -39,8 +38,10 @@ final class FileLimit {
     }
 
     /**
-     * Refuses the first use of the C libraries without room for their files: they look for their drivers once, and
-     * would not know of any device to the end of this process.
+     * Checks before the first use of the C libraries that they can open their files. They search for drivers only once:
+     * if that failed, they would find no device for the rest of this process.
+     *
+     * @throws NativeLibraryException if too few files can be opened
      */
     static void checkBeginning(String library, String neededBy) throws NativeLibraryException {
         if (!begun) {
@@ -51,10 +52,13 @@ final class FileLimit {
         }
     }
 
-    /** In Java alone: even the JDK's way to the C library opens a file when it is first used, and tries it once. */
+    /**
+     * Returns whether so many more files can be opened. Uses only the Java API: even the JDK's lookup of the C library
+     * opens a file when it is first used, and does not try again if that fails.
+     */
     private static boolean isFree(int files) {
         if (!NOTHING.exists()) {
-            return true; // nothing can be told
+            return true; // not known
         }
         Deque<Closeable> opened = new ArrayDeque<>();
         try {

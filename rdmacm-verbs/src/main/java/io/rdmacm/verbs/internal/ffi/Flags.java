@@ -4,12 +4,12 @@ package io.rdmacm.verbs.internal.ffi;
 import java.util.Collection;
 import java.util.function.ToIntFunction;
 
-/** Sets of flags and their bit masks. */
+/** Converts sets of flags to bit masks. */
 public final class Flags {
     private Flags() {
     }
 
-    /** The bits of all flags, or-ed. */
+    /** Returns the bitwise OR of the bits of all flags. */
     public static <F> int mask(Collection<? extends F> flags, ToIntFunction<F> bit) {
         int mask = 0;
         for (F flag : flags) {

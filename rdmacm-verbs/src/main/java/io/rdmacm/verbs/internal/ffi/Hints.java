@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** What a person can do about an error number, where that is known. */
+/** Hints at what the user can do about an error. */
 public final class Hints {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path DEVICE_FILES = Path.of("/dev/infiniband");
@@ -16,7 +16,7 @@ public final class Hints {
     private Hints() {
     }
 
-    /** The end of a message: empty, or {@code " - "} and the hint. */
+    /** Returns the end of a message: {@code " - "} and a hint, or an empty string. */
     public static String of(String function, int errno) {
         String hint = switch (Errno.name(errno)) {
             case "ENODEV", "ENOENT" -> noDevice(function);
@@ -33,7 +33,7 @@ public final class Hints {
 
     private static String noDevice(String function) {
         if (!Files.isDirectory(DEVICES) || isEmpty(DEVICES)) {
-            return "this machine has no RDMA device: see `rdma link`; a software device is made by"
+            return "this machine has no RDMA device (see `rdma link`); to create a software device, run"
                     + " `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev INTERFACE`";
         }
         if (isForbidden(function)) {
@@ -47,7 +47,7 @@ public final class Hints {
                 : "";
     }
 
-    /** What C looks for elsewhere when it may not open it, and then does not find. */
+    /** Returns whether a device file cannot be accessed; the C libraries then report that there is no device. */
     private static boolean isForbidden(String function) {
         String prefix = function.startsWith("rdma_") ? "rdma_cm" : "uverbs";
         String[] names = DEVICE_FILES.toFile().list((folder, name) -> name.startsWith(prefix));
@@ -55,7 +55,7 @@ public final class Hints {
                 .anyMatch(file -> !Files.isReadable(file) || !Files.isWritable(file));
     }
 
-    /** What libibverbs says when the kernel has not what it stands on. */
+    /** Returns the hint for ENOSYS, which libibverbs reports if a kernel module is missing. */
     private static String noVerbs(String function) {
         String noDevice = noDevice(function);
         return noDevice.isEmpty() ? "the kernel module ib_uverbs is missing: `modprobe ib_uverbs`" : noDevice;

@@ -6,9 +6,11 @@ import java.util.Map;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** The few functions of the C library that waiting and closing need. The constants are those of 64-bit Linux. */
+/** The few functions of the C library that are needed, mostly for waiting. The constants are those of 64-bit Linux. */
 public final class Libc {
+    /** The file is readable. */
     public static final int POLLIN = Rdma.POLLIN();
+    /** The file descriptor is not open. */
     public static final int POLLNVAL = Rdma.POLLNVAL();
 
     private static final int F_DUPFD_CLOEXEC = 1030;
@@ -29,7 +31,7 @@ public final class Libc {
     private Libc() {
     }
 
-    /** Waits for one of the files; 0 on time-out, and when a signal came. */
+    /** Waits until one of the files is ready (poll(2)); returns 0 on a timeout, and if a signal arrived. */
     public static int poll(long pollfds, int count, int milliseconds) throws RdmaException {
         int ready = POLL.callInt(pollfds, count, milliseconds);
         if (ready < 0 && Errno.last() == Rdma.EINTR()) {
@@ -38,41 +40,43 @@ public final class Libc {
         return Check.minusOne(POLL, ready);
     }
 
-    /** A new event counter that never blocks. */
+    /** Creates a non-blocking event counter (eventfd(2)). */
     public static int eventfd() throws RdmaException {
         return Check.minusOne(EVENTFD, EVENTFD.callInt(0, Rdma.EFD_CLOEXEC() | Rdma.EFD_NONBLOCK()));
     }
 
-    /** Takes what was signalled; nothing signalled is no error. */
+    /** Resets an event counter; has no effect if it is 0 already. */
     public static void drain(int eventfd, long scratch) throws RdmaException {
         EVENTFD_READ.callInt(eventfd, scratch);
     }
 
+    /** Increments an event counter. */
     public static void signal(int eventfd) throws RdmaException {
         EVENTFD_WRITE.callInt(eventfd, 1);
     }
 
-    /** open(2) of a file that exists; the path is a C string. */
+    /** Opens an existing file (open(2)); the path is the address of a C string. */
     static int open(long path, int flags) throws RdmaException {
         return Check.minusOne(OPEN, OPEN.callInt(path, flags));
     }
 
+    /** Closes a file descriptor (close(2)). */
     public static void close(int fd) throws RdmaException {
         CLOSE.callInt(fd);
     }
 
-    /** Another descriptor of the same file, not for child processes. */
+    /** Duplicates a file descriptor; child processes do not inherit the duplicate. */
     static int duplicate(int fd) throws RdmaException {
         return Check.minusOne(FCNTL, FCNTL.callInt(fd, F_DUPFD_CLOEXEC, 0));
     }
 
-    /** Makes reads of a file return EAGAIN where they would wait. */
+    /** Makes a file non-blocking: reads fail with EAGAIN instead of waiting. */
     public static void makeNonBlocking(int fd) throws RdmaException {
         int flags = Check.minusOne(FCNTL, FCNTL.callInt(fd, F_GETFL));
         Check.minusOne(FCNTL, FCNTL.callInt(fd, F_SETFL, flags | O_NONBLOCK));
     }
 
-    /** membarrier(2); the result is -1 where the kernel or a sandbox refuses it. */
+    /** Calls membarrier(2); returns -1 if the kernel or a sandbox refuses it. */
     public static int membarrier(int command) throws RdmaException {
         Integer number = SYS_MEMBARRIER.get(System.getProperty("os.arch"));
         return number == null ? -1 : SYSCALL.callInt(number, command, 0, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.ffi;
 
-/** The answer to a JVM that was started without leave to call native code. */
+/** Reports that the JVM was started without native access for this library. */
 final class NativeAccess {
     private NativeAccess() {
     }
 
-    /** The exception of the JDK with the flag to add, exactly as it has to be written. */
+    /** Returns an exception whose message has the exact command line option to add. */
     static IllegalCallerException denied(IllegalCallerException cause) {
         return new IllegalCallerException("rdmacm may not call native code: start java with " + flag(), cause);
     }

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.verbs.error.NativeLibraryException;
 
 /**
- * One C function, called by address. Made for the control path: it captures errno into a segment of the calling
- * thread, see {@link Errno#last()}. The address is looked up at the first call.
+ * A C function of the control path. Calls capture errno into a segment of the calling thread, see {@link Errno#last()}.
+ * The address of the function is looked up by the first call.
  */
 public final class NativeFunction {
     private final Symbols symbols;
@@ -20,32 +20,32 @@ public final class NativeFunction {
         this.address = address;
     }
 
-    /** A function that librdmacm or libibverbs exports. */
+    /** Returns a function that librdmacm or libibverbs exports. */
     public static NativeFunction of(String name) {
         return new NativeFunction(Symbols.RDMA, name, null);
     }
 
-    /** A function of the C library. */
+    /** Returns a function of the C library. */
     static NativeFunction libc(String name) {
         return new NativeFunction(Symbols.LIBC, name, null);
     }
 
-    /** A function whose pointer was read from a struct. */
+    /** Returns a function whose pointer was read from a struct. */
     public static NativeFunction at(String name, long address) {
         return new NativeFunction(null, name, Downcalls.function(address));
     }
 
-    /** The function's C name. */
+    /** Returns the name of the function in C. */
     public String name() {
         return name;
     }
 
-    /** Whether the installed library has the function. */
+    /** Returns whether the installed library has the function. */
     public boolean isAvailable() throws NativeLibraryException {
         return address != null || symbols.findOptional(name).isPresent();
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt() throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -55,7 +55,7 @@ public final class NativeFunction {
         }
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -65,7 +65,7 @@ public final class NativeFunction {
         }
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -75,7 +75,7 @@ public final class NativeFunction {
         }
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -85,7 +85,7 @@ public final class NativeFunction {
         }
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -95,7 +95,7 @@ public final class NativeFunction {
         }
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d, long e) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -105,7 +105,7 @@ public final class NativeFunction {
         }
     }
 
-    /** Calls a function that returns an int (or nothing: then the result means nothing). */
+    /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
         MemorySegment function = resolve();
         try {
@@ -199,7 +199,7 @@ public final class NativeFunction {
         return function;
     }
 
-    /** A downcall throws nothing of its own; what comes out is an error of the JVM. */
+    /** Converts a throwable of a downcall. C functions throw nothing, so it comes from the JVM. */
     public static RuntimeException unexpected(Throwable e) {
         if (e instanceof RuntimeException runtime) {
             return runtime;

@@ -6,9 +6,9 @@ import java.nio.file.Path;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** A file that is open for as long as a C function needs its number: to name a file to the kernel. */
+/** A file that is open while a C function needs its file descriptor, to identify the file to the kernel. */
 public final class OpenFile implements AutoCloseable {
-    // the same on x86_64 and aarch64
+    // The same on x86_64 and aarch64.
     private static final int O_RDONLY = 0;
     private static final int O_CLOEXEC = 0x80000;
 
@@ -25,7 +25,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /** Its number. */
+    /** Returns the file descriptor. */
     public int fd() {
         return fd;
     }

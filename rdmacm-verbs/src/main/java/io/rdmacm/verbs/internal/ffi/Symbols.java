@@ -8,7 +8,7 @@ import java.util.Optional;
 import io.rdmacm.bindings.NativeLibrary;
 import io.rdmacm.verbs.error.NativeLibraryException;
 
-/** Finds the address of a function, with the typed exception when there is none. */
+/** Looks functions up; throws NativeLibraryException if a library or a function is missing. */
 enum Symbols {
     /** librdmacm and libibverbs. */
     RDMA {
@@ -26,7 +26,7 @@ enum Symbols {
             }
         }
 
-        /** Librdmacm is linked with libibverbs: when it cannot be loaded, it may be the other one that is missing. */
+        /** Returns which library is missing: librdmacm also fails to load if libibverbs, which it needs, is missing. */
         private static NativeLibrary culprit(String symbol) {
             try {
                 NativeLibrary.LIBIBVERBS.find(symbol);

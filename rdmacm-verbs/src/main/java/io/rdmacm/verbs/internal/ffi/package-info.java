@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The way into C: the one place that uses the linker. Exported to io.rdmacm.core only, for it takes and returns
- * addresses.
+ * Access to C: the only package that uses the linker. Exported to io.rdmacm.core only, because its methods take and
+ * return addresses.
  *
  * <h2>What lives here</h2>
  * Downcalls of the control path and the libraries they come from, native memory by address, errno and its names, and

@@ -8,25 +8,25 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * A biased lock: admits threads to the native side of one queue, one at a time, and lets a close wait until nobody is
- * inside. In the usual case, where one thread posts or polls, it costs two loads and two stores, and no fence.
+ * A biased lock: admits one thread at a time to the native side of a queue, and lets a close wait until no thread is
+ * inside. In the usual case, where a single thread posts or polls, it costs two loads and two stores, and no fence.
  *
- * <p>The lock is biased towards the thread that uses it. While the bias is its own, that thread marks itself inside
- * with an opaque store, reads the bias once more, and enters. Whoever else wants the queue (another thread, or a close)
- * revokes the bias, runs a barrier on all threads, and waits until the mark is cleared: after the barrier either the
- * mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is used under
- * an ordinary lock from then on.
+ * <p>The lock is biased towards the thread that uses it. While that thread owns the bias, it marks itself as inside
+ * with an opaque store, reads the bias again, and enters. Anyone else who wants the queue (another thread, or a close)
+ * revokes the bias, executes a memory barrier on all threads, and waits until the mark is cleared: after the barrier,
+ * either the mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is
+ * protected by an ordinary lock from then on.
  *
  * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The queues that are posted to
- * extend this class, and it is itself the bias of its first thread: what a post touches then lies together in memory,
- * which saves as much as the rest costs, and more with many queues.
+ * extend this class, which itself serves as the bias of its first thread. So the data that a post touches lies together
+ * in memory, which saves as much as the lock costs, and more with many queues.
  */
 public class BiasedLock extends Bias {
     private static final VarHandle BIAS;
     private static final VarHandle INSIDE;
     private static final Bias NOBODY = new Bias();
     private static final int HANDOVERS_BEFORE_SHARING = 32;
-    // some microseconds
+    // a few microseconds
     private static final int SPINS_BEFORE_YIELDING = 100;
 
     static {
@@ -51,19 +51,19 @@ public class BiasedLock extends Bias {
     private long lastThread = -1;
 
     /**
-     * A lock.
+     * Creates an open lock.
      *
-     * @param name of the class of the queue, for messages
+     * @param name the name of the class of the queue, for messages
      */
     public BiasedLock(String name) {
         this.name = name;
     }
 
     /**
-     * Enters.
+     * Enters; waits while another thread is inside.
      *
-     * @return to be passed to {@link #leave(Bias)}
-     * @throws IllegalStateException when closed
+     * @return a token for {@link #leave(Bias)}
+     * @throws IllegalStateException if the queue is closed
      */
     public final Bias enter() {
         Bias mine = (Bias) BIAS.getOpaque(this);
@@ -79,11 +79,11 @@ public class BiasedLock extends Bias {
     }
 
     /**
-     * Enters for a call that may call back into Java. A callback that uses or closes the queue is refused: its thread
-     * would wait for itself.
+     * Enters for a call that may call back into Java. If the callback uses or closes the queue, it gets an
+     * IllegalStateException, because the thread would wait for itself.
      *
-     * @return to be passed to {@link #leave(Bias)}
-     * @throws IllegalStateException when closed
+     * @return a token for {@link #leave(Bias)}
+     * @throws IllegalStateException if the queue is closed
      */
     public final Bias enterAlone() {
         lock();
@@ -113,7 +113,7 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Refuses all threads from here on, and returns when nobody is inside. */
+    /** Closes the lock: from now on threads are refused. Returns when no thread is inside any more. */
     public final void close() {
         lock();
         try {
@@ -127,7 +127,7 @@ public class BiasedLock extends Bias {
     /**
      * Closes the lock and destroys the queue. If that fails, the lock is open again.
      *
-     * @param destroyer destroys the queue; called when nobody is inside
+     * @param destroyer destroys the queue; called when no thread is inside
      */
     public final void closeAndDestroy(Lifetime.Destroyer destroyer) throws RdmaException {
         close();
@@ -142,7 +142,7 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Undoes {@link #close()}, when the queue could not be destroyed. */
+    /** Undoes {@link #close()}, if the queue could not be destroyed. */
     public final void reopen() {
         lock();
         try {
@@ -152,7 +152,7 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Waits until the thread that is inside now, if any, has left. */
+    /** Waits until the thread that is currently inside, if any, has left. */
     public final void awaitQuiet() {
         lock();
         try {
@@ -162,7 +162,7 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Whether the queue has changed hands so often that it is used under the ordinary lock. */
+    /** Returns whether the queue has changed hands so often that it is protected by the ordinary lock now. */
     public final boolean isShared() {
         lock();
         try {
@@ -173,7 +173,7 @@ public class BiasedLock extends Bias {
     }
 
     private Bias enterSlowly() {
-        // so that a refused thread need not wait for the closer
+        // Checked before locking too, so that a refused thread does not have to wait for the closer.
         requireOpen();
         lock();
         boolean stay = false;
@@ -181,7 +181,7 @@ public class BiasedLock extends Bias {
             requireOpen();
             revoke();
             if (handovers > HANDOVERS_BEFORE_SHARING) {
-                // inside, with the lock held until leave()
+                // Inside: the lock is held until leave().
                 stay = true;
                 return null;
             }
@@ -193,7 +193,7 @@ public class BiasedLock extends Bias {
             Bias mine = ownBiasUsed ? new Bias() : this;
             ownBiasUsed = true;
             mine.thread = me;
-            // Marked before others can see it, so that nobody revokes it before this thread has left.
+            // Marked before other threads can see the bias, so that a revoker waits until this thread has left.
             mine.inside = 1;
             BIAS.setRelease(this, mine);
             return mine;
@@ -204,12 +204,12 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Locks, unless this thread holds the lock already: then it is inside. */
+    /** Locks; throws IllegalStateException if this thread holds the lock already, which means that it is inside. */
     private void lock() {
         lock.lock();
         if (lock.getHoldCount() > 1) {
             lock.unlock();
-            throw new IllegalStateException(name + " is in use by this very thread");
+            throw new IllegalStateException(name + " is already in use by this thread");
         }
     }
 
@@ -219,7 +219,7 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Revokes the bias; afterwards nobody is inside. With the lock held. */
+    /** Revokes the bias and waits until no thread is inside. Called with the lock held. */
     private void revoke() {
         Bias revoked = bias;
         if (revoked == NOBODY) {
@@ -228,7 +228,7 @@ public class BiasedLock extends Bias {
         BIAS.setOpaque(this, NOBODY);
         Membarrier.heavy();
         for (int spins = 0; (int) INSIDE.getAcquire(revoked) != 0; spins++) {
-            // one post or poll: too short to sleep for, but its thread may have to be scheduled first
+            // A post or a poll is too short to sleep for, but its thread may not be running at the moment.
             if (spins < SPINS_BEFORE_YIELDING) {
                 Thread.onSpinWait();
             } else {

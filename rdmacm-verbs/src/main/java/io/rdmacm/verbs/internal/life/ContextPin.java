@@ -2,8 +2,9 @@
 package io.rdmacm.verbs.internal.life;
 
 /**
- * Keeps C from freeing a context of its own while it is in use here: by calls that are inside, and by objects made from
- * it. C usually has reasons of its own to keep it; only when the last of these goes is the context pinned.
+ * Keeps librdmacm from freeing a context that it owns while the context is in use here: by calls in progress, and by
+ * objects created from it. Usually librdmacm keeps the context for reasons of its own; it is pinned only when the last
+ * of these goes away.
  */
 public abstract class ContextPin {
     // guarded by this
@@ -11,16 +12,16 @@ public abstract class ContextPin {
     private boolean pinned;
     private boolean gone;
 
-    /** Returns whether C keeps the context for a reason of its own. Called with the lock held. */
+    /** Returns whether C keeps the context for reasons of its own. Called with the lock held. */
     protected abstract boolean isKeptByC();
 
-    /** Makes C keep the context; returns false when it is freed already. Called with the lock held. */
+    /** Makes C keep the context; returns false if it has been freed already. Called with the lock held. */
     protected abstract boolean pin();
 
     /** Undoes {@link #pin()}. Called with the lock held. */
     protected abstract void unpin();
 
-    /** Begins a use; returns false when the context is freed. */
+    /** Begins a use; returns false if the context has been freed. */
     synchronized boolean beginUse() {
         if (gone) {
             return false;
@@ -45,16 +46,16 @@ public abstract class ContextPin {
         }
     }
 
-    /** The context is freed, and another one is at its address. */
+    /** Called when the context has been freed and another one was created at its address. */
     synchronized void replaced() {
         gone = true;
     }
 
     /**
      * Pins the context if it is in use and C has no reason of its own left to keep it. Called when such a reason is
-     * about to go, and {@link #isKeptByC} does not count it any more.
+     * about to go away and {@link #isKeptByC} does not count it any more.
      *
-     * @return false when C would free the context while it is in use
+     * @return false if the context is in use but could not be pinned
      */
     public synchronized boolean pinIfInUse() {
         if (uses > 0 && !pinned && !isKeptByC()) {

@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports objects that the garbage collector found lost without a close, once each, with the place of their creation.
- * On when the system property {@code io.rdmacm.leakDetection} is {@code true}: it costs a stack trace an object.
+ * Logs each object that became unreachable without having been closed, with the stack trace of its creation. Enabled if
+ * the system property {@code io.rdmacm.leakDetection} is {@code true}; costs a stack trace per object.
  */
 public final class LeakDetector {
-    /** Whether leak detection is on. */
+    /** Whether leak detection is enabled. */
     public static final boolean ON = Boolean.getBoolean("io.rdmacm.leakDetection");
 
     private static final Logger LOG = LoggerFactory.getLogger("io.rdmacm.leaks");
@@ -19,7 +19,7 @@ public final class LeakDetector {
     private LeakDetector() {
     }
 
-    /** Holds the thread that reports; made when the first object is watched. */
+    /** Holds the cleaner, whose thread is started when the first object is watched. */
     private static final class Holder {
         static final Cleaner CLEANER = Cleaner.create();
     }
@@ -28,7 +28,7 @@ public final class LeakDetector {
         return ON ? new Throwable("created here") : null;
     }
 
-    /** Watches an object for being lost. */
+    /** Watches an object: reports it if it becomes unreachable while its lifetime is open. */
     public static void watch(Object object, Lifetime life) {
         if (ON) {
             Holder.CLEANER.register(object, () -> report(life));

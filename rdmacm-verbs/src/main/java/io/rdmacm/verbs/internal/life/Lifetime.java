@@ -14,32 +14,33 @@ import java.util.stream.Collectors;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * The life of one native object, from creation to close: whether it is open, which children it has, and how many
- * threads are inside its methods. It has no reference to the object, so that leak detection can find one that was lost.
+ * The lifetime of a native object, from creation to close: whether it is open, which children it has, and how many
+ * threads are inside its methods. It has no reference to the object: a strong reference would hide leaks from the
+ * detector.
  *
- * <p>A parent refuses to close while a child is open. A close waits until no other thread is inside a method of the
- * object; each method is short, or is woken by the closer.
+ * <p>A parent cannot be closed while a child is open. A close waits until no other thread is inside a method of the
+ * object; methods are short, or are woken by the close.
  */
 public final class Lifetime {
-    // of children in a message; there may be thousands
+    // children named in a message; there may be thousands
     private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
 
     private final Class<?> type;
-    // replaced as a whole, under this
+    // replaced as a whole, guarded by this
     private volatile List<Lifetime> parents;
     private final Throwable created = LeakDetector.place();
     // null unless the object belongs to a C library
     private final ContextPin pin;
 
-    // All below is guarded by this.
+    // All fields below are guarded by this.
     private final Set<Lifetime> children = new LinkedHashSet<>();
     private Supplier<String> description = () -> "being created";
     private Runnable whenEnded = () -> { };
     private int users;
     private boolean closing;
     private boolean closed;
-    // the thread that is closing it; null when there is none
+    // the thread that is closing the object; null if there is none
     private Thread closer;
     // read without the lock on fast paths
     private volatile boolean open = true;
@@ -53,14 +54,14 @@ public final class Lifetime {
     /** Creates the native object. */
     @FunctionalInterface
     public interface Creator {
-        /** Calls C; returns the address of the new object. */
+        /** Calls C and returns the address of the new object. */
         long create() throws RdmaException;
     }
 
     /**
-     * Constructs the object whose life it is.
+     * Constructs the Java object for a native object.
      *
-     * @param <T> its class
+     * @param <T> the class of the object
      */
     @FunctionalInterface
     public interface Constructor<T> {
@@ -71,21 +72,21 @@ public final class Lifetime {
     /** The native part of a close. */
     @FunctionalInterface
     public interface Destroyer {
-        /** Calls C; when it throws, the object stays open. */
+        /** Calls C. If it throws an exception, the object stays open. */
         void destroy() throws RdmaException;
     }
 
     /**
-     * Begins a life under the given parents, which cannot close from here on.
+     * Begins a lifetime under the given parents, which cannot be closed from now on.
      *
-     * @param type the class of the object; messages name it
-     * @throws IllegalStateException when one of the parents is closed
+     * @param type the class of the object, for messages
+     * @throws IllegalStateException if one of the parents is closed
      */
     public static Lifetime begin(Class<?> type, Lifetime... parents) {
         return begin(type, List.of(parents));
     }
 
-    /** As {@link #begin(Class, Lifetime...)}. */
+    /** Like {@link #begin(Class, Lifetime...)}. */
     public static Lifetime begin(Class<?> type, Collection<Lifetime> parents) {
         Lifetime life = new Lifetime(type, List.copyOf(parents), null);
         int adopted = 0;
@@ -104,10 +105,10 @@ public final class Lifetime {
     }
 
     /**
-     * Begins the life of an object that belongs to a C library. It does not count as open object, and ends when the
-     * library has freed the object.
+     * Begins the lifetime of an object that belongs to a C library. It is not counted as an open object, and ends when
+     * the library has freed the object.
      *
-     * @param type the class of the object; messages name it
+     * @param type the class of the object, for messages
      * @param pin keeps the library from freeing the object while it is in use
      */
     public static Lifetime beginPinned(Class<?> type, ContextPin pin) {
@@ -115,9 +116,9 @@ public final class Lifetime {
     }
 
     /**
-     * Creates the native object. If that fails, this life is abandoned.
+     * Creates the native object. If that fails, this lifetime is abandoned.
      *
-     * @param creator creates it
+     * @param creator creates the native object
      * @return its address
      */
     public long create(Creator creator) throws RdmaException {
@@ -134,11 +135,11 @@ public final class Lifetime {
     }
 
     /**
-     * Constructs the object for a native object that was created. If that fails, the native object is destroyed and
-     * this life is abandoned.
+     * Constructs the Java object for a native object that was created. If that fails, the native object is destroyed
+     * and this lifetime is abandoned.
      *
      * @param <T> the class of the object
-     * @param constructor constructs it
+     * @param constructor constructs the Java object
      * @param destroyer destroys the native object
      */
     public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
@@ -155,7 +156,7 @@ public final class Lifetime {
         }
     }
 
-    /** Ends a life whose native object was not created: it leaves its parents, as if it had never begun. */
+    /** Undoes the beginning of a lifetime whose native object could not be created. */
     void abandon() {
         synchronized (this) {
             if (closed) {
@@ -173,12 +174,12 @@ public final class Lifetime {
         return OPEN.get();
     }
 
-    /** Sets what identifies the object among those of its class, for messages. */
+    /** Sets the text that distinguishes the object from others of its class in messages. */
     public synchronized void describe(Supplier<String> text) {
         description = text;
     }
 
-    /** Sets what to do when the object is found to have been freed by the C library that it belongs to. */
+    /** Sets the action to run when the C library that owns the object is found to have freed it. */
     public synchronized void whenEnded(Runnable end) {
         whenEnded = end;
     }
@@ -189,9 +190,9 @@ public final class Lifetime {
     }
 
     /**
-     * Refuses use after close.
+     * Checks that the object is open.
      *
-     * @throws IllegalStateException when closed
+     * @throws IllegalStateException if it is closed
      */
     public void ensureOpen() {
         if (!open) {
@@ -200,16 +201,16 @@ public final class Lifetime {
     }
 
     /**
-     * Enters a method that uses the native object, which cannot be destroyed until {@link #leave()}.
+     * Enters a method that uses the native object, which is not destroyed before {@link #leave()}.
      *
-     * @throws IllegalStateException when closed
+     * @throws IllegalStateException if the object is closed
      */
     public synchronized void enter() {
         use();
         users++;
     }
 
-    /** Ends what {@link #enter()} began. */
+    /** Leaves a method, after {@link #enter()}. */
     public synchronized void leave() {
         users--;
         if (users == 0) {
@@ -220,7 +221,7 @@ public final class Lifetime {
         }
     }
 
-    /** Makes sure that the object exists, and is not freed by the C library that it belongs to. */
+    /** Makes sure that the object exists, and that the C library that owns it will not free it. */
     private void use() {
         ensureOpen();
         if (pin != null && !pin.beginUse()) {
@@ -229,7 +230,7 @@ public final class Lifetime {
         }
     }
 
-    /** Ends the life of an object that a C library has freed, and at whose address another one is by now. */
+    /** Ends the lifetime of an object that a C library has freed, and at whose address there is another one by now. */
     public void replaced() {
         pin.replaced();
         end();
@@ -244,20 +245,20 @@ public final class Lifetime {
     }
 
     /**
-     * Closes the object: refuses while a child is open, refuses new callers, wakes those that wait, waits until all
-     * have left, and destroys the native object. Has no effect when it is closed.
+     * Closes the object: refuses new callers, wakes threads that wait inside its methods, waits until all have left,
+     * and destroys the native object. Has no effect if the object is closed already.
      *
-     * @param wake wakes threads that wait inside a method of this object; called without a lock
-     * @param destroyer destroys the native object; when it fails, the object is open again
-     * @throws IllegalStateException when a child is open; then nothing was changed. Also when this thread is closing
-     *         the object already and C has called back into the program meanwhile: it would wait for itself.
+     * @param wake wakes threads that wait inside a method of this object; called without holding a lock
+     * @param destroyer destroys the native object; if it fails, the object is open again
+     * @throws IllegalStateException if a child is open; then nothing has changed. Also if this thread is already
+     *        closing the object, and C has called back into the program meanwhile: the thread would wait for itself.
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
         synchronized (this) {
             if (closer == Thread.currentThread()) {
-                throw new IllegalStateException(this + " is being closed by this very thread");
+                throw new IllegalStateException(this + " is already being closed by this thread");
             }
-            // The object is closed when this returns, also if another thread was first.
+            // If another thread is closing the object, wait for it: the object is closed when this method returns.
             awaitUntil(() -> !closing);
             if (closed) {
                 return;
@@ -287,19 +288,19 @@ public final class Lifetime {
         return List.copyOf(children);
     }
 
-    /** Returns whether this is the life of an object of the given class. */
+    /** Returns whether this is the lifetime of an object of the given class. */
     public boolean isOf(Class<?> objectType) {
         return objectType.isAssignableFrom(type);
     }
 
-    /** Lists lives for a message; of many it names the first. */
+    /** Lists objects for a message: the first ones by name, and how many more there are. */
     public static String named(List<Lifetime> lives) {
         int more = lives.size() - MOST_NAMED;
         String list = lives.stream().limit(MOST_NAMED).map(Lifetime::toString).collect(Collectors.joining(", "));
         return list + (more > 0 ? " and " + more + " more" : "");
     }
 
-    /** Returns where the object was created; null unless leak detection is on. */
+    /** Returns the stack trace of the creation; null unless leak detection is enabled. */
     Throwable placeOfCreation() {
         return created;
     }
@@ -334,7 +335,7 @@ public final class Lifetime {
             try {
                 wait();
             } catch (InterruptedException e) {
-                // the wait ends soon: users are woken, and a close is short; the caller sees the interrupt afterwards
+                // The wait is short: users have been woken. The interrupt status is restored afterwards.
                 interrupted = true;
             }
         }
@@ -358,9 +359,9 @@ public final class Lifetime {
     }
 
     /**
-     * Puts this life under one more parent, which cannot close from here on. Must not be called during a close.
+     * Adds a parent, which cannot be closed from now on. Must not be called during a close.
      *
-     * @throws IllegalStateException when the parent is closed; then nothing was changed
+     * @throws IllegalStateException if the parent is closed; then nothing has changed
      */
     public void addParent(Lifetime parent) {
         parent.adopt(this);
@@ -371,7 +372,7 @@ public final class Lifetime {
         }
     }
 
-    /** Undoes one {@link #addParent}; a parent that was added twice stays one. */
+    /** Undoes one {@link #addParent}; a parent that was added twice remains a parent. */
     public void removeParent(Lifetime parent) {
         boolean gone;
         synchronized (this) {

@@ -7,11 +7,12 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Libc;
 
 /**
- * A memory barrier on all running threads of this process, paid for by the rare side (a close) so that the frequent
- * side (a post, a poll) needs none. Where the kernel has no membarrier(2), both sides pay for a fence.
+ * An asymmetric memory barrier: the rare side (a close) executes a barrier on all running threads of this process, so
+ * that the frequent side (a post or a poll) needs none. If the kernel does not support membarrier(2), both sides
+ * execute a fence.
  */
 final class Membarrier {
-    /** Whether the frequent side may leave its fence out. */
+    /** Whether the frequent side can do without a fence. */
     static final boolean ASYMMETRIC;
 
     private static final int PRIVATE_EXPEDITED = 1 << 3;
@@ -22,7 +23,7 @@ final class Membarrier {
         try {
             registered = Libc.membarrier(REGISTER_PRIVATE_EXPEDITED) == 0;
         } catch (RdmaException | IllegalCallerException e) {
-            // then both sides fence
+            // Both sides execute a fence then.
         }
         ASYMMETRIC = registered;
     }
@@ -30,20 +31,20 @@ final class Membarrier {
     private Membarrier() {
     }
 
-    /** The frequent side's fence: nothing where {@link #ASYMMETRIC}. */
+    /** Executes the fence of the frequent side: nothing if {@link #ASYMMETRIC}. */
     static void light() {
         if (!ASYMMETRIC) {
             VarHandle.fullFence();
         }
     }
 
-    /** The rare side's barrier. */
+    /** Executes the barrier of the rare side. */
     static void heavy() {
         VarHandle.fullFence();
         if (ASYMMETRIC) {
             try {
                 if (Libc.membarrier(PRIVATE_EXPEDITED) != 0) {
-                    throw new IllegalStateException("membarrier(2) failed after it was registered");
+                    throw new IllegalStateException("membarrier(2) failed although it was registered");
                 }
             } catch (RdmaException e) {
                 throw new IllegalStateException(e);

@@ -9,13 +9,13 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 
 /**
- * The one way to wait for completions: poll, arm, poll again, sleep.
+ * Waits for completions, always in the same way: poll, arm, poll again, sleep.
  *
  * <p>A completion that arrives between the first poll and the arming raises no event, but the second poll finds it. One
- * that arrives later raises the event that ends the sleep. So none is missed, and a wait that ends without completions
- * loses none either: they stay in the queue.
+ * that arrives later raises the event that ends the sleep. So no completion is missed, and none is lost if a wait ends
+ * without completions: they stay in the queue.
  *
- * <p>Nothing is allocated when completions are there already.
+ * <p>Nothing is allocated if completions are available immediately.
  */
 public final class CompletionWait {
     private final Object subject;
@@ -23,12 +23,12 @@ public final class CompletionWait {
     private final Source source;
 
     /**
-     * A way to wait.
+     * Creates a way to wait for the completions of a queue.
      *
-     * @param subject what is waited for; messages name it
-     * @param lock held by the thread that takes completions. An event wakes one thread only, so a second one could wait
-     *        for an event that the first has consumed.
-     * @param source what raises the events
+     * @param subject the object that is waited for, for messages
+     * @param lock a lock that is held by the thread that takes completions. An event wakes only one thread, so a second
+     *        one could wait for an event that the first has consumed.
+     * @param source the source of the events
      */
     public CompletionWait(Object subject, ReentrantLock lock, Source source) {
         this.subject = subject;
@@ -36,48 +36,49 @@ public final class CompletionWait {
         this.source = source;
     }
 
-    /** What raises an event when a completion arrives. */
+    /** Raises an event when a completion arrives. */
     public interface Source {
-        /** Asks for an event when the next completion arrives. */
+        /** Requests an event for the next completion. */
         void arm() throws RdmaException;
 
         /**
-         * Sleeps until a completion may have arrived, or something else has happened. Called with the lock held, when
-         * the queue is armed and was found empty after that.
+         * Sleeps until a completion may have arrived, or something else has happened. Called with the lock held, after
+         * the queue was armed and then found empty.
          *
-         * @return false when the time has run out
-         * @throws RdmaException what ends the wait, such as the end of the connection or a close by another thread
-         * @throws InterruptedException when this thread was interrupted
+         * @return false if the deadline has passed
+         * @throws RdmaException to end the wait, because the connection has ended, for instance
+         * @throws InterruptedException if this thread was interrupted
          */
         boolean sleep(Deadline deadline) throws RdmaException, InterruptedException;
     }
 
     /**
-     * Takes completions without waiting. Should not capture anything, so that it is a constant which the compiler can
-     * inline.
+     * Takes completions without waiting. Should not capture anything, so that it is a constant that the JIT compiler
+     * can inline.
      *
-     * @param <Q> what they are taken from
-     * @param <B> what they are put into
+     * @param <Q> the type of the queue
+     * @param <B> the type of the buffer
      */
     @FunctionalInterface
     public interface Poll<Q, B> {
-        /** Returns how many were taken. Called with the lock held. */
+        /** Takes completions and returns their number. Called with the lock held. */
         int poll(Q queue, B buffer) throws RdmaException;
     }
 
     /**
-     * Takes completions, and waits when there are none. Threads take turns.
+     * Takes completions; waits if there are none. Only one thread at a time waits for completions, the others wait for
+     * their turn.
      *
-     * @param <Q> what they are taken from
-     * @param <B> what they are put into
+     * @param <Q> the type of the queue
+     * @param <B> the type of the buffer
      * @param function the C function, for messages
-     * @param poll takes them
-     * @param queue passed to poll
-     * @param buffer passed to poll
-     * @param timeout how long to wait at most, the wait for the turn included
-     * @return how many were taken, at least 1
-     * @throws RdmaTimeoutException when none arrived in time
-     * @throws InterruptedException when this thread was interrupted, even if completions are there
+     * @param poll takes completions
+     * @param queue the queue to take them from
+     * @param buffer the buffer to put them into
+     * @param timeout the maximum time to wait, including the time until it is this thread's turn
+     * @return the number of completions, at least 1
+     * @throws RdmaTimeoutException if none arrived in time
+     * @throws InterruptedException if this thread was interrupted, even if completions are available
      */
     public <Q, B> int take(String function, Poll<Q, B> poll, Q queue, B buffer, Duration timeout)
             throws RdmaException, InterruptedException {
@@ -85,7 +86,7 @@ public final class CompletionWait {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        // Made only when there is something to wait for: it allocates and reads the clock.
+        // Only created if the thread has to wait, because that allocates and reads the clock.
         Deadline deadline = lock.tryLock() ? null : awaitTurn(function, timeout);
         try {
             int taken = poll.poll(queue, buffer);
@@ -103,18 +104,18 @@ public final class CompletionWait {
     }
 
     /**
-     * One round of a wait, with the lock held: takes completions, or else sleeps until something has happened. For
-     * callers who wait for more than completions, and look at the rest between the rounds.
+     * Runs one round of a wait: takes completions, or else sleeps until something has happened. Called with the lock
+     * held, by callers that wait for more than completions and check for the rest between rounds.
      *
-     * @param <Q> what they are taken from
-     * @param <B> what they are put into
+     * @param <Q> the type of the queue
+     * @param <B> the type of the buffer
      * @param function the C function, for messages
-     * @param poll takes them
-     * @param queue passed to poll
-     * @param buffer passed to poll
-     * @param deadline until when to sleep at most
-     * @return how many were taken, 0 when it slept
-     * @throws RdmaTimeoutException when the time has run out
+     * @param poll takes completions
+     * @param queue the queue to take them from
+     * @param buffer the buffer to put them into
+     * @param deadline when to stop sleeping
+     * @return the number of completions; 0 if the thread slept
+     * @throws RdmaTimeoutException if the deadline has passed
      */
     public <Q, B> int takeOrSleep(String function, Poll<Q, B> poll, Q queue, B buffer, Deadline deadline)
             throws RdmaException, InterruptedException {
@@ -135,8 +136,8 @@ public final class CompletionWait {
     private Deadline awaitTurn(String function, Duration timeout) throws RdmaTimeoutException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         if (!lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-            throw new RdmaTimeoutException(function, function + ": another thread was waiting for completions of "
-                    + subject + " all the time");
+            throw new RdmaTimeoutException(function, function + ": timed out while another thread was waiting for"
+                    + " completions of " + subject);
         }
         return deadline;
     }

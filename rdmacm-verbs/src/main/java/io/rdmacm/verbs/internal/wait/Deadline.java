@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/** A point in time until which a call of one or more steps may wait. */
+/** The point in time until which a call may wait, in one or more steps. */
 public final class Deadline {
-    // The kernel takes timeouts as whole milliseconds in an int, and none below 1.
+    // The kernel accepts timeouts in milliseconds, from 1 to the largest int.
     private static final long KERNEL_MIN = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long KERNEL_MAX = TimeUnit.MILLISECONDS.toNanos(Integer.MAX_VALUE);
 
@@ -19,21 +19,21 @@ public final class Deadline {
     }
 
     /**
-     * Returns the deadline that is a given time from now.
+     * Returns the deadline that is the given time from now.
      *
-     * @param timeout not negative; the longest Duration waits for centuries
+     * @param timeout the time, not negative; more than 292 years are the same as 292 years
      */
     public static Deadline after(Duration timeout) {
         requireValid(timeout);
-        // more than Long.MAX_VALUE nanoseconds (292 years) cannot be told from for ever
+        // Long.MAX_VALUE nanoseconds are 292 years.
         boolean countable = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0;
         return new Deadline(countable ? timeout.toNanos() : Long.MAX_VALUE);
     }
 
     /**
-     * Checks the timeout of a call that may not have to wait.
+     * Checks a timeout, for calls that may not have to wait.
      *
-     * @throws IllegalArgumentException when it is negative
+     * @throws IllegalArgumentException if it is negative
      */
     public static void requireValid(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
@@ -42,28 +42,28 @@ public final class Deadline {
         }
     }
 
-    /** The time left, 0 when it has passed. */
+    /** Returns the remaining nanoseconds; 0 if the deadline has passed. */
     public long remainingNanos() {
         return Math.max(0, nanos - (System.nanoTime() - start));
     }
 
-    /** The time left, zero when it has passed. */
+    /** Returns the remaining time; zero if the deadline has passed. */
     public Duration remaining() {
         return Duration.ofNanos(remainingNanos());
     }
 
-    /** The time left, at most the given time: for a step of its own timeout. */
+    /** Returns the remaining time, but at most the given time, for a step that has a timeout of its own. */
     public Duration remaining(Duration atMost) {
         Duration left = remaining();
         return atMost.compareTo(left) < 0 ? atMost : left;
     }
 
-    /** The time left as the kernel takes it: from 1 ms, also when it has passed, to Integer.MAX_VALUE ms. */
+    /** Returns the remaining time in the range of the kernel: at least 1 ms, and at most Integer.MAX_VALUE ms. */
     public Duration remainingForKernel() {
         return Duration.ofNanos(Math.clamp(remainingNanos(), KERNEL_MIN, KERNEL_MAX));
     }
 
-    /** Whether no time is left. */
+    /** Returns whether the deadline has passed. */
     public boolean hasPassed() {
         return remainingNanos() == 0;
     }

@@ -16,14 +16,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A source of events: a non-blocking file descriptor of the kernel. One of the waiting threads (the leader) waits for
- * the file, the others for what it reads. An event that the thread that reads it does not want is kept pending for the
- * one that does.
+ * A source of events: a file descriptor, which is made non-blocking, shared by several threads. One of the waiting
+ * threads (the leader) waits for the file, and the others wait for what it reads. An event that the reading thread does
+ * not want is kept as pending for the thread that does.
  *
- * <p>The lock is held while an event is read and whenever an object that events may name is destroyed, so that the C
+ * <p>The lock is held while an event is read, and while an object that events may refer to is destroyed, so that the C
  * library never handles an event of an object that is being destroyed.
  *
- * @param <E> the events
+ * @param <E> the type of the events
  */
 public final class EventSource<E> {
     private static final Logger LOG = LoggerFactory.getLogger(EventSource.class);
@@ -34,21 +34,21 @@ public final class EventSource<E> {
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
     private final int file;
-    // guarded by the lock; made by the first thread that waits, because many sources are never waited for
+    // guarded by the lock; created by the first thread that waits, because many sources are never waited for
     private Poller poller;
     private boolean polling;
-    // guarded by the lock; when a read found nothing, the next one will most likely find nothing either
+    // guarded by the lock; after a read that found nothing, the next one will most likely find nothing either
     private int readsToSkip;
-    // Guarded by the lock: how often wakeup() was called, and how many of these calls have ended a wait. A wait is
-    // ended by those calls that came after the end of the last one.
+    // Guarded by the lock: the number of calls of wakeup(), and the number of those that have taken effect. A wait is
+    // ended by a call that came after the end of the previous wait.
     private long wakeups;
     private long wakeupsTaken;
 
     /**
-     * A source of the events of an open file.
+     * Creates a source for the events of an open file.
      *
-     * @param fd the file descriptor; made non-blocking here
-     * @param reader reads one event from it
+     * @param fd the file descriptor, which is made non-blocking
+     * @param reader reads an event from it
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
@@ -57,25 +57,25 @@ public final class EventSource<E> {
     }
 
     /**
-     * Reads one event.
+     * Reads an event.
      *
-     * @param <E> the events
+     * @param <E> the type of the events
      */
     @FunctionalInterface
     public interface Reader<E> {
-        /** Returns the next event; null when there is none now. Called with the lock held. */
+        /** Reads the next event; returns null if there is none at the moment. Called with the lock held. */
         E read() throws RdmaException;
     }
 
     /**
-     * Turns an event into what the caller gets.
+     * Converts an event to what the caller receives.
      *
-     * @param <E> the events
-     * @param <R> what they are delivered as
+     * @param <E> the type of the events
+     * @param <R> the type that the caller receives
      */
     @FunctionalInterface
     public interface Delivery<E, R> {
-        /** Returns null when the event has become void meanwhile. Called with the lock held. */
+        /** Converts an event; returns null if the event has become void meanwhile. Called with the lock held. */
         R deliver(E event) throws RdmaException;
     }
 
@@ -86,7 +86,7 @@ public final class EventSource<E> {
         void check() throws RdmaException;
     }
 
-    /** Returns the lock, to be held around every native call that destroys or changes what an event may name. */
+    /** Returns the lock, to be held around native calls that destroy or change objects that events may refer to. */
     public ReentrantLock lock() {
         return lock;
     }
@@ -94,12 +94,12 @@ public final class EventSource<E> {
     /**
      * Waits for an event.
      *
-     * @param <R> what it is delivered as
+     * @param <R> the type that the caller receives
      * @param wanted whether an event is wanted; called with the lock held, after each wake-up once for each event
-     * @param guard throws when the wait must end; called before the wait and after each wake-up
+     * @param guard throws an exception to end the wait; called before the wait and after each wake-up
      * @param deadline when to give up
-     * @param delivery turns the event into what the caller gets
-     * @return what the delivery returned; null when the time ran out
+     * @param delivery converts the event to what the caller receives
+     * @return the result of the delivery; null if the deadline has passed
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -107,14 +107,14 @@ public final class EventSource<E> {
     }
 
     /**
-     * As {@link #next}, but {@link #wakeup()} ends the wait too.
+     * Like {@link #next}, but the wait is also ended by {@link #wakeup()}.
      *
-     * @param <R> what it is delivered as
-     * @param wanted which one
-     * @param guard throws when the wait must end
-     * @param deadline until when
-     * @param delivery makes of the event what the caller gets
-     * @return what the delivery made; null when the time ran out or wakeup() was called
+     * @param <R> the type that the caller receives
+     * @param wanted whether an event is wanted
+     * @param guard throws an exception to end the wait
+     * @param deadline when to give up
+     * @param delivery converts the event to what the caller receives
+     * @return the result of the delivery; null if the deadline has passed or wakeup() was called
      */
     public <R> R nextOrWakeup(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -122,15 +122,15 @@ public final class EventSource<E> {
     }
 
     /**
-     * As {@link #next}, for a caller who knows that there can hardly be an event yet: waits before it asks the kernel,
-     * which saves a system call.
+     * Like {@link #next}, for callers that do not expect an event to be there yet: waits before it reads, which saves a
+     * system call.
      *
-     * @param <R> what it is delivered as
+     * @param <R> the type that the caller receives
      * @param wanted whether an event is wanted
-     * @param guard throws when the wait must end
+     * @param guard throws an exception to end the wait
      * @param deadline when to give up
-     * @param delivery turns the event into what the caller gets
-     * @return what the delivery returned; null when the time ran out
+     * @param delivery converts the event to what the caller receives
+     * @return the result of the delivery; null if the deadline has passed
      */
     public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
@@ -171,18 +171,18 @@ public final class EventSource<E> {
             if (wakeable) {
                 wakeupsTaken = wakeups;
             }
-            // a thread that waits for the leader may have to take its place
+            // Another waiting thread may have to become the leader.
             changed.signalAll();
             lock.unlock();
         }
     }
 
-    /** Takes an event if there is one, without waiting; returns null when there is none. With the lock held. */
+    /** Takes an event without waiting; returns null if there is none. Called with the lock held. */
     public <R> R poll(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
         return take(wanted, delivery, true);
     }
 
-    /** Takes an event: a pending one or, if {@code read}, one that the kernel has. */
+    /** Takes a pending event or, if {@code read}, one from the kernel. */
     private <R> R take(Predicate<? super E> wanted, Delivery<E, R> delivery, boolean read) throws RdmaException {
         while (true) {
             E event = takePending(wanted);
@@ -199,14 +199,14 @@ public final class EventSource<E> {
         }
     }
 
-    /** Reads all events that the kernel has, and keeps them for those who want them. With the lock held. */
+    /** Reads all events from the kernel, and keeps them as pending. Called with the lock held. */
     public void readAll() throws RdmaException {
         readUntil(event -> false);
     }
 
     /**
-     * As {@link #readAll}, before an object that events may name is destroyed. It is destroyed even if they cannot be
-     * read: C waits only for events that were read, and the kernel has no more of them when the device was removed.
+     * Like {@link #readAll}, before an object that events may refer to is destroyed. Failures are ignored: C waits only
+     * for events that were read, and if the device was removed, the kernel has no more of them.
      */
     public void readBeforeDestroy() {
         try {
@@ -216,7 +216,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Wakes all waiting threads, each of which calls its guard again. */
+    /** Wakes all waiting threads, which then call their guards again. */
     public void wake() {
         lock.lock();
         try {
@@ -226,7 +226,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Ends the waits of {@link #nextOrWakeup} that are under way; when there are none, the next one. */
+    /** Ends all current waits of {@link #nextOrWakeup}, or if there are none, the next one. */
     public void wakeup() {
         lock.lock();
         try {
@@ -237,7 +237,10 @@ public final class EventSource<E> {
         }
     }
 
-    /** With the lock held. A thread that does not wait yet calls its guard with the lock held, and needs no waking. */
+    /**
+     * Wakes all waiting threads. Called with the lock held. Threads that are not waiting yet need no waking, because
+     * they have yet to call their guards, which they do with the lock held.
+     */
     private void wakeAll() {
         if (polling) {
             poller.wake();
@@ -245,7 +248,7 @@ public final class EventSource<E> {
         changed.signalAll();
     }
 
-    /** Removes pending events and returns them. With the lock held. */
+    /** Removes pending events and returns them. Called with the lock held. */
     public List<E> removePending(Predicate<? super E> which) {
         List<E> removed = new ArrayList<>();
         for (Iterator<E> i = pending.iterator(); i.hasNext();) {
@@ -258,7 +261,7 @@ public final class EventSource<E> {
         return removed;
     }
 
-    /** Adds pending events: puts back those that were removed, or takes over those of another source. */
+    /** Adds pending events, either to put back removed ones or to take over those of another source. */
     public void addPending(List<E> events) {
         lock.lock();
         try {
@@ -269,7 +272,7 @@ public final class EventSource<E> {
         }
     }
 
-    /** Frees what waiting needs. No thread may be waiting. */
+    /** Frees the resources used for waiting. No thread may be waiting. */
     public void close() throws RdmaException {
         lock.lock();
         try {
@@ -298,7 +301,7 @@ public final class EventSource<E> {
                 return event;
             }
             pending.add(event);
-            // the leader may want it, and does not find the file readable any more
+            // The leader may want it, and the file may not become readable again for it.
             wakeAll();
         }
         return null;

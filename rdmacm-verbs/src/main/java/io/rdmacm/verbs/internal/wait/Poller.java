@@ -17,7 +17,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * Waits for files with poll(2), together with an event counter that {@link #wake()} and Thread.interrupt() write to.
- * One thread at a time.
+ * Only one thread at a time may wait.
  */
 public final class Poller {
     private static final long POLLFD_SIZE = pollfd.sizeof();
@@ -26,17 +26,17 @@ public final class Poller {
     private final int[] files;
     private final int wakeup;
     private final Interruptor interruptor = new Interruptor();
-    // The struct pollfd of the files, that of the counter, and the 8 bytes that are read from the counter.
+    // The pollfd structs of the files, that of the counter, and 8 bytes to read the counter into.
     private final MemorySegment segment;
     private final long memory;
     private final long counter;
-    // guarded by this, so that a wake never writes to a file descriptor that was closed and is in use for another file
+    // guarded by this, so that a wake never writes to a file descriptor that was closed and reused for another file
     private boolean closed;
 
     /**
-     * A poller.
+     * Creates a poller.
      *
-     * @param files the file descriptors to wait for; they must stay open until the last wait is over
+     * @param files the file descriptors to wait for; they must stay open until the last wait has ended
      */
     public Poller(int... files) throws RdmaException {
         this.files = files.clone();
@@ -46,7 +46,10 @@ public final class Poller {
         this.wakeup = Libc.eventfd();
     }
 
-    /** Returns when a file is readable, the time has run out, or {@link #wake()} was called; it does not tell which. */
+    /**
+     * Waits until a file is readable, the deadline has passed, or {@link #wake()} was called. Does not report which of
+     * these happened.
+     */
     public void await(Deadline deadline) throws RdmaException, InterruptedException {
         int ready = interruptor.run(() -> {
             for (int i = 0; i < files.length; i++) {
@@ -70,7 +73,7 @@ public final class Poller {
         }
     }
 
-    /** Ends the current wait, or else the next one. */
+    /** Ends the current wait, or if there is none, the next one. */
     public synchronized void wake() {
         if (closed) {
             return;
@@ -102,7 +105,7 @@ public final class Poller {
         int run() throws RdmaException;
     }
 
-    /** Is told of Thread.interrupt() during a wait, as the JDK's own selectors are. */
+    /** Hooks into Thread.interrupt() during a wait, like the selectors of the JDK. */
     private final class Interruptor extends AbstractSelector {
         Interruptor() {
             super(null);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Waiting for events and completions. Nothing ever waits inside C: file descriptors are non-blocking, and poll(2) waits
- * for them together with an eventfd that wakes it. Exported to io.rdmacm.core only.
+ * Waiting for events and completions. No thread ever blocks inside a C library: file descriptors are non-blocking, and
+ * threads wait in poll(2), together with an eventfd that wakes them. Exported to io.rdmacm.core only.
  *
  * <h2>What lives here</h2>
  * One class for each way to wait: for a file ({@link io.rdmacm.verbs.internal.wait.Poller}), for the events of a
@@ -14,6 +14,6 @@
  * {@link io.rdmacm.verbs.internal.wait.Deadline}.
  *
  * <h2>What it stands on</h2>
- * {@code io.rdmacm.verbs.internal.ffi}.
+ * {@code io.rdmacm.verbs.internal.ffi} and {@link io.rdmacm.verbs.error}.
  */
 package io.rdmacm.verbs.internal.wait;

@@ -178,7 +178,8 @@ public class TransitionTableTest {
     @Covers("ibv_modify_qp")
     void eachMaskIsTakenOrRefusedBeforeTheNativeCall(Step step) throws RdmaException {
         Set<QueuePairAttribute> least = with(step.required(), QueuePairAttribute.STATE);
-        String way = "a queue pair of type " + step.type() + " on its way from " + step.from() + " to " + step.to();
+        String way = "the transition of a queue pair of type " + step.type() + " from " + step.from() + " to "
+                + step.to();
         try (XrcDomain xrc = stack.context().openXrcDomain(); QueuePair pair = create(xrc, step.type())) {
             FakeVerbs.reset();
             if (!step.possible()) {
@@ -192,12 +193,12 @@ public class TransitionTableTest {
                 Set<QueuePairAttribute> fewer = EnumSet.copyOf(least);
                 fewer.remove(missing);
                 assertThatIllegalArgumentException().isThrownBy(() -> modify(pair, step, fewer))
-                        .withMessage(way + " needs [" + missing + "]");
+                        .withMessage(way + " requires [" + missing + "]");
             }
             for (QueuePairAttribute more : EnumSet.complementOf(EnumSet.copyOf(least))) {
                 if (!step.optional().contains(more)) {
                     assertThatIllegalArgumentException().isThrownBy(() -> modify(pair, step, with(least, more)))
-                            .withMessage(way + " does not take [" + more + "]");
+                            .withMessage(way + " does not allow [" + more + "]");
                 }
             }
             assertThat(FakeVerbs.calls("ibv_modify_qp")).isEmpty();
@@ -217,8 +218,8 @@ public class TransitionTableTest {
         assertThatIllegalArgumentException().isThrownBy(() -> TransitionTable.check(QueuePairType.RC,
                 QueuePairState.INIT, QueuePairState.RTR, EnumSet.of(QueuePairAttribute.STATE, QueuePairAttribute.QKEY,
                         QueuePairAttribute.AV, QueuePairAttribute.RQ_PSN, QueuePairAttribute.MIN_RNR_TIMER)))
-                .withMessage("a queue pair of type RC on its way from INIT to RTR needs [PATH_MTU, MAX_DEST_RD_ATOMIC,"
-                        + " DEST_QPN] and does not take [QKEY]");
+                .withMessage("the transition of a queue pair of type RC from INIT to RTR requires [PATH_MTU,"
+                        + " MAX_DEST_RD_ATOMIC, DEST_QPN] and does not allow [QKEY]");
     }
 
     @Test
@@ -233,7 +234,7 @@ public class TransitionTableTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> stack.queuePair().modify(
                         QueuePairAttributes.builder().timeout(AckTimeout.ofCode(3)).build()))
-                .withMessageContaining("from RTS to RTS does not take [TIMEOUT]");
+                .withMessageContaining("from RTS to RTS does not allow [TIMEOUT]");
         assertThat(FakeVerbs.calls("ibv_modify_qp")).isEmpty();
     }
 
@@ -243,7 +244,7 @@ public class TransitionTableTest {
         FakeVerbs.reset();
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().modify(QueuePairAttributes.builder()
                 .state(QueuePairState.RTS).currentState(QueuePairState.RTR).build()))
-                .withMessageContaining("from RTR to RTS needs [TIMEOUT");
+                .withMessageContaining("from RTR to RTS requires [TIMEOUT");
         assertThat(FakeVerbs.calls()).isEmpty();
     }
 

@@ -38,8 +38,8 @@ class DriverCallTest {
         DriverCall missing = DriverCall.of(0, true);
 
         assertThatIllegalArgumentException().isThrownBy(() -> missing.call(1, 2, 3))
-                .withMessage("the driver has no such function");
+                .withMessage("the driver does not have this function");
         assertThatIllegalArgumentException().isThrownBy(() -> missing.callLong(1, 2, 3, 4, 5))
-                .withMessage("the driver has no such function");
+                .withMessage("the driver does not have this function");
     }
 }

@@ -62,7 +62,7 @@ class BiasedLockTest {
             for (ThrowingCallable call : List.<ThrowingCallable>of(lock::enter, lock::enterAlone, lock::awaitQuiet,
                     lock::close)) {
                 assertThatIllegalStateException().isThrownBy(call)
-                        .withMessage("CompletionQueue is in use by this very thread");
+                        .withMessage("CompletionQueue is already in use by this thread");
             }
             lock.leave(bias);
             count();

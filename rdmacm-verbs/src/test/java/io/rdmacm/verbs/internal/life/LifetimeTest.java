@@ -173,7 +173,7 @@ class LifetimeTest {
 
         Background.run(() -> life.close(NOBODY_WAITS, () -> {
             assertThatIllegalStateException().isThrownBy(() -> close(life))
-                    .withMessage("Object[o] is being closed by this very thread");
+                    .withMessage("Object[o] is already being closed by this thread");
             destroyed.incrementAndGet();
         })).result();
 
