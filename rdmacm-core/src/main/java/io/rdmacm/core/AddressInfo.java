@@ -134,7 +134,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
      * Resolves a node and a service ({@code rdma_getaddrinfo}). Names are resolved by the C library, so this may wait
      * for name servers, unless {@link Flag#NUMERICHOST} is set. No route is looked up for IP addresses.
      *
-     * @param node a host name or address; null for any, which needs a service or {@link Flag#PASSIVE}
+     * @param node a host name or address; null for any, which needs a service
      * @param service a port number or service name; null for none
      * @param hints what to look for
      * @return at least one result

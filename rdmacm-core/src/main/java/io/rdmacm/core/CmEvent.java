@@ -15,8 +15,8 @@ import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * An event of an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges it
- * ({@code rdma_ack_cm_event}); close all events of an id before the id. What an event has returned stays valid after the
- * event is closed.
+ * ({@code rdma_ack_cm_event}); close all events of an id before the id. What an event has returned stays valid after
+ * the event is closed.
  *
  * <p>A connect request comes with a new id. A program that calls {@link #id()} owns that id and must close it. If the
  * event is closed without such a call, the request is rejected and the new id is destroyed.

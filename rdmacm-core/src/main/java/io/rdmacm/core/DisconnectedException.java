@@ -3,7 +3,7 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** The connection ended during a wait for something else. */
+/** The connection has ended: the peer has disconnected or died, or this side has disconnected. */
 public class DisconnectedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 

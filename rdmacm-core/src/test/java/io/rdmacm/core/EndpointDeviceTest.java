@@ -103,7 +103,7 @@ class EndpointDeviceTest {
             assertThat(client.state()).isEqualTo(CmIdState.ADDRESS_RESOLVED);
             client.resolveRoute(Loopback.TIMEOUT);
             assertThatThrownBy(() -> client.postReceive(1, null, 0, 1)).isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("next comes: createQueuePair");
+                    .hasMessageContaining("next step: createQueuePair");
             client.createQueuePair(EndpointAttributes.defaults());
             assertThatThrownBy(() -> client.createQueuePair(EndpointAttributes.defaults()))
                     .isInstanceOf(IllegalStateException.class).hasMessageContaining("has a queue pair already");
