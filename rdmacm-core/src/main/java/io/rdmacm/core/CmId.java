@@ -373,7 +373,7 @@ public final class CmId extends NativeObject {
      * Resolves the route to the peer ({@code rdma_resolve_route}). The outcome is ROUTE_RESOLVED or ROUTE_ERROR.
      *
      * @param timeout when the kernel gives up, at least 1 ms
-     * @throws RdmaException when the kernel refuses, for example with ENODEV because the device was removed
+     * @throws RdmaException when the kernel refuses, for example with ENODEV because the network interface is gone
      */
     @CFunction("rdma_resolve_route")
     public void resolveRoute(Duration timeout) throws RdmaException {
@@ -572,7 +572,7 @@ public final class CmId extends NativeObject {
      * Informs the connection manager that data arrived before the peer's last message of the handshake
      * ({@code rdma_notify} with IBV_EVENT_COMM_EST).
      *
-     * @throws RdmaException EISCONN when the connection is already established
+     * @throws RdmaException EISCONN when the connection is already established, which can be ignored
      */
     @CFunction("rdma_notify")
     public void notifyEstablished() throws RdmaException {
@@ -623,7 +623,7 @@ public final class CmId extends NativeObject {
      * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
      * @return the membership; close it before the queue pair
      * @throws IllegalStateException when the id is already a member of the group
-     * @throws RdmaException EINVAL when the address is not one of a multicast group, or the id is not for datagrams
+     * @throws RdmaException EINVAL when the id is not for datagrams
      */
     @CFunction("rdma_join_multicast")
     public MulticastMembership joinMulticast(SocketAddress group) throws RdmaException {
@@ -637,7 +637,7 @@ public final class CmId extends NativeObject {
      * @param role whether the id receives from the group or only sends to it
      * @return the membership; close it before the queue pair
      * @throws IllegalStateException when the id is already a member of the group
-     * @throws RdmaException EINVAL when the address is not one of a multicast group, or the id is not for datagrams
+     * @throws RdmaException EINVAL when the id is not for datagrams
      */
     @CFunction("rdma_join_multicast_ex")
     public MulticastMembership joinMulticast(SocketAddress group, MulticastMembership.Role role)

@@ -79,7 +79,7 @@ final class CmIdQueues {
             throws RdmaException {
         requireSameDevice(domain);
         if (sharedReceiveQueue != null || queuePair != null) {
-            throw new IllegalStateException(id + " has a shared receive queue or a queue pair already");
+            throw new IllegalStateException(id + " already has a shared receive queue or a queue pair");
         }
         SharedReceiveQueue made = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
                 init -> {
@@ -123,7 +123,7 @@ final class CmIdQueues {
     }
 
     void setLocalEce(Ece ece) throws RdmaException {
-        requireNoQueuePair("set the local options of enhanced connection establishment");
+        requireNoQueuePair("set the local options for enhanced connection establishment");
         try (Arena arena = Arena.ofConfined()) {
             long struct = EceStructs.write(ece, arena);
             Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), struct));
@@ -131,7 +131,7 @@ final class CmIdQueues {
     }
 
     Ece remoteEce() throws RdmaException {
-        requireNoQueuePair("get the remote options of enhanced connection establishment");
+        requireNoQueuePair("get the remote options for enhanced connection establishment");
         try (Arena arena = Arena.ofConfined()) {
             long struct = EceStructs.allocate(arena);
             Check.minusOne(GET_REMOTE_ECE, GET_REMOTE_ECE.callInt(id.nativeAddress(), struct));
@@ -141,7 +141,7 @@ final class CmIdQueues {
 
     private void requireNoQueuePair(String what) {
         if (openQueuePair() != null) {
-            throw new IllegalStateException("cannot " + what + ": " + id + " has a queue pair already");
+            throw new IllegalStateException("cannot " + what + ": " + id + " already has a queue pair");
         }
     }
 
@@ -174,7 +174,7 @@ final class CmIdQueues {
 
     private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {
         if (queuePair != null) {
-            throw new IllegalStateException(id + " has a queue pair already: " + queuePair);
+            throw new IllegalStateException(id + " already has a queue pair: " + queuePair);
         }
         requireSameDevice(domain);
         if (attributes.type() != id.portSpaceUnchecked().queuePairType()) {

@@ -13,6 +13,6 @@ public class DisconnectedException extends RdmaException {
      * @param waitedFor what the program was waiting for or trying to do; the message starts with it
      */
     public DisconnectedException(String waitedFor) {
-        super("rdma_get_cm_event", waitedFor + ": the connection was ended");
+        super("rdma_get_cm_event", waitedFor + ": the connection has ended");
     }
 }

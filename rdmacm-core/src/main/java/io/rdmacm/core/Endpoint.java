@@ -199,7 +199,7 @@ public final class Endpoint extends NativeObject {
     public static Endpoint create(AddressInfo info, EndpointAttributes attributes, Duration timeout)
             throws RdmaException, InterruptedException {
         if (info.connectData().length > 0) {
-            throw new IllegalArgumentException("this service requires data with the connect: " + info);
+            throw new IllegalArgumentException("this service requires private data in the connect request: " + info);
         }
         if (info.flags().contains(AddressInfo.Flag.PASSIVE)) {
             return createPassive(required(info.source(), "source", info), info.portSpace(), attributes);

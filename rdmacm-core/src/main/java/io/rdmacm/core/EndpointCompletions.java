@@ -127,7 +127,7 @@ final class EndpointCompletions implements CompletionWait.Source {
         }
         if (hasEnded() && outstanding.get() <= 0) {
             if (polledAfterEnd) {
-                throw new DisconnectedException(function + ", with no work left that could complete, of " + id);
+                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete");
             }
             // Everything that arrived before the end is in the queue by now, so poll once more before giving up.
             polledAfterEnd = true;

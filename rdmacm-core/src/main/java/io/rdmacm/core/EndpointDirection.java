@@ -30,8 +30,8 @@ abstract sealed class EndpointDirection extends BiasedLock permits EndpointSende
     /** Returns the completions; throws an exception when the program provides their queue. */
     final EndpointCompletions completions() {
         if (completions == null) {
-            throw new IllegalStateException("the " + name + " completion queue is the caller's, not the"
-                    + " endpoint's: wait for its completions with CompletionQueue.await");
+            throw new IllegalStateException("the " + name + " completion queue was not created by the"
+                    + " endpoint: wait for its completions with CompletionQueue.await");
         }
         return completions;
     }
@@ -46,7 +46,7 @@ abstract sealed class EndpointDirection extends BiasedLock permits EndpointSende
     final void requireFits(ScatterGatherList list) {
         if (list.size() > maxEntries) {
             throw new IllegalArgumentException("a list of " + list.size()
-                    + " parts on a queue pair that takes " + maxEntries);
+                    + " parts on a queue pair that allows at most " + maxEntries);
         }
     }
 

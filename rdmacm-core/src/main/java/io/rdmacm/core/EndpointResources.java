@@ -48,7 +48,7 @@ final class EndpointResources {
 
     synchronized void createQueuePair(EndpointAttributes attributes) throws RdmaException {
         if (queues != null) {
-            throw new IllegalStateException(owner + " has a queue pair already: " + queues.queuePair());
+            throw new IllegalStateException(owner + " already has a queue pair: " + queues.queuePair());
         }
         ProtectionDomain before = given;
         boolean made = false;

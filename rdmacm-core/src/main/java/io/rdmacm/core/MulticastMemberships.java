@@ -14,7 +14,7 @@ final class MulticastMemberships {
 
     MulticastMembership join(CmId id, SocketAddress group, MulticastMembership.Role role) throws RdmaException {
         if (byContext.values().stream().anyMatch(membership -> membership.isOf(group))) {
-            throw new IllegalStateException(id + " is a member of " + group + " already");
+            throw new IllegalStateException(id + " is already a member of " + group);
         }
         MulticastMembership joined = MulticastMembership.join(id, group, role);
         byContext.put(joined.context(), joined);

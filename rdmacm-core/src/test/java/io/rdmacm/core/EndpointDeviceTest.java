@@ -106,7 +106,7 @@ class EndpointDeviceTest {
                     .hasMessageContaining("next step: createQueuePair");
             client.createQueuePair(EndpointAttributes.defaults());
             assertThatThrownBy(() -> client.createQueuePair(EndpointAttributes.defaults()))
-                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("has a queue pair already");
+                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("already has a queue pair");
             try (Background<Void> connecting = Background.run(() -> client.connect(
                     ConnectionParameters.builder().privateData(hello).build(), Loopback.TIMEOUT));
                     Endpoint server = listener.getRequest(Loopback.TIMEOUT)) {

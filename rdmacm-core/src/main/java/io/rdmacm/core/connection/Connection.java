@@ -107,7 +107,7 @@ public final class Connection implements AutoCloseable {
         try {
             return new Connection(manager, link, settings, manager.device(link.id()));
         } catch (RdmaException e) {
-            // When the peer has given up, C reports only EINVAL, and no event has told so yet. A reject then fails too.
+            // EINVAL may mean that the peer has given up, which no event reports. A reject then fails too.
             if (e.errno() == Rdma.EINVAL() && link.isRequest() && !canReject(link)) {
                 throw gone(link, e);
             }

@@ -167,7 +167,7 @@ final class EventLoop {
                 ended = true;
             }
             runTasks();
-            failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "its thread"));
+            failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "the event loop"));
         }
     }
 
