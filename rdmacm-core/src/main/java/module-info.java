@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The objects of librdmacm: event channels, connection-manager ids and their events. */
+/**
+ * The Java counterpart of librdmacm: connection-manager ids, event channels and endpoints in {@link io.rdmacm.core},
+ * and connections that carry messages in {@link io.rdmacm.core.connection}.
+ */
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
     requires org.slf4j;

@@ -22,8 +22,8 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * One way to reach a service, or to offer it ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)). This is a copy, and
- * need not be closed.
+ * One way to reach a service, or to offer it ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)). A copy of the C
+ * struct, which need not be closed. Immutable.
  *
  * @param flags the flags of the query
  * @param queuePairType the type of queue pair to use
@@ -45,7 +45,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
     public enum Flag {
         /** The address is for a listening id. */
         PASSIVE(Rdma.RAI_PASSIVE()),
-        /** The node is an address, and no name is looked up. */
+        /** The node is a numeric address; no name is looked up. */
         NUMERICHOST(Rdma.RAI_NUMERICHOST()),
         /** No route is resolved. */
         NOROUTE(Rdma.RAI_NOROUTE()),
@@ -58,7 +58,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
             this.bit = bit;
         }
 
-        /** Returns the C constant. */
+        /** {@return the C constant} */
         public int bit() {
             return bit;
         }
@@ -82,7 +82,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
             this.value = value;
         }
 
-        /** Returns the C constant. */
+        /** {@return the C constant} */
         public int value() {
             return value;
         }
@@ -98,31 +98,49 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
      */
     public record Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source,
             Optional<Family> family) {
-        /** Creates hints for addresses of any family. */
+        /**
+         * Creates hints for addresses of any family.
+         *
+         * @param flags the flags; a client usually needs none
+         * @param portSpace the port space, which decides the type of the queue pairs
+         * @param source the local address of a client; empty for any
+         */
         public Hints(Set<Flag> flags, PortSpace portSpace, Optional<SocketAddress> source) {
             this(flags, portSpace, source, Optional.empty());
         }
 
-        /** Returns the hints for a client. */
+        /**
+         * Returns the hints for a client.
+         *
+         * @param portSpace the port space of the service
+         * @return hints without flags, for any local address
+         */
         public static Hints active(PortSpace portSpace) {
             return new Hints(Set.of(), portSpace, Optional.empty());
         }
 
-        /** Returns the hints for a server. */
+        /**
+         * Returns the hints for a server.
+         *
+         * @param portSpace the port space of the service
+         * @return hints with the flag {@link Flag#PASSIVE}
+         */
         public static Hints passive(PortSpace portSpace) {
             return new Hints(Set.of(Flag.PASSIVE), portSpace, Optional.empty());
         }
     }
 
     /**
-     * Resolves a node and a service ({@code rdma_getaddrinfo}). Names are looked up as in the C library, so this may
-     * wait for name servers, unless {@link Flag#NUMERICHOST} is set. No route is looked up for IP addresses.
+     * Resolves a node and a service ({@code rdma_getaddrinfo}). Names are resolved by the C library, so this may wait
+     * for name servers, unless {@link Flag#NUMERICHOST} is set. No route is looked up for IP addresses.
      *
-     * @param node a host name or address; null for any, which needs a service or {@link Flag#PASSIVE}
+     * @param node a host name or address; null for any, which needs a service
      * @param service a port number or service name; null for none
      * @param hints what to look for
      * @return at least one result
-     * @throws RdmaException when the name is not known; its message has the name of the EAI error
+     * @throws IllegalArgumentException when node and service are both null
+     * @throws RdmaException when the node or the service is not known; the message names the EAI error, such as
+     *         EAI_NONAME
      */
     @CFunction({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
     public static List<AddressInfo> resolve(String node, String service, Hints hints) throws RdmaException {
@@ -152,20 +170,20 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         }
     }
 
-    /** Copies the arrays, so that the record is immutable. */
+    /** Copies the set and the arrays, so that the record is immutable. */
     public AddressInfo {
         flags = Set.copyOf(flags);
         route = route.clone();
         connectData = connectData.clone();
     }
 
-    /** Returns a copy of the route. */
+    /** {@return a copy of the route, {@code struct ibv_path_data} records; empty for none} */
     @Override
     public byte[] route() {
         return route.clone();
     }
 
-    /** Returns a copy of the connect data. */
+    /** {@return a copy of the private data that must be sent with the connect request; empty for none} */
     @Override
     public byte[] connectData() {
         return connectData.clone();

@@ -15,23 +15,23 @@ import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * Pins a context of librdmacm: keeps librdmacm from closing it while it is in use here.
+ * Keeps librdmacm from closing one of its contexts while this library uses it.
  *
- * <p>librdmacm closes the context of a removed device when no id is bound to it any more and something, such as
- * rdma_get_devices, makes it look for the devices again. So an id that is bound to the context pins it, and where there
- * is none, a list of {@link OpenDevices} does. Such a list is held only from the time the last id goes until the last
- * use ends.
+ * <p>librdmacm closes the context of a removed device once no id is bound to it and something, such as
+ * rdma_get_devices, makes it scan the devices again. An id that is bound to the context therefore keeps it open by
+ * itself. When the last such id is destroyed while the context is still in use, the context is pinned with a list of
+ * {@link OpenDevices}, which is freed when the last use ends.
  */
 final class CmContextPin extends ContextPin {
-    // The addresses of the ids that C has not destroyed. Their memory can be read while this set is locked. Addresses,
+    // The addresses of the ids that C has not destroyed; their memory can be read while this set is locked. Addresses,
     // because a reference to a CmId would keep the leak detector from ever reporting it. Guarded by itself.
     private static final Set<Long> IDS = new HashSet<>();
     // By the address of the context.
-    private static final Map<Long, CmContextPin> HOLDS = new ConcurrentHashMap<>();
+    private static final Map<Long, CmContextPin> PINS = new ConcurrentHashMap<>();
 
     private final long context;
     private final int deviceIndex;
-    // The pin, while no id is; guarded by this.
+    // Keeps the context open while it is pinned; guarded by this.
     private OpenDevices list;
 
     private CmContextPin(long context, int deviceIndex) {
@@ -39,18 +39,18 @@ final class CmContextPin extends ContextPin {
         this.deviceIndex = deviceIndex;
     }
 
-    /** The context at an address. librdmacm must not be able to close it during this call. */
+    /** Returns the context at an address. The caller makes sure that librdmacm cannot close it during this call. */
     static VerbsContext context(long address) {
         int index = VerbsAccess.get().deviceIndexAt(address);
         return VerbsAccess.get().contextAt(address, () -> {
-            CmContextPin hold = new CmContextPin(address, index);
-            HOLDS.put(address, hold);
-            return hold;
+            CmContextPin pin = new CmContextPin(address, index);
+            PINS.put(address, pin);
+            return pin;
         });
     }
 
-    /** C has created an id at this address, or could not destroy it. */
-    static void made(long id) {
+    /** Notes that C has created an id at this address, or could not destroy it. */
+    static void created(long id) {
         synchronized (IDS) {
             IDS.add(id);
         }
@@ -63,23 +63,23 @@ final class CmContextPin extends ContextPin {
     }
 
     /**
-     * An id is about to be destroyed.
+     * Called before an id is destroyed: pins its context when it is the last id of a context in use.
      *
-     * @throws IllegalStateException when its device was removed, and librdmacm would close the context while objects
-     *         created from it are open
+     * @throws IllegalStateException when the context cannot be pinned because its device was removed: librdmacm would
+     *         close it while objects created from it are open
      */
     static void beforeDestroy(CmId id) {
         long address = id.nativeAddress();
-        CmContextPin hold = HOLDS.get(contextOf(address));
+        CmContextPin pin = PINS.get(contextOf(address));
         boolean kept = true;
-        if (hold == null) {
+        if (pin == null) {
             forget(address);
         } else {
-            synchronized (hold) {
+            synchronized (pin) {
                 forget(address);
-                kept = hold.pinIfInUse();
+                kept = pin.pinIfInUse();
                 if (!kept) {
-                    made(address);
+                    created(address);
                 }
             }
         }
@@ -96,7 +96,7 @@ final class CmContextPin extends ContextPin {
         return Memory.getLong(id + rdma_cm_id.verbs$offset());
     }
 
-    /** Whether an id pins the context. */
+    /** Returns whether an id is bound to the context. */
     @Override
     protected boolean isKeptByC() {
         synchronized (IDS) {
@@ -104,7 +104,7 @@ final class CmContextPin extends ContextPin {
         }
     }
 
-    /** Pins the context by a list; false when it is not in the list, because librdmacm has closed it. */
+    /** Pins the context with a list of devices; returns false when it is not in the list: librdmacm has closed it. */
     @Override
     protected boolean pin() {
         try {
@@ -129,7 +129,7 @@ final class CmContextPin extends ContextPin {
         }
     }
 
-    /** False when the context of another device has taken the address of a closed one. */
+    /** Returns false when the context of another device has taken the address of a closed one. */
     private boolean isSame() {
         return VerbsAccess.get().deviceIndexAt(context) == deviceIndex;
     }

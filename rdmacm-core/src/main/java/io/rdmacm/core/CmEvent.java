@@ -14,15 +14,16 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * An event of an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges it. Close all
- * events of an id before the id.
+ * An event of an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges it
+ * ({@code rdma_ack_cm_event}); close all events of an id before the id. What an event has returned stays valid after
+ * the event is closed.
  *
  * <p>A connect request comes with a new id. A program that calls {@link #id()} owns that id and must close it. If the
- * event is closed without such a call, the request is rejected and the new id destroyed.
+ * event is closed without such a call, the request is rejected and the new id is destroyed.
  */
 public final class CmEvent extends NativeObject {
     private static final NativeFunction ACK_CM_EVENT = NativeFunction.of("rdma_ack_cm_event");
-    // For other types C leaves the union undefined.
+    // C leaves the union of parameters undefined in events of other types.
     private static final Set<CmEventType> WITH_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
             CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED, CmEventType.REJECTED, CmEventType.DISCONNECTED);
     private static final Set<CmEventType> WITH_DATAGRAM_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
@@ -61,15 +62,16 @@ public final class CmEvent extends NativeObject {
         life.describe(() -> text);
     }
 
-    /** Returns the type of the event. */
+    /** {@return the type of the event} */
     public CmEventType type() {
         life().ensureOpen();
         return type;
     }
 
     /**
-     * Returns the status: 0 for success, the reason for REJECTED (see {@link RejectReason}), otherwise usually a
-     * negative errno.
+     * Returns the status of the event.
+     *
+     * @return 0 for success; for REJECTED the number of the {@link RejectReason}; otherwise usually a negative errno
      */
     public int status() {
         life().ensureOpen();
@@ -77,11 +79,13 @@ public final class CmEvent extends NativeObject {
     }
 
     /**
-     * Returns the id that the event is about. For CONNECT_REQUEST this is the new id of the connection, which the
-     * caller must accept or reject, and close.
+     * Returns the id that the event is about.
+     *
+     * @return the id; for CONNECT_REQUEST the new id of the connection, which the caller must accept or reject, and
+     *         close
      */
     public CmId id() {
-        // inside, so that a concurrent close either sees the claim or has made this call fail
+        // enter(), so that a concurrent close either sees the claim or has already made this call fail
         life().enter();
         try {
             claimed = true;
@@ -91,7 +95,7 @@ public final class CmEvent extends NativeObject {
         }
     }
 
-    /** Returns the listening id of a CONNECT_REQUEST; empty for other events. */
+    /** {@return the listening id of a CONNECT_REQUEST; empty for other events} */
     public Optional<CmId> listener() {
         life().ensureOpen();
         return Optional.ofNullable(listener);
@@ -100,8 +104,9 @@ public final class CmEvent extends NativeObject {
     /**
      * Returns the connection parameters that the peer sent ({@code param.conn}).
      *
-     * @throws IllegalStateException when the event has none. Only CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
-     *         REJECTED and DISCONNECTED have some, and only for connections
+     * @return the parameters with the peer's private data
+     * @throws IllegalStateException when the event has none: only CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
+     *         REJECTED and DISCONNECTED have them, and only those of ids for connections
      */
     public ConnectionParameters connectionParameters() {
         life().ensureOpen();
@@ -114,8 +119,9 @@ public final class CmEvent extends NativeObject {
     /**
      * Returns what is needed to send datagrams to the peer or group ({@code param.ud}).
      *
-     * @throws IllegalStateException when the event has none. Only CONNECT_REQUEST and ESTABLISHED of datagram ids have
-     *         some, and MULTICAST_JOIN
+     * @return the parameters with the peer's private data
+     * @throws IllegalStateException when the event has none: only MULTICAST_JOIN has them, and CONNECT_REQUEST and
+     *         ESTABLISHED of datagram ids
      */
     public DatagramParameters datagramParameters() {
         life().ensureOpen();
@@ -125,15 +131,16 @@ public final class CmEvent extends NativeObject {
         return datagram;
     }
 
-    /** Returns the membership that a MULTICAST_JOIN or MULTICAST_ERROR is about; empty for other events. */
+    /** {@return the membership that a MULTICAST_JOIN or MULTICAST_ERROR is about; empty for other events} */
     public Optional<MulticastMembership> membership() {
         life().ensureOpen();
         return Optional.ofNullable(membership);
     }
 
     /**
-     * Returns a copy of the private data that the peer sent, which may be padded with zeros.
+     * Returns the private data that the peer sent.
      *
+     * @return a copy, which may be padded with zeros at the end; empty when there is none
      * @throws IllegalStateException when the event has neither connection nor datagram parameters
      */
     public byte[] privateData() {
@@ -143,7 +150,9 @@ public final class CmEvent extends NativeObject {
 
     /**
      * Acknowledges the event ({@code rdma_ack_cm_event}). Rejects a connect request if {@link #id()} was not called.
-     * Does nothing when called again.
+     * Has no effect when called again.
+     *
+     * @throws RdmaException when the id of a rejected request could not be destroyed
      */
     @Override
     public void close() throws RdmaException {
@@ -152,9 +161,12 @@ public final class CmEvent extends NativeObject {
 
     /**
      * Returns the exception that {@link EventChannel#await} throws for this event when it arrives in place of the
-     * expected one. For event loops.
+     * expected one. For event loops, which take events of any type.
      *
      * @param waitedFor what the program was waiting for; the message starts with it
+     * @return a {@link RejectedException}, {@link UnreachableException}, {@link DisconnectedException} or
+     *         {@link DeviceRemovedException} where one of them fits; otherwise an exception with the type and the
+     *         status of this event
      */
     public RdmaException failure(String waitedFor) {
         life().ensureOpen();
@@ -170,7 +182,7 @@ public final class CmEvent extends NativeObject {
         acknowledge(raw);
     }
 
-    /** Acknowledges an event, unless that was done when it was copied. */
+    /** Acknowledges an event, unless this was already done when the event was copied. */
     static void acknowledge(RawEvent event) throws RdmaException {
         if (!event.isDetached()) {
             acknowledge(event.address());

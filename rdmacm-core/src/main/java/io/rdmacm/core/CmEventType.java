@@ -23,7 +23,7 @@ public enum CmEventType {
     CONNECT_RESPONSE(Rdma.RDMA_CM_EVENT_CONNECT_RESPONSE()),
     /** The connection could not be established. */
     CONNECT_ERROR(Rdma.RDMA_CM_EVENT_CONNECT_ERROR()),
-    /** The peer did not answer, or cannot be reached. */
+    /** The peer cannot be reached or did not answer. */
     UNREACHABLE(Rdma.RDMA_CM_EVENT_UNREACHABLE()),
     /** The peer rejected the connection. */
     REJECTED(Rdma.RDMA_CM_EVENT_REJECTED()),
@@ -39,7 +39,7 @@ public enum CmEventType {
     MULTICAST_ERROR(Rdma.RDMA_CM_EVENT_MULTICAST_ERROR()),
     /** The hardware address of the network device has changed. */
     ADDR_CHANGE(Rdma.RDMA_CM_EVENT_ADDR_CHANGE()),
-    /** The queue pair has left the time-wait state, and its number may be reused. */
+    /** The connection has left the time-wait state, and the number of its queue pair may be reused. */
     TIMEWAIT_EXIT(Rdma.RDMA_CM_EVENT_TIMEWAIT_EXIT());
 
     private static final NativeFunction EVENT_STR = NativeFunction.of("rdma_event_str");
@@ -57,27 +57,28 @@ public enum CmEventType {
         this.value = value;
     }
 
-    /** Returns the C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
     /**
-     * Returns the name that librdmacm prints ({@code rdma_event_str}), such as {@code RDMA_CM_EVENT_ESTABLISHED}.
+     * Returns the name of the C constant ({@code rdma_event_str}).
      *
-     * @throws io.rdmacm.verbs.error.NativeLibraryException when librdmacm is not installed
+     * @return the name, such as {@code RDMA_CM_EVENT_ESTABLISHED}
+     * @throws RdmaException when librdmacm is not installed
      */
     @CFunction("rdma_event_str")
     public String nativeName() throws RdmaException {
         return Memory.string(EVENT_STR.callLong(value));
     }
 
-    /** The type of a C constant; null when it is newer than this library. */
+    /** Returns the type of a C constant; null when it is newer than this library. */
     static CmEventType of(int value) {
         return value >= 0 && value < BY_VALUE.length ? BY_VALUE[value] : null;
     }
 
-    /** Whether no operation that was started on the id before can succeed any more. */
+    /** Returns whether no operation that was started on the id before can succeed any more. */
     boolean endsWaits() {
         return switch (this) {
             case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, DISCONNECTED, DEVICE_REMOVAL,

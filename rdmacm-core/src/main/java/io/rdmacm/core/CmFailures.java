@@ -28,7 +28,7 @@ final class CmFailures {
         }
     }
 
-    /** The exception for an event that arrived in place of the expected one. */
+    /** Returns the exception for an event that arrived in place of the expected one. */
     static RdmaException of(CmEventType event, int status, byte[] privateData, String waitedFor) {
         return switch (event) {
             case REJECTED -> new RejectedException(waitedFor, status, privateData);

@@ -33,13 +33,36 @@ import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairState;
 
 /**
- * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)): one end of a connection, or a listener. It is
- * the RDMA counterpart of a socket. Most of its calls only start an operation; an event on the id's
- * {@link EventChannel} reports the outcome.
+ * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)), the RDMA counterpart of a socket: one end of
+ * a connection, a listener, or a port for datagrams and multicast.
+ *
+ * <p>Most calls only start an operation; an event on the id's {@link EventChannel} reports its outcome. A client:
+ *
+ * <pre>{@code
+ * try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+ *     id.resolveAddress(peer, TIMEOUT);
+ *     channel.await(id, CmEventType.ADDR_RESOLVED, TIMEOUT).close();
+ *     id.resolveRoute(TIMEOUT);
+ *     channel.await(id, CmEventType.ROUTE_RESOLVED, TIMEOUT).close();
+ *
+ *     try (ProtectionDomain domain = id.context().allocateProtectionDomain();
+ *             CompletionQueue queue = id.context().createCompletionQueue(16);
+ *             QueuePair pair = id.createQueuePair(domain,
+ *                     QueuePairInitAttributes.builder().completionQueue(queue).build())) {
+ *         id.connect(ConnectionParameters.defaults());
+ *         channel.await(id, CmEventType.ESTABLISHED, TIMEOUT).close();
+ *         // post to the queue pair, poll the completion queue
+ *         id.disconnect();
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A server calls {@link #bindAddress} and {@link #listen}. Each connect request then arrives as a CONNECT_REQUEST
+ * event with a new id, on which the server calls {@link #createQueuePair} and {@link #accept}, or {@link #reject}.
  *
  * <h2>States</h2>
  *
- * <p>An id is always in one {@link CmIdState}. A call that is not legal in the current state throws an
+ * <p>An id is always in exactly one {@link CmIdState}. A call that is not legal in the current state throws an
  * IllegalStateException that names the state and the next step, and changes nothing.
  *
  * <table>
@@ -89,11 +112,18 @@ import io.rdmacm.verbs.queue.QueuePairState;
  * <p>The id of a CONNECT_REQUEST starts in REQUESTED. An event changes the state when it is read from the kernel, which
  * may happen before the program takes it from the channel: the state may be ahead of the last event the program saw.
  *
+ * <h2>Errors</h2>
+ *
+ * <p>A call that librdmacm or the kernel refuses throws an {@link RdmaException} and leaves the state as it was. The
+ * errno values listed with a method are those that a correct program can meet; EINVAL in other places means that the
+ * kernel considers the id to be in another state, usually because the peer has gone away and the event that says so has
+ * not been read yet.
+ *
  * <h2>Closing</h2>
  *
  * <p>Close the queue pair, the shared receive queue, the multicast memberships and the events of an id before the id.
- * Closing a connected id ends the connection. When a device was removed, librdmacm frees its {@link #context()} with
- * the last id that uses it, so everything created from that context must be closed before that id.
+ * Closing a connected id ends the connection. After a device was removed, librdmacm frees its {@link #context()} with
+ * the last id that is bound to it, so everything created from that context must be closed before that id.
  *
  * <p>All methods may be called from any thread.
  */
@@ -120,7 +150,8 @@ public final class CmId extends NativeObject {
 
     private final PortSpace portSpace;
     private final CmIdStateMachine machine;
-    // What messages call the id. Apart from the id, because its Lifetime reads it and must not refer to the id.
+    // The name of the id in messages. A separate object, because the Lifetime reads it and must not refer to the id:
+    // that would keep the leak detector from ever reporting it.
     private final AtomicReference<String> label;
     private final CmIdQueues queues = new CmIdQueues(this);
     // Used with the channel's lock held.
@@ -133,14 +164,16 @@ public final class CmId extends NativeObject {
         AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
         this.label = text;
         life.describe(text::get);
-        CmContextPin.made(address);
+        CmContextPin.created(address);
     }
 
     /**
-     * Creates an id ({@code rdma_create_id}).
+     * Creates an id ({@code rdma_create_id}). It starts in the state IDLE.
      *
-     * @param channel the channel that reports its events
+     * @param channel the channel that will report its events
      * @param portSpace the port space, which decides between connections and datagrams
+     * @return the id, to be closed before the channel
+     * @throws RdmaException ENOMEM when the kernel has no memory for it
      */
     @CFunction("rdma_create_id")
     public static CmId open(EventChannel channel, PortSpace portSpace) throws RdmaException {
@@ -161,7 +194,7 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /** The new id of a connect request. With the channel's lock held. */
+    /** Wraps the new id of a connect request. With the channel's lock held. */
     static CmId requested(EventChannel channel, RawEvent request) {
         Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
         CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
@@ -170,24 +203,24 @@ public final class CmId extends NativeObject {
         return id;
     }
 
-    /** Destroys the id of a connect request that no object was created for. This rejects the request. */
+    /** Rejects a connect request for which no CmId was created, by destroying its id. */
     static void destroyUnseen(long address) throws RdmaException {
         Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address));
     }
 
-    /** Returns the channel that reports the events of this id. */
+    /** {@return the channel that reports the events of this id} */
     public EventChannel channel() {
         life().ensureOpen();
         return machine.channel();
     }
 
-    /** Returns the port space. */
+    /** {@return the port space} */
     public PortSpace portSpace() {
         life().ensureOpen();
         return portSpace;
     }
 
-    /** Returns the current state. */
+    /** {@return the current state} */
     public CmIdState state() {
         life().ensureOpen();
         return machine.state();
@@ -196,7 +229,8 @@ public final class CmId extends NativeObject {
     /**
      * Returns the local address ({@code rdma_get_local_addr}).
      *
-     * @throws IllegalStateException when the id has none yet
+     * @return the address and port that the id is bound to
+     * @throws IllegalStateException when the id has no IP address yet
      */
     @CFunction("rdma_get_local_addr")
     public InetSocketAddress localAddress() {
@@ -206,7 +240,8 @@ public final class CmId extends NativeObject {
     /**
      * Returns the address of the peer ({@code rdma_get_peer_addr}).
      *
-     * @throws IllegalStateException when the id has none yet
+     * @return the address and port of the peer
+     * @throws IllegalStateException when no peer with an IP address is known yet
      */
     @CFunction("rdma_get_peer_addr")
     public InetSocketAddress peerAddress() {
@@ -214,9 +249,9 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Returns the device that the id is bound to ({@code rdma_cm_id.verbs}). It belongs to librdmacm and need not be
-     * closed.
+     * Returns the device that the id is bound to ({@code rdma_cm_id.verbs}).
      *
+     * @return the context, the same object for all ids on this device; it belongs to librdmacm and need not be closed
      * @throws IllegalStateException when the id is not bound to a device yet
      */
     public VerbsContext context() {
@@ -228,21 +263,32 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /** Returns the local port, in host byte order; 0 when the id has none yet ({@code rdma_get_src_port}). */
+    /**
+     * Returns the local port ({@code rdma_get_src_port}).
+     *
+     * @return the port in host byte order, 1 to 65535; 0 when the id has none yet
+     * @throws RdmaException when the installed librdmacm does not have the function
+     */
     @CFunction("rdma_get_src_port")
     public int localPort() throws RdmaException {
         return port(GET_SRC_PORT);
     }
 
-    /** Returns the port of the peer, in host byte order; 0 when it is not known yet ({@code rdma_get_dst_port}). */
+    /**
+     * Returns the port of the peer ({@code rdma_get_dst_port}).
+     *
+     * @return the port in host byte order, 1 to 65535; 0 when it is not known yet
+     * @throws RdmaException when the installed librdmacm does not have the function
+     */
     @CFunction("rdma_get_dst_port")
     public int peerPort() throws RdmaException {
         return port(GET_DST_PORT);
     }
 
     /**
-     * Returns the number of the device port that the id is bound to, counted from 1 ({@code rdma_cm_id.port_num}).
+     * Returns the port of the device that the id is bound to ({@code rdma_cm_id.port_num}).
      *
+     * @return the number of the port, counted from 1
      * @throws IllegalStateException when the id is not bound to a device yet
      */
     public int devicePort() {
@@ -254,15 +300,13 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /**
-     * Returns the options of this id, which are mostly set before it is bound or connected ({@code rdma_set_option}).
-     */
+    /** {@return the options of this id, most of which must be set before it is bound ({@code rdma_set_option})} */
     public CmIdOptions options() {
         life().ensureOpen();
         return new CmIdOptions(this);
     }
 
-    /** Returns the queue pair of {@link #createQueuePair}; empty when there is none or it was closed. */
+    /** {@return the queue pair that {@link #createQueuePair} created; empty when there is none or it was closed} */
     public Optional<QueuePair> queuePair() {
         life().ensureOpen();
         return Optional.ofNullable(openQueuePair());
@@ -273,8 +317,9 @@ public final class CmId extends NativeObject {
      *
      * @param local an InetSocketAddress, where port 0 means any free port and the wildcard address all devices; or an
      *        {@link IbSocketAddress}
-     * @throws UnreachableException when this machine does not have the address
-     * @throws RdmaException EADDRINUSE; ENODEV when the address belongs to no RDMA device
+     * @throws UnreachableException EADDRNOTAVAIL when this machine does not have the address
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device;
+     *         EACCES for a port below 1024 without the capability CAP_NET_BIND_SERVICE
      */
     @CFunction("rdma_bind_addr")
     public void bindAddress(SocketAddress local) throws RdmaException {
@@ -292,6 +337,8 @@ public final class CmId extends NativeObject {
      *
      * @param peer an InetSocketAddress or an {@link IbSocketAddress}
      * @param timeout when the kernel gives up, at least 1 ms
+     * @throws UnreachableException ENETUNREACH or EHOSTUNREACH when there is no route to the address
+     * @throws RdmaException ENODEV when the route leads through no RDMA device
      */
     @CFunction("rdma_resolve_addr")
     public void resolveAddress(SocketAddress peer, Duration timeout) throws RdmaException {
@@ -302,8 +349,12 @@ public final class CmId extends NativeObject {
      * Like {@link #resolveAddress(SocketAddress, Duration)}, from a given local address.
      *
      * @param local the local address; null to let the kernel choose
-     * @param peer the address of the peer
+     * @param peer the address of the peer, of the same family
      * @param timeout when the kernel gives up, at least 1 ms
+     * @throws UnreachableException EADDRNOTAVAIL when this machine does not have the local address; ENETUNREACH or
+     *         EHOSTUNREACH when there is no route to the peer
+     * @throws RdmaException ENODEV when the route leads through no RDMA device; EADDRINUSE when the local port is in
+     *         use
      */
     @CFunction("rdma_resolve_addr")
     public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout) throws RdmaException {
@@ -322,6 +373,7 @@ public final class CmId extends NativeObject {
      * Resolves the route to the peer ({@code rdma_resolve_route}). The outcome is ROUTE_RESOLVED or ROUTE_ERROR.
      *
      * @param timeout when the kernel gives up, at least 1 ms
+     * @throws RdmaException when the kernel refuses, for example with ENODEV because the network interface is gone
      */
     @CFunction("rdma_resolve_route")
     public void resolveRoute(Duration timeout) throws RdmaException {
@@ -333,6 +385,8 @@ public final class CmId extends NativeObject {
      * Starts listening ({@code rdma_listen}). Each connect request is reported as a CONNECT_REQUEST.
      *
      * @param backlog how many requests may be queued, at least 0; 0 for the kernel's limit
+     * @throws RdmaException EADDRINUSE when another id listens on the same address, which is possible only with
+     *         {@link CmIdOptions#reuseAddress}
      */
     @CFunction("rdma_listen")
     public void listen(int backlog) throws RdmaException {
@@ -345,11 +399,17 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Creates the queue pair of the connection ({@code rdma_create_qp}, or {@code rdma_create_qp_ex} where the
-     * attributes need it). Receives can be posted to it at once. Close it before the id.
+     * Creates the queue pair of the id ({@code rdma_create_qp}, or {@code rdma_create_qp_ex} where the attributes need
+     * it). librdmacm moves it to INIT at once, so that receives can be posted, and through the later states as the
+     * connection proceeds. Close it before the id.
      *
      * @param domain a protection domain of the same {@link #context()}
-     * @param attributes attributes of the queue pair type that belongs to the port space
+     * @param attributes of the type that belongs to the port space: RC for connections, UD for datagrams
+     * @return the queue pair
+     * @throws IllegalStateException when the id already has a queue pair
+     * @throws IllegalArgumentException when the type or the device of the domain does not fit the id
+     * @throws RdmaException EINVAL when a size exceeds the limits of the device, or the peer that requested the
+     *         connection has given up; ENOMEM when there is not enough memory
      */
     @CFunction({"rdma_create_qp", "rdma_create_qp_ex"})
     public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
@@ -364,7 +424,10 @@ public final class CmId extends NativeObject {
      * @param domain a protection domain of the same {@link #context()}
      * @param attributes its attributes; the type {@code XRC} needs no XRC domain and no completion queue here, because
      *        librdmacm provides them
+     * @return the shared receive queue
+     * @throws IllegalStateException when the id already has a shared receive queue or a queue pair
      * @throws io.rdmacm.verbs.error.RdmaUnsupportedException when the device does not support the type
+     * @throws RdmaException EINVAL when a size exceeds the limits of the device; ENOMEM when there is not enough memory
      */
     @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
     public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain,
@@ -373,14 +436,15 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Moves a queue pair that was not created by the id to a state of the connection ({@code rdma_init_qp_attr}, then
-     * {@code ibv_modify_qp}). A queue pair of {@link #createQueuePair} needs no such call. Move it to INIT before the
-     * first receive is posted; to INIT again, RTR and RTS before {@link #accept}, or on the connecting side after
-     * CONNECT_RESPONSE and before {@link #establish}.
+     * Moves a queue pair that the id did not create to the next state, with the attributes of the connection
+     * ({@code rdma_init_qp_attr}, then {@code ibv_modify_qp}). A queue pair of {@link #createQueuePair} needs no such
+     * call. Move the queue pair to INIT before the first receive is posted. Then move it to INIT again, to RTR and to
+     * RTS: on the accepting side before {@link #accept}, on the connecting side after CONNECT_RESPONSE and before
+     * {@link #establish}.
      *
      * @param outside a queue pair of {@link ProtectionDomain#createQueuePair}
      * @param wanted INIT, RTR or RTS
-     * @throws RdmaException EINVAL when the connection or the queue pair is not that far yet
+     * @throws RdmaException EINVAL when the connection or the queue pair has not reached the preceding state
      */
     @CFunction("rdma_init_qp_attr")
     public void modifyQueuePair(QueuePair outside, QueuePairState wanted) throws RdmaException {
@@ -394,6 +458,10 @@ public final class CmId extends NativeObject {
      *
      * @param parameters with at most {@link PortSpace#maxConnectPrivateData()} bytes of private data: 56 for
      *        connections, 180 for datagrams
+     * @throws IllegalArgumentException when the private data is longer
+     * @throws IllegalStateException when the id has no queue pair and the parameters do not name one either
+     * @throws RdmaException EINVAL when the parameters ask for more {@linkplain ConnectionParameters#MAXIMUM responder
+     *         resources or a greater initiator depth} than the device supports
      */
     @CFunction("rdma_connect")
     public void connect(ConnectionParameters parameters) throws RdmaException {
@@ -410,6 +478,11 @@ public final class CmId extends NativeObject {
      *
      * @param parameters with at most {@link PortSpace#maxAcceptPrivateData()} bytes of private data: 196 for
      *        connections, 136 for datagrams
+     * @throws IllegalArgumentException when the private data is longer
+     * @throws IllegalStateException when the id has no queue pair and the parameters do not name one either
+     * @throws RdmaException EINVAL when the peer has given up, or the parameters ask for more
+     *         {@linkplain ConnectionParameters#MAXIMUM responder resources or a greater initiator depth} than the
+     *         device supports
      */
     @CFunction("rdma_accept")
     public void accept(ConnectionParameters parameters) throws RdmaException {
@@ -420,7 +493,11 @@ public final class CmId extends NativeObject {
         });
     }
 
-    /** Rejects a connect request without private data ({@code rdma_reject}). */
+    /**
+     * Rejects a connect request without private data ({@code rdma_reject}).
+     *
+     * @throws RdmaException EINVAL when the peer has given up
+     */
     @CFunction("rdma_reject")
     public void reject() throws RdmaException {
         reject(new byte[0]);
@@ -431,6 +508,8 @@ public final class CmId extends NativeObject {
      *
      * @param privateData sent to the peer, at most {@link PortSpace#maxRejectPrivateData()} bytes: 148 for connections,
      *        136 for datagrams
+     * @throws IllegalArgumentException when the private data is longer
+     * @throws RdmaException EINVAL when the peer has given up
      */
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
@@ -438,11 +517,13 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Rejects a connect request because of its options of enhanced connection establishment
-     * ({@code rdma_reject_ece}).
+     * Rejects a connect request because of its options for enhanced connection establishment
+     * ({@code rdma_reject_ece}). The peer sees the reason {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}.
      *
      * @param privateData sent to the peer, at most {@link PortSpace#maxRejectPrivateData()} bytes: 148 for connections,
      *        136 for datagrams
+     * @throws IllegalArgumentException when the private data is longer
+     * @throws RdmaException EINVAL when the peer has given up
      */
     @CFunction("rdma_reject_ece")
     public void rejectEce(byte[] privateData) throws RdmaException {
@@ -450,9 +531,11 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Returns the options of enhanced connection establishment that the peer sent ({@code rdma_get_remote_ece}).
+     * Returns the options for enhanced connection establishment that the peer sent ({@code rdma_get_remote_ece}).
      *
+     * @return the options
      * @throws IllegalStateException when the id has a queue pair, or the peer has not sent them yet
+     * @throws RdmaException when librdmacm refuses
      */
     @CFunction("rdma_get_remote_ece")
     public Ece remoteEce() throws RdmaException {
@@ -462,6 +545,8 @@ public final class CmId extends NativeObject {
     /**
      * Ends the connection ({@code rdma_disconnect}). Work requests that are still posted are flushed. The outcome is
      * DISCONNECTED, on both sides. When the peer has disconnected first, this only confirms it. Does nothing in FAILED.
+     *
+     * @throws RdmaException EINVAL when there is nothing to disconnect, such as a handshake that has just failed
      */
     @CFunction("rdma_disconnect")
     public void disconnect() throws RdmaException {
@@ -475,6 +560,8 @@ public final class CmId extends NativeObject {
     /**
      * Completes the handshake for a queue pair that was not created by the id ({@code rdma_establish}). Call it after
      * CONNECT_RESPONSE, when that queue pair is in RTS.
+     *
+     * @throws RdmaException EINVAL when the peer has given up
      */
     @CFunction("rdma_establish")
     public void establish() throws RdmaException {
@@ -482,10 +569,10 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Tells the connection manager that data arrived before the peer's last message of the handshake
+     * Informs the connection manager that data arrived before the peer's last message of the handshake
      * ({@code rdma_notify} with IBV_EVENT_COMM_EST).
      *
-     * @throws RdmaException EISCONN when the connection is established already
+     * @throws RdmaException EISCONN when the connection is already established, which can be ignored
      */
     @CFunction("rdma_notify")
     public void notifyEstablished() throws RdmaException {
@@ -493,8 +580,10 @@ public final class CmId extends NativeObject {
     }
 
     /**
-     * Tells the connection manager that the queue pair has switched to its alternate path ({@code rdma_notify} with
+     * Informs the connection manager that the queue pair has switched to its alternate path ({@code rdma_notify} with
      * IBV_EVENT_PATH_MIG).
+     *
+     * @throws RdmaException EINVAL when the connection is not established
      */
     @CFunction("rdma_notify")
     public void notifyMigrated() throws RdmaException {
@@ -503,12 +592,13 @@ public final class CmId extends NativeObject {
 
     /**
      * Moves the id to another channel ({@code rdma_migrate_id}). Events that the program has not taken yet, and all
-     * later ones, are reported there. Waiting connect requests of a listener move with it. (A request that reaches a
-     * listener exactly while it moves may be dropped by librdmacm; its sender then runs into its own timeout.)
+     * later ones, are reported there. Pending connect requests of a listener move with it. (A request that reaches a
+     * listener exactly while it moves may be dropped by librdmacm; the peer's connect then times out.)
      *
      * @param target the new channel
-     * @throws IllegalStateException when an event of this id that the program has taken is not closed: C would wait
-     *         for it
+     * @throws IllegalStateException when the program has not closed all events of this id that it has taken: C would
+     *         wait for them
+     * @throws RdmaException when the kernel cannot move it; the id then stays on its channel
      */
     @CFunction("rdma_migrate_id")
     public void migrate(EventChannel target) throws RdmaException {
@@ -532,6 +622,8 @@ public final class CmId extends NativeObject {
      *
      * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
      * @return the membership; close it before the queue pair
+     * @throws IllegalStateException when the id is already a member of the group
+     * @throws RdmaException EINVAL when the id is not for datagrams
      */
     @CFunction("rdma_join_multicast")
     public MulticastMembership joinMulticast(SocketAddress group) throws RdmaException {
@@ -544,7 +636,8 @@ public final class CmId extends NativeObject {
      * @param group an InetSocketAddress with a multicast address, or an {@link IbSocketAddress}
      * @param role whether the id receives from the group or only sends to it
      * @return the membership; close it before the queue pair
-     * @throws IllegalStateException when the id is a member of the group already
+     * @throws IllegalStateException when the id is already a member of the group
+     * @throws RdmaException EINVAL when the id is not for datagrams
      */
     @CFunction("rdma_join_multicast_ex")
     public MulticastMembership joinMulticast(SocketAddress group, MulticastMembership.Role role)
@@ -566,13 +659,13 @@ public final class CmId extends NativeObject {
             CmContextPin.beforeDestroy(this);
             boolean destroyed = false;
             try {
-                // C waits for the events that were read for this id, and nobody will take them any more.
+                // rdma_destroy_id waits until all events of the id are acknowledged: drop those nobody has taken.
                 current.unregister(this, address());
                 Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
                 destroyed = true;
             } finally {
                 if (!destroyed) {
-                    CmContextPin.made(address());
+                    CmContextPin.created(address());
                 }
             }
         } finally {
@@ -580,7 +673,7 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /** Makes a call if the state allows it, with the channel locked. */
+    /** Runs a call if the state allows it, with the channel locked. */
     void run(Call call, CmIdStateMachine.Step step) throws RdmaException {
         machine.run(call, step);
     }
@@ -589,7 +682,7 @@ public final class CmId extends NativeObject {
         return machine.call(call, query);
     }
 
-    /** Follows an event of this id that was read. With the channel's lock held. */
+    /** Updates the state after an event of this id was read. With the channel's lock held. */
     void happened(CmEventType event) {
         relabel();
         machine.happened(event);
@@ -610,12 +703,12 @@ public final class CmId extends NativeObject {
         machine.movedTo(target);
     }
 
-    /** The channel, also of an id that is closed. */
+    /** Returns the channel, even when the id is closed. */
     EventChannel channelUnchecked() {
         return machine.channel();
     }
 
-    /** The port space, also of an id that is closed. */
+    /** Returns the port space, even when the id is closed. */
     PortSpace portSpaceUnchecked() {
         return portSpace;
     }
@@ -636,12 +729,12 @@ public final class CmId extends NativeObject {
         return queues;
     }
 
-    /** The queue pair of the id; null when there is none or it was closed. */
+    /** Returns the queue pair of the id; null when there is none or it was closed. */
     QueuePair openQueuePair() {
         return queues.openQueuePair();
     }
 
-    /** The shared receive queue of the id; null when there is none or C has destroyed it. */
+    /** Returns the shared receive queue of the id; null when there is none or C has destroyed it. */
     SharedReceiveQueue sharedReceiveQueue() {
         return queues.sharedReceiveQueue();
     }
@@ -680,7 +773,7 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /** Passes on what C sets when it binds the id to a device, and has left 0 before. */
+    /** Returns a member that C sets when it binds the id to a device; refuses 0, its value before that. */
     private long requireDevice(long value) {
         if (value == 0) {
             throw new IllegalStateException(machine.describe(this + " is not bound to a device"));
@@ -720,7 +813,7 @@ public final class CmId extends NativeObject {
     }
 
     private static int milliseconds(Duration timeout) {
-        // compared as Durations: the longest has more milliseconds than a long can hold
+        // compared as Durations, because the longest has more milliseconds than a long can hold
         if (timeout.compareTo(Duration.ofMillis(1)) < 0
                 || timeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0) {
             throw new IllegalArgumentException("timeout must be from 1 ms to " + Integer.MAX_VALUE + " ms, not "

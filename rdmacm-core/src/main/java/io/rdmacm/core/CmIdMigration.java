@@ -12,12 +12,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Moves an id from one channel to another. rdma_migrate_id waits until every event of the id that librdmacm has handed
- * out is acknowledged. So the move is refused while the program holds one, and events that were read but not delivered
- * yet are copied and acknowledged first.
+ * out is acknowledged. So the move is refused while the program holds one, and events that were read but not yet
+ * delivered are copied and acknowledged first.
  *
  * <p>Connect requests are read before a listener moves, and their new ids are moved one by one. Otherwise the kernel
  * would move the event but leave the new id on the old channel, and librdmacm drops an event whose id it does not find
- * on the channel. This does happen to a request that arrives between the reading and the move.
+ * on the channel. This still happens to a request that arrives between the reading and the move.
  */
 final class CmIdMigration {
     private static final Logger LOG = LoggerFactory.getLogger(CmIdMigration.class);
@@ -57,7 +57,7 @@ final class CmIdMigration {
     }
 
     private static void move(CmId id, EventChannel source, EventChannel target) throws RdmaException {
-        // Before anything is changed: this fails when the target is being closed, and keeps it open otherwise.
+        // First of all, because this fails when the target is being closed, and keeps it open otherwise.
         id.lifetime().addParent(target.lifetime());
         boolean moved = false;
         try {
@@ -77,7 +77,7 @@ final class CmIdMigration {
         }
     }
 
-    /** Moves the new id of a request after its listener. Drops the request when that fails: its device was removed. */
+    /** Moves the new id of a request after its listener. If that fails, its device was removed: drops the request. */
     private static boolean follows(RawEvent request, CmId listener, EventChannel target) {
         try {
             migrate(request.id(), listener, target);

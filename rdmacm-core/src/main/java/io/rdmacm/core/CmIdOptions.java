@@ -16,9 +16,9 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.queue.Ece;
 
 /**
- * Sets the options of an id ({@code rdma_set_option}); see {@link CmId#options()}. Each method returns this object, so
- * that calls can be chained. All methods may be called from any thread, and throw an IllegalStateException when the id
- * is closed.
+ * Sets the options of an id (rdma_set_option(3)); see {@link CmId#options()}. Each method returns this object, so that
+ * calls can be chained. All methods may be called from any thread, and throw an IllegalStateException when the id is
+ * closed.
  */
 public final class CmIdOptions {
     private static final NativeFunction SET_OPTION = NativeFunction.of("rdma_set_option");
@@ -36,6 +36,8 @@ public final class CmIdOptions {
      * Sets the type of service of the connection ({@code RDMA_OPTION_ID_TOS}). Set it before the route is resolved.
      *
      * @param typeOfService the IP type of service (traffic class), 0 to 255
+     * @return this object
+     * @throws RdmaException when the kernel refuses the option
      */
     @CFunction("rdma_set_option")
     public CmIdOptions typeOfService(int typeOfService) throws RdmaException {
@@ -45,6 +47,10 @@ public final class CmIdOptions {
     /**
      * Sets whether the id may bind to an address that is in use ({@code RDMA_OPTION_ID_REUSEADDR}). Set it before the
      * id is bound. All ids that share an address must set it.
+     *
+     * @param on whether the address may be shared; the default is false
+     * @return this object
+     * @throws RdmaException EINVAL when it is too late to set the option
      */
     @CFunction("rdma_set_option")
     public CmIdOptions reuseAddress(boolean on) throws RdmaException {
@@ -54,6 +60,10 @@ public final class CmIdOptions {
     /**
      * Sets whether an id that is bound to an IPv6 address accepts IPv6 only ({@code RDMA_OPTION_ID_AFONLY}). Set it
      * before the id is bound.
+     *
+     * @param on whether connections over IPv4 are refused
+     * @return this object
+     * @throws RdmaException EINVAL when it is too late to set the option
      */
     @CFunction("rdma_set_option")
     public CmIdOptions addressFamilyOnly(boolean on) throws RdmaException {
@@ -62,9 +72,13 @@ public final class CmIdOptions {
 
     /**
      * Sets how long the queue pair waits for an acknowledgement before it retransmits
-     * ({@code RDMA_OPTION_ID_ACK_TIMEOUT}).
+     * ({@code RDMA_OPTION_ID_ACK_TIMEOUT}). Set it before the connection is established.
      *
+     * @param timeout the timeout
+     * @return this object
      * @throws IllegalArgumentException when its code is above 31
+     * @throws RdmaException when the kernel refuses the option: EINVAL for an id that is not for reliable connections,
+     *         ENOSYS when the kernel does not know it
      */
     @CFunction("rdma_set_option")
     public CmIdOptions ackTimeout(AckTimeout timeout) throws RdmaException {
@@ -72,10 +86,13 @@ public final class CmIdOptions {
     }
 
     /**
-     * How long the queue pair waits for an acknowledgement before it sends again, rounded up as
-     * {@link AckTimeout#atLeast} does ({@code RDMA_OPTION_ID_ACK_TIMEOUT}).
+     * Sets how long the queue pair waits for an acknowledgement before it retransmits
+     * ({@code RDMA_OPTION_ID_ACK_TIMEOUT}), as {@link #ackTimeout(AckTimeout)} does.
      *
-     * @throws IllegalArgumentException when the duration is zero, negative, or longer than the longest timeout
+     * @param timeout the time, which {@link AckTimeout#atLeast} rounds up to the next possible one
+     * @return this object
+     * @throws IllegalArgumentException when the time is zero, negative, or longer than the longest possible one
+     * @throws RdmaException as {@link #ackTimeout(AckTimeout)}
      */
     @CFunction("rdma_set_option")
     public CmIdOptions ackTimeout(Duration timeout) throws RdmaException {
@@ -87,6 +104,9 @@ public final class CmIdOptions {
      * is ROUTE_RESOLVED.
      *
      * @param paths one or more {@code struct ibv_path_data}, such as {@link AddressInfo#route()}
+     * @return this object
+     * @throws IllegalArgumentException when the array is empty or does not consist of whole structs
+     * @throws RdmaException EINVAL when the kernel finds no usable path among them
      */
     @CFunction("rdma_set_option")
     public CmIdOptions infinibandPaths(byte[] paths) throws RdmaException {
@@ -100,10 +120,13 @@ public final class CmIdOptions {
     }
 
     /**
-     * Sets the options of enhanced connection establishment that this side offers ({@code rdma_set_local_ece}). Set
-     * them before the queue pair is created.
+     * Sets the options for enhanced connection establishment that this side offers ({@code rdma_set_local_ece}).
      *
      * @param ece the options; the vendor must not be 0
+     * @return this object
+     * @throws IllegalArgumentException when the vendor is 0
+     * @throws IllegalStateException when the id already has a queue pair
+     * @throws RdmaException when librdmacm refuses
      */
     @CFunction("rdma_set_local_ece")
     public CmIdOptions localEce(Ece ece) throws RdmaException {
@@ -119,7 +142,10 @@ public final class CmIdOptions {
      *
      * @param level the C constant {@code RDMA_OPTION_ID} or {@code RDMA_OPTION_IB}
      * @param name the C constant of the option
-     * @param value the bytes of the value, as C has them in memory
+     * @param value the bytes of the value as C has them in memory, numbers in the byte order of the machine
+     * @return this object
+     * @throws RdmaException EINVAL when the length is wrong or the id is in the wrong state; ENOSYS when the kernel
+     *         does not know the option
      */
     @CFunction("rdma_set_option")
     public CmIdOptions set(int level, int name, byte[] value) throws RdmaException {

@@ -40,8 +40,7 @@ final class CmIdQueues {
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
 
     private final CmId id;
-    // Null from the moment C has destroyed it, not from the beginning of its close: until then the id cannot have
-    // another one.
+    // Becomes null when C has destroyed it, not when its close begins: until then the id cannot have another one.
     private volatile QueuePair queuePair;
     private volatile SharedReceiveQueue sharedReceiveQueue;
 
@@ -49,7 +48,7 @@ final class CmIdQueues {
         this.id = id;
     }
 
-    /** The queue pair; null when there is none or it was closed. Needs no lock. */
+    /** Returns the queue pair; null when there is none or it was closed. Needs no lock. */
     QueuePair openQueuePair() {
         QueuePair current = queuePair;
         return current != null && current.isOpen() ? current : null;
@@ -71,7 +70,7 @@ final class CmIdQueues {
         return made;
     }
 
-    /** The shared receive queue; null when there is none or C has destroyed it. Needs no lock. */
+    /** Returns the shared receive queue; null when there is none or C has destroyed it. Needs no lock. */
     SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
@@ -80,7 +79,7 @@ final class CmIdQueues {
             throws RdmaException {
         requireSameDevice(domain);
         if (sharedReceiveQueue != null || queuePair != null) {
-            throw new IllegalStateException(id + " has a shared receive queue or a queue pair already");
+            throw new IllegalStateException(id + " already has a shared receive queue or a queue pair");
         }
         SharedReceiveQueue made = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
                 init -> {
@@ -101,7 +100,7 @@ final class CmIdQueues {
         }
     }
 
-    /** Takes the lock itself, as a close calls it. */
+    /** Takes the lock itself, because a close calls it. */
     private void destroySharedReceiveQueue() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try {
@@ -112,7 +111,10 @@ final class CmIdQueues {
         }
     }
 
-    /** Names the id's own queue, which C uses when none is given: the queue pair must be closed before it. */
+    /**
+     * Adds the id's own shared receive queue, which C uses when the attributes have none: so the queue pair must be
+     * closed before it.
+     */
     private QueuePairInitAttributes withOwnReceiveQueue(QueuePairInitAttributes attributes) {
         SharedReceiveQueue own = sharedReceiveQueue;
         return own == null || attributes.sharedReceiveQueue().isPresent()
@@ -121,7 +123,7 @@ final class CmIdQueues {
     }
 
     void setLocalEce(Ece ece) throws RdmaException {
-        requireNoQueuePair("set the local options of enhanced connection establishment");
+        requireNoQueuePair("set the local options for enhanced connection establishment");
         try (Arena arena = Arena.ofConfined()) {
             long struct = EceStructs.write(ece, arena);
             Check.minusOne(SET_LOCAL_ECE, SET_LOCAL_ECE.callInt(id.nativeAddress(), struct));
@@ -129,7 +131,7 @@ final class CmIdQueues {
     }
 
     Ece remoteEce() throws RdmaException {
-        requireNoQueuePair("get the remote options of enhanced connection establishment");
+        requireNoQueuePair("get the remote options for enhanced connection establishment");
         try (Arena arena = Arena.ofConfined()) {
             long struct = EceStructs.allocate(arena);
             Check.minusOne(GET_REMOTE_ECE, GET_REMOTE_ECE.callInt(id.nativeAddress(), struct));
@@ -139,11 +141,11 @@ final class CmIdQueues {
 
     private void requireNoQueuePair(String what) {
         if (openQueuePair() != null) {
-            throw new IllegalStateException("cannot " + what + ": " + id + " has a queue pair already");
+            throw new IllegalStateException("cannot " + what + ": " + id + " already has a queue pair");
         }
     }
 
-    /** Moves a queue pair that was not created by the id to a state, with the attributes that librdmacm gives. */
+    /** Moves a queue pair that was not created by the id to a state, with the attributes that librdmacm supplies. */
     void modify(QueuePair outside, QueuePairState wanted) throws RdmaException {
         Lifetime life = VerbsAccess.get().lifeOf(outside);
         life.enter();
@@ -159,7 +161,7 @@ final class CmIdQueues {
         }
     }
 
-    /** Takes the lock itself, as a close calls it. */
+    /** Takes the lock itself, because a close calls it. */
     private void destroyQueuePair() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try {
@@ -172,7 +174,7 @@ final class CmIdQueues {
 
     private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {
         if (queuePair != null) {
-            throw new IllegalStateException(id + " has a queue pair already: " + queuePair);
+            throw new IllegalStateException(id + " already has a queue pair: " + queuePair);
         }
         requireSameDevice(domain);
         if (attributes.type() != id.portSpaceUnchecked().queuePairType()) {

@@ -6,7 +6,7 @@ package io.rdmacm.core;
  * legal in each state, and where calls and events lead.
  */
 public enum CmIdState {
-    /** New. */
+    /** Newly created. */
     IDLE,
     /** Bound to an address of this machine. */
     BOUND,
@@ -24,7 +24,7 @@ public enum CmIdState {
     REQUESTED,
     /** Waiting for the peer's answer to connect. */
     CONNECTING,
-    /** The peer accepted, and establish is due. Only when the queue pair was not created by the id. */
+    /** The peer accepted, and establish must be called. Only when the queue pair was not created by the id. */
     RESPONDED,
     /** Waiting for the peer to confirm accept. */
     ACCEPTED,

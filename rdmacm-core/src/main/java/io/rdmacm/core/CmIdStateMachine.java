@@ -6,10 +6,10 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * The current state and channel of an id. Both change only with the channel's lock held, and nothing else writes the
- * state. Which changes there are is in {@link CmIdTransitions}.
+ * The current state and channel of an id. Both change only with the channel's lock held, and only here. The possible
+ * changes are in the table of {@link CmIdTransitions}.
  *
- * <p>Refers to the {@link Lifetime} of the id, which stands for it in messages, but not to the id itself.
+ * <p>Holds the {@link Lifetime} of the id, which names it in messages, but not the id itself.
  */
 final class CmIdStateMachine {
     private final Lifetime life;
@@ -33,9 +33,9 @@ final class CmIdStateMachine {
     }
 
     /**
-     * The native part of a call that makes or reads something.
+     * The native part of a call that creates or reads something.
      *
-     * @param <R> what it returns
+     * @param <R> the type of the result
      */
     @FunctionalInterface
     interface Query<R> {
@@ -51,14 +51,13 @@ final class CmIdStateMachine {
         return channel;
     }
 
-    /** The message of a call or query that came too early or too late. */
+    /** Returns the message for a call or query that came too early or too late. */
     String describe(String problem) {
         return problem + ", next step: " + CmIdTransitions.nextStep(state);
     }
 
     /**
-     * Makes a call, if it is legal in the current state. No other thread changes the id, and no event is read,
-     * meanwhile.
+     * Runs a call if it is legal in the current state. Meanwhile no other thread changes the id, and no event is read.
      */
     <R> R call(Call call, Query<R> step) throws RdmaException {
         life.enter();
@@ -72,7 +71,7 @@ final class CmIdStateMachine {
                             + before));
                 }
                 R result = step.run();
-                // C may call back into the program, which may read an event: that event is newer than this call
+                // C may call back into the program, which may read an event. That event is newer than this call.
                 if (state == before) {
                     state = next;
                 }
@@ -93,15 +92,15 @@ final class CmIdStateMachine {
         });
     }
 
-    /** Follows an event that was read. With the channel's lock held. */
+    /** Updates the state after an event was read. With the channel's lock held. */
     void happened(CmEventType event) {
         state = CmIdTransitions.after(event, state);
         runEndHandler();
     }
 
     /**
-     * Has a handler run once, as soon as the event that ends the connection is read: by the thread that reads it, with
-     * the channel's lock held. At once when the connection is over already.
+     * Runs a handler once, as soon as the event that ends the connection is read: in the thread that reads it, with
+     * the channel's lock held. Runs it at once when the connection is over already.
      */
     void whenOver(Runnable handler) {
         EventChannel current = lockChannel();
@@ -133,7 +132,7 @@ final class CmIdStateMachine {
         }
     }
 
-    /** The id was moved to another channel. With the locks of both channels held. */
+    /** Records that the id was moved to another channel. With the locks of both channels held. */
     void movedTo(EventChannel target) {
         channel = target;
     }

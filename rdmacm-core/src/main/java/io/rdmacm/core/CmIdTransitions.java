@@ -8,16 +8,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The state machine of a {@link CmId} as one table: which call is legal in which states and where it leads, where each
- * event leads, and what a program is expected to do next. {@link CmIdStateMachine} applies it, and the Javadoc of
- * {@link CmId} shows it to the user; a test compares the two.
+ * The state machine of a {@link CmId} as one table: which calls are legal in each state and where they lead, where each
+ * event leads, and what a program is expected to do next. {@link CmIdStateMachine} applies it. The Javadoc of
+ * {@link CmId} shows it to the user, and a test checks that the two agree.
  */
 final class CmIdTransitions {
     private CmIdTransitions() {
     }
 
     /**
-     * The calls that need the id to be in a certain state, or must not run while it changes. Queries and
+     * The calls that are legal only in certain states, or must not run while the state changes. Queries and
      * {@link CmId#migrate} are not among them: they are legal in every state.
      */
     enum Call {
@@ -59,23 +59,23 @@ final class CmIdTransitions {
             }
         }
 
-        /** The method of {@link CmId}, for messages. */
+        /** Returns the name of the method of {@link CmId}, for messages. */
         String method() {
             return method;
         }
 
-        /** The states in which the call is legal. */
+        /** Returns the states in which the call is legal. */
         Set<CmIdState> legalStates() {
             return Collections.unmodifiableSet(transitions.keySet());
         }
 
-        /** The state after a successful call; null when the call is illegal in the given state. */
+        /** Returns the state after a successful call; null when the call is illegal in the given state. */
         CmIdState after(CmIdState state) {
             return transitions.get(state);
         }
     }
 
-    /** The state after an event. */
+    /** Returns the state after an event. */
     static CmIdState after(CmEventType event, CmIdState state) {
         return switch (event) {
             case ADDR_RESOLVED, ROUTE_ERROR -> CmIdState.ADDRESS_RESOLVED;
@@ -86,12 +86,12 @@ final class CmIdTransitions {
             case ESTABLISHED -> state == CmIdState.DISCONNECTING ? state : CmIdState.CONNECTED;
             case DISCONNECTED -> CmIdState.DISCONNECTED;
             case REJECTED, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL -> CmIdState.FAILED;
-            // it is the new id that is REQUESTED; the listener goes on listening
+            // a request gives the new id the state REQUESTED; the listener goes on listening
             case CONNECT_REQUEST, MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT -> state;
         };
     }
 
-    /** What a program is expected to do in a state, for messages. */
+    /** Returns what a program is expected to do in a state, for messages. */
     static String nextStep(CmIdState state) {
         return switch (state) {
             case IDLE -> "bindAddress or resolveAddress";
@@ -110,12 +110,12 @@ final class CmIdTransitions {
         };
     }
 
-    /** Whether there is no connection any more, and there will be none. */
+    /** Returns whether the connection has ended or can no longer be established. */
     static boolean isOver(CmIdState state) {
         return state == CmIdState.DISCONNECTED || state == CmIdState.FAILED;
     }
 
-    /** The id has, or may have, a device and has not connected yet. */
+    /** The states in which the id is bound, and so may have a device, but has not started to connect. */
     private static Rows beforeConnecting() {
         return in(CmIdState.BOUND, CmIdState.ADDRESS_RESOLVED, CmIdState.RESOLVING_ROUTE, CmIdState.ROUTE_RESOLVED,
                 CmIdState.REQUESTED);
@@ -125,7 +125,7 @@ final class CmIdTransitions {
         return in(CmIdState.CONNECTING, CmIdState.ACCEPTED, CmIdState.CONNECTED);
     }
 
-    /** A call that is legal in these states and changes none of them, unless {@link Rows#to} follows. */
+    /** Makes a call legal in these states. It changes none of them, unless {@link Rows#to} follows. */
     private static Rows in(CmIdState... states) {
         Set<CmIdState> from = EnumSet.noneOf(CmIdState.class);
         Collections.addAll(from, states);

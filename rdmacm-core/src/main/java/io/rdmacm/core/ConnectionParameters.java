@@ -10,10 +10,13 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The parameters of a connection ({@code struct rdma_conn_param}, rdma_connect(3), rdma_accept(3)): each side passes
- * its own to {@link CmId#connect} or {@link CmId#accept}, and gets the peer's with an event. Immutable.
+ * its own to {@link CmId#connect} or {@link CmId#accept}, and receives the peer's with an event. Immutable.
  */
 public final class ConnectionParameters {
-    /** For the responder resources and the initiator depth: as many as the device supports. */
+    /**
+     * The value of the responder resources and the initiator depth that stands for as many as the device supports
+     * ({@code RDMA_MAX_RESP_RES}).
+     */
     public static final int MAXIMUM = Rdma.RDMA_MAX_RESP_RES();
 
     private static final int MOST_RETRIES = 7;
@@ -39,14 +42,16 @@ public final class ConnectionParameters {
     }
 
     /**
-     * Returns the default parameters: no private data, as many RDMA reads and atomics as the device supports, 7
-     * retries, and endless RNR retries.
+     * Returns the default parameters.
+     *
+     * @return parameters with no private data, as many RDMA reads and atomics as the device supports, 7 retries, and
+     *         unlimited RNR retries
      */
     public static ConnectionParameters defaults() {
         return builder().build();
     }
 
-    /** Returns a builder that starts with the values of {@link #defaults()}. */
+    /** {@return a builder that starts with the values of {@link #defaults()}} */
     public static Builder builder() {
         return new Builder();
     }
@@ -80,44 +85,47 @@ public final class ConnectionParameters {
         Memory.putInt(address + rdma_conn_param.qp_num$offset(), queuePairNumber);
     }
 
-    /** Returns a copy of the private data. Received private data may be padded with zeros. */
+    /** {@return a copy of the private data; that of the peer may be padded with zeros at the end} */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** Returns how many RDMA reads and atomics of the peer this side serves at once; see {@link #MAXIMUM}. */
+    /** {@return how many RDMA reads and atomics of the peer this side serves at once, or {@link #MAXIMUM}} */
     public int responderResources() {
         return responderResources;
     }
 
-    /** Returns how many RDMA reads and atomics this side has outstanding at once; see {@link #MAXIMUM}. */
+    /** {@return how many RDMA reads and atomics this side may have outstanding, or {@link #MAXIMUM}} */
     public int initiatorDepth() {
         return initiatorDepth;
     }
 
-    /** Returns whether the hardware supports flow control. */
+    /** {@return whether the device supports end-to-end flow control} */
     public boolean flowControl() {
         return flowControl;
     }
 
-    /** Returns how often a message is retransmitted when no acknowledgement arrives, 0 to 7. accept ignores it. */
+    /** {@return how often a message is retransmitted when no acknowledgement arrives, 0 to 7; accept ignores it} */
     public int retryCount() {
         return retryCount;
     }
 
-    /** Returns how often a message is retransmitted when the peer has no receive posted: 0 to 6, or 7 for no limit. */
+    /** {@return how often a message is retransmitted when the peer has no receive posted, 0 to 6; 7 for no limit} */
     public int rnrRetryCount() {
         return rnrRetryCount;
     }
 
-    /**
-     * Returns whether the queue pair has a shared receive queue. Used only when the id did not create the queue pair.
-     */
+    /** {@return whether the queue pair has a shared receive queue; used only when the id did not create it} */
     public boolean sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 
-    /** Returns the number of a queue pair that was not created by the id; 0 when the id has created one. */
+    /**
+     * Returns the number of a queue pair that was not created by the id.
+     *
+     * @return the number, unsigned; 0 when the id has created a queue pair. In the parameters of the peer, the number
+     *         of its queue pair
+     */
     public int queuePairNumber() {
         return queuePairNumber;
     }
@@ -149,7 +157,7 @@ public final class ConnectionParameters {
         return Byte.toUnsignedInt(Memory.getByte(address));
     }
 
-    /** A builder of {@link ConnectionParameters}. */
+    /** Builds {@link ConnectionParameters}. */
     public static final class Builder {
         private byte[] privateData = new byte[0];
         private int responderResources = MAXIMUM;
@@ -163,55 +171,99 @@ public final class ConnectionParameters {
         private Builder() {
         }
 
-        /** Sets the private data. The call that sends it checks the length; see {@link PortSpace}. */
+        /**
+         * Sets the private data. The call that sends it checks the length; {@link PortSpace} has the limits.
+         *
+         * @param data copied
+         * @return this builder
+         */
         public Builder privateData(byte[] data) {
             privateData = data.clone();
             return this;
         }
 
-        /** Sets how many RDMA reads and atomics of the peer this side serves at once: 0 to {@link #MAXIMUM}. */
+        /**
+         * Sets how many RDMA reads and atomics of the peer this side serves at once.
+         *
+         * @param count at least 0 and no more than the device supports, or {@link #MAXIMUM}
+         * @return this builder
+         * @throws IllegalArgumentException when it is negative or above {@link #MAXIMUM}
+         */
         public Builder responderResources(int count) {
             responderResources = inRange("responder resources", count, MAXIMUM);
             return this;
         }
 
-        /** Sets how many RDMA reads and atomics this side has outstanding at once: 0 to {@link #MAXIMUM}. */
+        /**
+         * Sets how many RDMA reads and atomics this side may have outstanding.
+         *
+         * @param count at least 0 and no more than the device supports, or {@link #MAXIMUM}
+         * @return this builder
+         * @throws IllegalArgumentException when it is negative or above {@link #MAXIMUM}
+         */
         public Builder initiatorDepth(int count) {
             initiatorDepth = inRange("initiator depth", count, MAXIMUM);
             return this;
         }
 
-        /** Sets whether the hardware supports flow control. */
+        /**
+         * Sets whether the device supports end-to-end flow control.
+         *
+         * @param on whether it does; the default is false
+         * @return this builder
+         */
         public Builder flowControl(boolean on) {
             flowControl = on;
             return this;
         }
 
-        /** Sets how often a message is retransmitted when no acknowledgement arrives: 0 to 7. */
+        /**
+         * Sets how often a message is retransmitted when no acknowledgement arrives.
+         *
+         * @param count 0 to 7
+         * @return this builder
+         * @throws IllegalArgumentException when it is outside this range
+         */
         public Builder retryCount(int count) {
             retryCount = inRange("retry count", count, MOST_RETRIES);
             return this;
         }
 
-        /** Sets how often a message is retransmitted when the peer has no receive posted: 0 to 6, or 7 for no limit. */
+        /**
+         * Sets how often a message is retransmitted when the peer has no receive posted.
+         *
+         * @param count 0 to 6; 7 for no limit
+         * @return this builder
+         * @throws IllegalArgumentException when it is outside the range from 0 to 7
+         */
         public Builder rnrRetryCount(int count) {
             rnrRetryCount = inRange("RNR retry count", count, MOST_RETRIES);
             return this;
         }
 
-        /** Sets whether a queue pair that was not created by the id has a shared receive queue. */
+        /**
+         * Sets whether a queue pair that was not created by the id has a shared receive queue.
+         *
+         * @param on whether it has; the default is false
+         * @return this builder
+         */
         public Builder sharedReceiveQueue(boolean on) {
             sharedReceiveQueue = on;
             return this;
         }
 
-        /** Sets the number of a queue pair that was not created by the id. */
+        /**
+         * Sets the number of a queue pair that was not created by the id.
+         *
+         * @param number the number, unsigned; 0 when the id has created a queue pair
+         * @return this builder
+         */
         public Builder queuePairNumber(int number) {
             queuePairNumber = number;
             return this;
         }
 
-        /** Builds the parameters. */
+        /** {@return the parameters} */
         public ConnectionParameters build() {
             return new ConnectionParameters(this);
         }

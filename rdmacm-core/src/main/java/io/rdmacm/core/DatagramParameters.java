@@ -27,8 +27,8 @@ public final class DatagramParameters {
     /**
      * Reads the struct of an event.
      *
-     * @param own whether the struct has private data of the peer; that of a multicast event has not
-     * @param addressed whether the struct has an address; that of a connect request has not
+     * @param own whether the struct has private data of the peer; that of a multicast event does not
+     * @param addressed whether the struct has an address; that of a connect request does not
      */
     static DatagramParameters read(long struct, boolean own, boolean addressed) {
         long data = Memory.getLong(struct + rdma_ud_param.private_data$offset());
@@ -39,22 +39,22 @@ public final class DatagramParameters {
                 Memory.getInt(struct + rdma_ud_param.qkey$offset()));
     }
 
-    /** Returns a copy of the peer's private data, which may be padded with zeros. */
+    /** {@return a copy of the peer's private data, which may be padded with zeros at the end} */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** Returns the attributes for an address handle to the peer or group; empty for a connect request. */
+    /** {@return the attributes for an address handle to the peer or group; empty for a connect request} */
     public Optional<AddressAttributes> address() {
         return Optional.ofNullable(address);
     }
 
-    /** Returns the number of the queue pair to send to, unsigned. */
+    /** {@return the number of the queue pair to send to, unsigned} */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** Returns the queue key to send with, unsigned. */
+    /** {@return the queue key to send with, unsigned} */
     public int queueKey() {
         return queueKey;
     }

@@ -3,7 +3,7 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** The device of the id was removed. Close everything that was created from it. */
+/** The device that the id is bound to was removed. Close everything that was created from its context. */
 public class DeviceRemovedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 

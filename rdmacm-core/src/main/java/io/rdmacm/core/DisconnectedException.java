@@ -3,7 +3,7 @@ package io.rdmacm.core;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** The connection ended during a wait for something else. */
+/** The connection has ended: the peer has disconnected or died, or this side has disconnected. */
 public class DisconnectedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
@@ -13,6 +13,6 @@ public class DisconnectedException extends RdmaException {
      * @param waitedFor what the program was waiting for or trying to do; the message starts with it
      */
     public DisconnectedException(String waitedFor) {
-        super("rdma_get_cm_event", waitedFor + ": the connection was ended");
+        super("rdma_get_cm_event", waitedFor + ": the connection has ended");
     }
 }

@@ -38,23 +38,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The synchronous side of librdmacm: a connection-manager id without an event channel (rdma_create_id(3) with a null
- * channel, rdma_create_ep(3)) and the helpers of {@code rdma_verbs.h}, which register memory, post work and wait for
- * completions. Each call returns when what it asks for is done.
+ * The synchronous side of librdmacm: a connection-manager id without an event channel (rdma_create_ep(3), or
+ * rdma_create_id(3) with a null channel) and the helpers of {@code rdma_verbs.h}, which register memory, post work and
+ * wait for completions. Each call returns when its work is done.
  *
  * <p>As in C, an endpoint creates what it is not given: a protection domain, and completion queues with channels for
  * sends and for receives. These are closed with the endpoint, and so are the memory regions registered through it.
  *
  * <p>Unlike in C, every call that waits takes a timeout, can be interrupted, and ends when another thread calls
  * {@link #close()} or when the connection ends. A waiting thread also watches the events of the connection; as soon as
- * one of them says that the connection has ended, all posted work is flushed. Failures are exceptions: a rejection with
- * its private data, an unreachable peer, a disconnect. If a step of connecting fails or is interrupted, the endpoint
- * can only be closed.
+ * one of them says that the connection has ended, all posted work is flushed.
  *
- * <p>Posting copies and allocates nothing. The number {@code context} of a post comes back as
+ * <h2>Connecting</h2>
+ *
+ * <p>An {@link InetSocketAddress} or an {@link IbSocketAddress} can be used wherever an address is asked for. Calls are
+ * legal in the same order as those of {@link CmId}, whose state machine refuses others with an IllegalStateException.
+ * Failures are exceptions: {@link RejectedException} with the peer's private data, {@link UnreachableException},
+ * {@link DisconnectedException}, {@link DeviceRemovedException}, {@link RdmaTimeoutException}, and
+ * {@link RdmaClosedException} when another thread closed the endpoint. If a step of connecting fails or is interrupted,
+ * the endpoint can only be closed.
+ *
+ * <h2>Posting</h2>
+ *
+ * <p>Posting copies no data and allocates nothing. The number {@code context} of a post comes back as
  * {@link WorkCompletion#workRequestId()}. Memory is given as a region with an offset and a length in bytes, or as a
- * {@link ScatterGatherList}. Sends, reads and writes produce a completion if their flags contain
- * {@link SendFlag#SIGNALED}, or always if {@link EndpointAttributes#signalAll()} is set; failed ones always do.
+ * {@link ScatterGatherList}; leave it alone until the request has completed. Sends, reads and writes produce a
+ * completion if their flags contain {@link SendFlag#SIGNALED}, or always if {@link EndpointAttributes#signalAll()} is
+ * set; failed ones always do. A post throws
+ * <ul>
+ * <li>IllegalStateException when there is no queue pair yet, or a region is closed;
+ * <li>IllegalArgumentException when a list has more parts than the queue pair allows, or a region is of another
+ * protection domain;
+ * <li>IndexOutOfBoundsException when the offset and the length are not within the region;
+ * <li>{@link io.rdmacm.verbs.error.WorkRequestException WorkRequestException} with ENOMEM when the queue is full, with
+ * EINVAL when the device refuses the request.
+ * </ul>
  *
  * <p>All methods may be called from any thread. Posting is fastest when one thread posts sends and one posts receives;
  * threads that wait for the same kind of completions take turns.
@@ -85,7 +103,9 @@ public final class Endpoint extends NativeObject {
     /**
      * Creates an endpoint that is neither bound nor connected ({@code rdma_create_id} without a channel).
      *
-     * @param portSpace the port space of its port
+     * @param portSpace the port space, which decides between connections and datagrams
+     * @return the endpoint, to be closed
+     * @throws RdmaException ENODEV when this machine has no RDMA device
      */
     @CFunction("rdma_create_id")
     public static Endpoint open(PortSpace portSpace) throws RdmaException {
@@ -100,6 +120,11 @@ public final class Endpoint extends NativeObject {
      * @param portSpace the port space of the peer's port
      * @param attributes of the queue pair; null to create it later
      * @param timeout the longest time that all of this may take
+     * @return the endpoint, to be closed
+     * @throws UnreachableException when the address or the route cannot be resolved
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException ENODEV when no RDMA device leads to the peer; or as {@link #createQueuePair}
+     * @throws InterruptedException when this thread was interrupted
      */
     @CFunction("rdma_create_ep")
     public static Endpoint createActive(SocketAddress peer, PortSpace portSpace, EndpointAttributes attributes,
@@ -108,13 +133,19 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * As {@link #createActive(SocketAddress, PortSpace, EndpointAttributes, Duration)}, from a given local address.
+     * Like {@link #createActive(SocketAddress, PortSpace, EndpointAttributes, Duration)}, from a given local address.
      *
      * @param local the address to connect from; null to let the kernel choose
      * @param peer the address to connect to
      * @param portSpace the port space of the peer's port
      * @param attributes of the queue pair; null to create it later
      * @param timeout the longest time that all of this may take
+     * @return the endpoint, to be closed
+     * @throws UnreachableException when the address or the route cannot be resolved, or this machine does not have the
+     *         local address
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException ENODEV when no RDMA device leads to the peer; or as {@link #createQueuePair}
+     * @throws InterruptedException when this thread was interrupted
      */
     @CFunction("rdma_create_ep")
     public static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace,
@@ -128,6 +159,9 @@ public final class Endpoint extends NativeObject {
      * @param local the address to listen on; port 0 for any free port, the wildcard address for all devices
      * @param portSpace the port space of the port
      * @param attributes of the queue pairs of the endpoints that {@link #getRequest} returns; null to create them later
+     * @return the endpoint, to be closed
+     * @throws UnreachableException when this machine does not have the address
+     * @throws RdmaException as {@link CmId#bindAddress}
      */
     @CFunction("rdma_create_ep")
     public static Endpoint createPassive(SocketAddress local, PortSpace portSpace, EndpointAttributes attributes)
@@ -146,19 +180,26 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Creates an endpoint from what {@link AddressInfo#resolve} found ({@code rdma_create_ep}): ready to listen if it
+     * Creates an endpoint from a result of {@link AddressInfo#resolve} ({@code rdma_create_ep}): ready to listen if it
      * has the flag PASSIVE, otherwise ready to connect. If it has routes, they are used.
      *
      * @param info must not have connect data; connect to such a service step by step
      * @param attributes of the queue pair, or of those of the endpoints that {@link #getRequest} returns; null to
      *        create them later
      * @param timeout the longest time that all of this may take
+     * @return the endpoint, to be closed
+     * @throws IllegalArgumentException when the result has connect data, or lacks the address that is needed
+     * @throws UnreachableException when the address or the route cannot be resolved
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException as {@link CmId#bindAddress} or {@link #createActive(SocketAddress, PortSpace,
+     *         EndpointAttributes, Duration) createActive}
+     * @throws InterruptedException when this thread was interrupted
      */
     @CFunction("rdma_create_ep")
     public static Endpoint create(AddressInfo info, EndpointAttributes attributes, Duration timeout)
             throws RdmaException, InterruptedException {
         if (info.connectData().length > 0) {
-            throw new IllegalArgumentException("this service requires data with the connect: " + info);
+            throw new IllegalArgumentException("this service requires private data in the connect request: " + info);
         }
         if (info.flags().contains(AddressInfo.Flag.PASSIVE)) {
             return createPassive(required(info.source(), "source", info), info.portSpace(), attributes);
@@ -210,7 +251,7 @@ public final class Endpoint extends NativeObject {
         return endpoint;
     }
 
-    /** As in C, the id of a connect request gets a channel of its own, so that it does not depend on the listener. */
+    /** Wraps a connect request. As in C, its id gets a channel of its own and so does not depend on the listener. */
     private static Endpoint requested(CmId requested) throws RdmaException {
         EventChannel channel = null;
         Endpoint endpoint = null;
@@ -229,13 +270,13 @@ public final class Endpoint extends NativeObject {
         return endpoint;
     }
 
-    /** Returns the id, for its options and addresses. Its events are consumed by this endpoint. */
+    /** {@return the id, for its options and addresses; its events are consumed by this endpoint} */
     public CmId id() {
         life().ensureOpen();
         return id;
     }
 
-    /** Returns the state of the id, from idle to disconnected. */
+    /** {@return the state of the id} */
     public CmIdState state() {
         life().ensureOpen();
         return id.state();
@@ -244,7 +285,8 @@ public final class Endpoint extends NativeObject {
     /**
      * Returns the local address.
      *
-     * @throws IllegalStateException when it has none yet
+     * @return the address and port that the endpoint is bound to
+     * @throws IllegalStateException when it has no IP address yet
      */
     public InetSocketAddress localAddress() {
         life().ensureOpen();
@@ -254,7 +296,8 @@ public final class Endpoint extends NativeObject {
     /**
      * Returns the address of the peer.
      *
-     * @throws IllegalStateException when it is not known yet
+     * @return the address and port of the peer
+     * @throws IllegalStateException when no peer with an IP address is known yet
      */
     public InetSocketAddress peerAddress() {
         life().ensureOpen();
@@ -264,22 +307,24 @@ public final class Endpoint extends NativeObject {
     /**
      * Returns the device that the endpoint is bound to.
      *
-     * @throws IllegalStateException when it is not bound to one yet
+     * @return the context, which belongs to librdmacm and need not be closed
+     * @throws IllegalStateException when the endpoint is not bound to a device yet
      */
     public VerbsContext context() {
         life().ensureOpen();
         return id.context();
     }
 
-    /** Returns the queue pair; empty until it is created. It is closed with the endpoint. */
+    /** {@return the queue pair, which is closed with the endpoint; empty until it is created} */
     public Optional<QueuePair> queuePair() {
         life().ensureOpen();
         return Optional.ofNullable(resources.queues()).map(EndpointQueues::queuePair);
     }
 
     /**
-     * Returns the parameters and private data of the peer's connect request or answer; empty until one has arrived, and
-     * for datagrams.
+     * Returns the parameters and private data of the peer's connect request, or of its answer to {@link #connect}.
+     *
+     * @return the parameters; empty until they have arrived, and for datagrams
      */
     public Optional<ConnectionParameters> peerParameters() {
         life().ensureOpen();
@@ -287,14 +332,23 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Returns how to send datagrams to the peer; empty until it has answered a {@link #connect}, and for connections.
+     * Returns the parameters of the peer's connect request for datagrams, or of its answer to {@link #connect}. Only
+     * those of an answer have the address to send to.
+     *
+     * @return the parameters; empty until they have arrived, and for connections
      */
     public Optional<DatagramParameters> datagramParameters() {
         life().ensureOpen();
         return Optional.ofNullable(datagramParameters);
     }
 
-    /** Binds the endpoint to a local address, see {@link CmId#bindAddress}. */
+    /**
+     * Binds the endpoint to a local address ({@code rdma_bind_addr}).
+     *
+     * @param local the address; port 0 for any free port, the wildcard address for all devices
+     * @throws UnreachableException when this machine does not have the address
+     * @throws RdmaException as {@link CmId#bindAddress}
+     */
     @CFunction("rdma_bind_addr")
     public void bindAddress(SocketAddress local) throws RdmaException {
         life().ensureOpen();
@@ -307,7 +361,11 @@ public final class Endpoint extends NativeObject {
      * @param local the address to connect from; null to let the kernel choose
      * @param peer the address to resolve
      * @param timeout the longest time to wait
-     * @throws UnreachableException when no RDMA device leads there
+     * @throws UnreachableException when the peer's address cannot be resolved, or this machine does not have the local
+     *         one
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException ENODEV when no RDMA device leads there
+     * @throws InterruptedException when this thread was interrupted; the endpoint can only be closed then
      */
     @CFunction("rdma_resolve_addr")
     public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout)
@@ -319,14 +377,22 @@ public final class Endpoint extends NativeObject {
      * Resolves the route to the peer ({@code rdma_resolve_route}).
      *
      * @param timeout the longest time to wait
-     * @throws UnreachableException when there is none
+     * @throws UnreachableException when there is no route
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException as {@link CmId#resolveRoute}
+     * @throws InterruptedException when this thread was interrupted; the endpoint can only be closed then
      */
     @CFunction("rdma_resolve_route")
     public void resolveRoute(Duration timeout) throws RdmaException, InterruptedException {
         step(CmEventType.ROUTE_RESOLVED, timeout, id::resolveRoute);
     }
 
-    /** Starts to listen for connect requests, see {@link CmId#listen}. */
+    /**
+     * Starts listening for connect requests ({@code rdma_listen}).
+     *
+     * @param backlog how many requests may be queued, at least 0; 0 for the kernel's limit
+     * @throws RdmaException as {@link CmId#listen}
+     */
     @CFunction("rdma_listen")
     public void listen(int backlog) throws RdmaException {
         life().ensureOpen();
@@ -339,7 +405,10 @@ public final class Endpoint extends NativeObject {
      * @param timeout the longest time to wait
      * @return an endpoint to accept or reject, and to close. It has a queue pair if this endpoint was created with
      *         attributes for it. It stays open when this endpoint is closed.
+     * @throws RdmaTimeoutException when no request arrived in time
+     * @throws RdmaClosedException when another thread closed this endpoint
      * @throws RdmaException EINVAL of rdma_create_qp when the peer has given up; call again for the next request
+     * @throws InterruptedException when this thread was interrupted; no request is lost
      */
     @CFunction("rdma_get_request")
     public Endpoint getRequest(Duration timeout) throws RdmaException, InterruptedException {
@@ -365,8 +434,13 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Creates the queue pair ({@code rdma_create_qp}), with the completion queues, channels and protection domain that
-     * the attributes do not give. Receives can be posted afterwards.
+     * Creates the queue pair ({@code rdma_create_qp}), and the completion queues, channels and protection domain that
+     * the attributes do not provide. Receives can be posted afterwards.
+     *
+     * @param attributes the attributes
+     * @throws IllegalStateException when the endpoint already has a queue pair
+     * @throws RdmaException EINVAL when a size exceeds the limits of the device, or the peer that requested the
+     *         connection has given up; ENOMEM when there is not enough memory
      */
     @CFunction("rdma_create_qp")
     public void createQueuePair(EndpointAttributes attributes) throws RdmaException {
@@ -379,12 +453,15 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Connects ({@code rdma_connect}).
+     * Connects ({@code rdma_connect}), and waits until the connection is established.
      *
      * @param parameters with at most 56 bytes of private data, 180 for datagrams
      * @param timeout the longest time to wait
-     * @throws RejectedException when the peer rejects, with its private data
+     * @throws RejectedException when the peer rejects the connection, or nothing listens on its port
      * @throws UnreachableException when the peer does not answer
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException as {@link CmId#connect}
+     * @throws InterruptedException when this thread was interrupted; the endpoint can only be closed then
      */
     @CFunction("rdma_connect")
     public void connect(ConnectionParameters parameters, Duration timeout) throws RdmaException, InterruptedException {
@@ -397,6 +474,10 @@ public final class Endpoint extends NativeObject {
      *
      * @param parameters with at most 196 bytes of private data, 136 for datagrams
      * @param timeout the longest time to wait
+     * @throws UnreachableException when the peer does not complete the handshake
+     * @throws RdmaTimeoutException when it took too long
+     * @throws RdmaException as {@link CmId#accept}
+     * @throws InterruptedException when this thread was interrupted; the endpoint can only be closed then
      */
     @CFunction("rdma_accept")
     public void accept(ConnectionParameters parameters, Duration timeout) throws RdmaException, InterruptedException {
@@ -412,6 +493,7 @@ public final class Endpoint extends NativeObject {
      * Rejects the connection that the peer requested ({@code rdma_reject}).
      *
      * @param privateData sent to the peer, at most 148 bytes, 136 for datagrams
+     * @throws RdmaException as {@link CmId#reject(byte[])}
      */
     @CFunction("rdma_reject")
     public void reject(byte[] privateData) throws RdmaException {
@@ -420,8 +502,11 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Returns the protection domain: that of the attributes, or else the endpoint's own, which is allocated by the
-     * first call.
+     * Returns the protection domain.
+     *
+     * @return the domain of the attributes, or else the endpoint's own, which is allocated by the first call
+     * @throws IllegalStateException when the endpoint is not bound to a device yet
+     * @throws RdmaException ENOMEM when the domain could not be allocated
      */
     public ProtectionDomain protectionDomain() throws RdmaException {
         life().enter();
@@ -435,7 +520,12 @@ public final class Endpoint extends NativeObject {
     /**
      * Creates a shared receive queue in the protection domain of the endpoint ({@code rdma_create_srq},
      * {@code rdma_create_srq_ex}). To be called before the queue pair is created, which then uses it; other queue pairs
-     * may share it. It is closed with the endpoint.
+     * may share it.
+     *
+     * @param attributes see {@link CmId#createSharedReceiveQueue}
+     * @return the shared receive queue, which is closed with the endpoint
+     * @throws IllegalStateException when there is already a shared receive queue or a queue pair
+     * @throws RdmaException as {@link CmId#createSharedReceiveQueue}
      */
     @CFunction({"rdma_create_srq", "rdma_create_srq_ex", "rdma_destroy_srq"})
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
@@ -449,10 +539,12 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Registers memory for messages ({@code rdma_reg_msgs}) in the protection domain of the endpoint. The region is
-     * closed with the endpoint, unless it was closed before.
+     * Registers memory for messages ({@code rdma_reg_msgs}) in the protection domain of the endpoint.
      *
      * @param memory native, see {@link ProtectionDomain#register}
+     * @return the region, with the access {@link AccessFlag#LOCAL_WRITE}; it is closed with the endpoint, unless it was
+     *         closed before
+     * @throws RdmaException as {@link ProtectionDomain#register}
      */
     @CFunction("rdma_reg_msgs")
     public MemoryRegion registerMessages(MemorySegment memory) throws RdmaException {
@@ -460,9 +552,11 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Registers memory that the peer may read ({@code rdma_reg_read}), otherwise as {@link #registerMessages}.
+     * Registers memory that the peer may read ({@code rdma_reg_read}), otherwise like {@link #registerMessages}.
      *
      * @param memory native, see {@link ProtectionDomain#register}
+     * @return the region, with the access {@link AccessFlag#LOCAL_WRITE} and {@link AccessFlag#REMOTE_READ}
+     * @throws RdmaException as {@link ProtectionDomain#register}
      */
     @CFunction("rdma_reg_read")
     public MemoryRegion registerRead(MemorySegment memory) throws RdmaException {
@@ -470,16 +564,23 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Registers memory that the peer may write ({@code rdma_reg_write}), otherwise as {@link #registerMessages}.
+     * Registers memory that the peer may write ({@code rdma_reg_write}), otherwise like {@link #registerMessages}.
      *
      * @param memory native, see {@link ProtectionDomain#register}
+     * @return the region, with the access {@link AccessFlag#LOCAL_WRITE} and {@link AccessFlag#REMOTE_WRITE}
+     * @throws RdmaException as {@link ProtectionDomain#register}
      */
     @CFunction("rdma_reg_write")
     public MemoryRegion registerWrite(MemorySegment memory) throws RdmaException {
         return register(memory, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
     }
 
-    /** Deregisters memory ({@code rdma_dereg_mr}); the same as closing the region. */
+    /**
+     * Deregisters memory ({@code rdma_dereg_mr}); the same as closing the region.
+     *
+     * @param region the region
+     * @throws RdmaException as {@link MemoryRegion#close}
+     */
     @CFunction("rdma_dereg_mr")
     public void deregister(MemoryRegion region) throws RdmaException {
         life().ensureOpen();
@@ -487,34 +588,73 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Posts a receive ({@code rdma_post_recv}), to the shared receive queue if there is one. The first 40 bytes of a
-     * received datagram are reserved for the route header.
+     * Posts a receive ({@code rdma_post_recv}), to the shared receive queue if there is one. A datagram is preceded by
+     * 40 bytes for the global route header, for which the memory must have room.
+     *
+     * @param context comes back with the completion
+     * @param region the memory for the message, writable for the device ({@link AccessFlag#LOCAL_WRITE})
+     * @param offset where the message goes in the region, in bytes
+     * @param length the longest message in bytes
+     * @throws RdmaException ENOMEM when the receive queue is full
      */
     @CFunction("rdma_post_recv")
     public void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
         queues().receiver().post(context, region, offset, length);
     }
 
-    /** Posts a receive into several parts of memory ({@code rdma_post_recvv}). */
+    /**
+     * Posts a receive into several parts of memory ({@code rdma_post_recvv}).
+     *
+     * @param context comes back with the completion
+     * @param list the parts, which are filled one after the other
+     * @throws RdmaException ENOMEM when the receive queue is full
+     */
     @CFunction("rdma_post_recvv")
     public void postReceive(long context, ScatterGatherList list) throws RdmaException {
         queues().receiver().post(context, list);
     }
 
-    /** Posts a message ({@code rdma_post_send}). */
+    /**
+     * Posts a message ({@code rdma_post_send}).
+     *
+     * @param context comes back with the completion
+     * @param region where the message is
+     * @param offset where it begins in the region, in bytes
+     * @param length its length in bytes
+     * @param flags the options of the request
+     * @throws RdmaException ENOMEM when the send queue is full
+     */
     @CFunction("rdma_post_send")
     public void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
             throws RdmaException {
         queues().sender().post(SendOpcode.SEND, context, region, offset, length, flags, 0, 0);
     }
 
-    /** Posts a message that consists of several parts of memory ({@code rdma_post_sendv}). */
+    /**
+     * Posts a message that consists of several parts of memory ({@code rdma_post_sendv}).
+     *
+     * @param context comes back with the completion
+     * @param list the parts, which are sent as one message
+     * @param flags the options of the request
+     * @throws RdmaException ENOMEM when the send queue is full
+     */
     @CFunction("rdma_post_sendv")
     public void postSend(long context, ScatterGatherList list, Set<SendFlag> flags) throws RdmaException {
         queues().sender().post(SendOpcode.SEND, context, list, flags, 0, 0);
     }
 
-    /** Posts a read of the peer's memory ({@code rdma_post_read}). */
+    /**
+     * Posts a read of the peer's memory ({@code rdma_post_read}).
+     *
+     * @param context comes back with the completion
+     * @param region the memory to read into, writable for the device ({@link AccessFlag#LOCAL_WRITE})
+     * @param offset where the data goes in the region, in bytes
+     * @param length how many bytes to read
+     * @param flags the options of the request
+     * @param remoteAddress the address to read from, as the peer's {@link MemoryRegion#remoteAddress()} returned it
+     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @throws RdmaException ENOMEM when the send queue is full
+     */
     @CFunction("rdma_post_read")
     public void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
@@ -522,14 +662,34 @@ public final class Endpoint extends NativeObject {
                 remoteKey);
     }
 
-    /** Posts a read of the peer's memory into several parts of memory ({@code rdma_post_readv}). */
+    /**
+     * Posts a read of the peer's memory into several parts of memory ({@code rdma_post_readv}).
+     *
+     * @param context comes back with the completion
+     * @param list the parts, which are filled one after the other
+     * @param flags the options of the request
+     * @param remoteAddress the address to read from
+     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @throws RdmaException ENOMEM when the send queue is full
+     */
     @CFunction("rdma_post_readv")
     public void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
         queues().sender().post(SendOpcode.RDMA_READ, context, list, flags, remoteAddress, remoteKey);
     }
 
-    /** Posts a write to the peer's memory ({@code rdma_post_write}). */
+    /**
+     * Posts a write to the peer's memory ({@code rdma_post_write}).
+     *
+     * @param context comes back with the completion
+     * @param region where the data is
+     * @param offset where it begins in the region, in bytes
+     * @param length how many bytes to write
+     * @param flags the options of the request
+     * @param remoteAddress the address to write to, as the peer's {@link MemoryRegion#remoteAddress()} returned it
+     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @throws RdmaException ENOMEM when the send queue is full
+     */
     @CFunction("rdma_post_write")
     public void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
             long remoteAddress, int remoteKey) throws RdmaException {
@@ -537,7 +697,16 @@ public final class Endpoint extends NativeObject {
                 remoteKey);
     }
 
-    /** Posts a write of several parts of memory to the peer's memory ({@code rdma_post_writev}). */
+    /**
+     * Posts a write of several parts of memory to the peer's memory ({@code rdma_post_writev}).
+     *
+     * @param context comes back with the completion
+     * @param list the parts, which are written one after the other
+     * @param flags the options of the request
+     * @param remoteAddress the address to write to
+     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @throws RdmaException ENOMEM when the send queue is full
+     */
     @CFunction("rdma_post_writev")
     public void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
             throws RdmaException {
@@ -548,13 +717,14 @@ public final class Endpoint extends NativeObject {
      * Posts a datagram ({@code rdma_post_ud_send}), with the queue key of the port space UDP.
      *
      * @param context comes back with the completion
-     * @param region open
-     * @param offset in bytes
-     * @param length in bytes
-     * @param flags how it is sent
-     * @param peer created in {@link #protectionDomain()}; for a peer that was connected to, from the address of
+     * @param region where the datagram is
+     * @param offset where it begins in the region, in bytes
+     * @param length its length in bytes
+     * @param flags the options of the request
+     * @param peer created in {@link #protectionDomain()}; for a peer that was connected to, from the address in
      *        {@link #datagramParameters()}
-     * @param peerQueuePairNumber the number of the peer's queue pair
+     * @param peerQueuePairNumber the number of the peer's queue pair, unsigned
+     * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_ud_send")
     public void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
@@ -566,10 +736,12 @@ public final class Endpoint extends NativeObject {
      * Waits for the next completion of a send, write or read ({@code rdma_get_send_comp}).
      *
      * @param timeout the longest time to wait
-     * @return the completion, of a success or a failure
+     * @return the completion, successful or not: {@link WorkCompletion#status()} says which
+     * @throws IllegalStateException when there is no queue pair, or its send completion queue is the program's own
      * @throws DisconnectedException when the connection has ended and no posted work is left that could complete
      * @throws RdmaTimeoutException when nothing completed in time
-     * @throws RdmaClosedException when the endpoint was closed by another thread
+     * @throws RdmaClosedException when another thread closed the endpoint
+     * @throws RdmaException when the completion queue can no longer be polled
      * @throws InterruptedException when this thread was interrupted; no completion is lost
      */
     @CFunction("rdma_get_send_comp")
@@ -583,12 +755,14 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * As {@link #getSendCompletion}, but takes all completions that are there into a buffer. Allocates nothing if it
-     * does not have to wait.
+     * Like {@link #getSendCompletion}, but takes all completions that are there into a buffer. Allocates nothing unless
+     * it has to wait.
      *
      * @param completions filled with as many as fit
      * @param timeout the longest time to wait
      * @return how many were taken, at least 1
+     * @throws RdmaException as {@link #getSendCompletion}
+     * @throws InterruptedException when this thread was interrupted; no completion is lost
      */
     @CFunction("rdma_get_send_comp")
     public int getSendCompletions(WorkCompletions completions, Duration timeout)
@@ -601,7 +775,14 @@ public final class Endpoint extends NativeObject {
         }
     }
 
-    /** As {@link #getSendCompletion}, for receives ({@code rdma_get_recv_comp}). */
+    /**
+     * Waits for the next completion of a receive ({@code rdma_get_recv_comp}), like {@link #getSendCompletion}.
+     *
+     * @param timeout the longest time to wait
+     * @return the completion, successful or not: {@link WorkCompletion#status()} says which
+     * @throws RdmaException as {@link #getSendCompletion}
+     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     */
     @CFunction("rdma_get_recv_comp")
     public WorkCompletion getReceiveCompletion(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
@@ -612,7 +793,15 @@ public final class Endpoint extends NativeObject {
         }
     }
 
-    /** As {@link #getSendCompletions}, for receives. */
+    /**
+     * Waits for completions of receives ({@code rdma_get_recv_comp}), like {@link #getSendCompletions}.
+     *
+     * @param completions filled with as many as fit
+     * @param timeout the longest time to wait
+     * @return how many were taken, at least 1
+     * @throws RdmaException as {@link #getSendCompletion}
+     * @throws InterruptedException when this thread was interrupted; no completion is lost
+     */
     @CFunction("rdma_get_recv_comp")
     public int getReceiveCompletions(WorkCompletions completions, Duration timeout)
             throws RdmaException, InterruptedException {
@@ -628,6 +817,9 @@ public final class Endpoint extends NativeObject {
      * Disconnects ({@code rdma_disconnect}): ends the connection, flushes posted work, and waits for the peer's answer.
      *
      * @param timeout the longest time to wait; this side is disconnected even if the peer does not answer
+     * @throws RdmaTimeoutException when the peer did not answer in time
+     * @throws RdmaException as {@link CmId#disconnect}
+     * @throws InterruptedException when this thread was interrupted before the peer answered
      */
     @CFunction("rdma_disconnect")
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
@@ -657,6 +849,7 @@ public final class Endpoint extends NativeObject {
      *
      * @throws IllegalStateException when a part of it, such as its own protection domain or its {@link #id()}, is in
      *         use by an object that was not created by this endpoint; then nothing is changed
+     * @throws RdmaException when C could not free a part of it; closing can be repeated
      */
     @Override
     public void close() throws RdmaException {
@@ -675,7 +868,7 @@ public final class Endpoint extends NativeObject {
     @Override
     @CFunction({"rdma_destroy_ep", "rdma_destroy_qp", "rdma_destroy_id"})
     protected void destroy() throws RdmaException {
-        // No thread is inside any more, so an event that is still open is the program's.
+        // No thread is inside any more, so an event that is still open was taken by the program.
         resources.requireUnused(List.of(id, channel), false);
         resources.close();
         id.close();
@@ -687,7 +880,7 @@ public final class Endpoint extends NativeObject {
         void run(Duration limit) throws RdmaException;
     }
 
-    /** Starts a step and waits for the event that completes it. */
+    /** Begins a step and waits for the event that completes it. */
     private void step(CmEventType done, Duration timeout, Begin begin) throws RdmaException, InterruptedException {
         life().enter();
         try {
@@ -705,12 +898,12 @@ public final class Endpoint extends NativeObject {
         return channel.await(id, expected, timeout, life());
     }
 
-    /** Keeps what the peer said first: after a connect request, ESTABLISHED says nothing new. */
+    /** Keeps the first parameters of the peer: after those of a connect request, ESTABLISHED has nothing new. */
     private void note(CmEvent event) {
-        boolean tells = event.type() == CmEventType.CONNECT_REQUEST || event.type() == CmEventType.ESTABLISHED;
-        if (tells && isDatagram()) {
+        boolean informs = event.type() == CmEventType.CONNECT_REQUEST || event.type() == CmEventType.ESTABLISHED;
+        if (informs && isDatagram()) {
             datagramParameters = event.datagramParameters();
-        } else if (tells && peerParameters == null) {
+        } else if (informs && peerParameters == null) {
             peerParameters = event.connectionParameters();
         }
     }
@@ -732,7 +925,7 @@ public final class Endpoint extends NativeObject {
         life().ensureOpen();
         EndpointQueues queues = resources.queues();
         if (queues == null) {
-            throw new IllegalStateException(this + " has no queue pair, next comes: createQueuePair");
+            throw new IllegalStateException(this + " has no queue pair, next step: createQueuePair");
         }
         return queues;
     }

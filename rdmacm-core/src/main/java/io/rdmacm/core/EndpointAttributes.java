@@ -12,17 +12,18 @@ import io.rdmacm.verbs.queue.QueuePairCapabilities;
  * The attributes of the queue pair of an {@link Endpoint}: the {@code pd} and {@code qp_init_attr} of rdma_create_ep(3)
  * and rdma_create_qp(3). Immutable.
  *
- * @param protectionDomain the domain of its memory regions; if empty, the endpoint allocates one and closes it at its
- *        end
+ * @param protectionDomain the domain of its memory regions; if empty, the endpoint allocates one and closes it when it
+ *        is closed itself
  * @param sendQueue where the completions of sends are reported; if empty, the endpoint creates a completion queue as
  *        large as the send queue, with a channel of its own
- * @param receiveQueue the same for receives
- * @param capabilities the sizes; the device may give more
+ * @param receiveQueue where the completions of receives are reported; if empty, the endpoint creates a completion queue
+ *        as large as the receive queue, with a channel of its own
+ * @param capabilities the sizes; the device may provide more
  * @param signalAll whether every send produces a completion, whatever its flags ({@code sq_sig_all})
  */
 public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Optional<CompletionQueue> sendQueue,
         Optional<CompletionQueue> receiveQueue, QueuePairCapabilities capabilities, boolean signalAll) {
-    /** Refuses null. */
+    /** Checks that nothing is null. */
     public EndpointAttributes {
         Objects.requireNonNull(protectionDomain, "protectionDomain");
         Objects.requireNonNull(sendQueue, "sendQueue");
@@ -31,14 +32,16 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
     }
 
     /**
-     * Returns the default attributes: 16 sends and 16 receives with one scatter/gather entry each, no inline data;
-     * everything else is created by the endpoint.
+     * Returns the default attributes.
+     *
+     * @return attributes for 16 sends and 16 receives with one scatter/gather entry each and no inline data; everything
+     *         else is created by the endpoint
      */
     public static EndpointAttributes defaults() {
         return builder().build();
     }
 
-    /** Returns a builder that starts with the values of {@link #defaults()}. */
+    /** {@return a builder that starts with the values of {@link #defaults()}} */
     public static Builder builder() {
         return new Builder();
     }
@@ -58,55 +61,100 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
         private Builder() {
         }
 
-        /** Sets the domain of its memory regions, which must be of the device of the endpoint. */
+        /**
+         * Sets the protection domain of the memory regions.
+         *
+         * @param domain a domain of the device of the endpoint; null to let the endpoint allocate one
+         * @return this builder
+         */
         public Builder protectionDomain(ProtectionDomain domain) {
             protectionDomain = domain;
             return this;
         }
 
-        /** Sets where the completions of sends are reported. The caller takes them from that queue. */
+        /**
+         * Sets where the completions of sends are reported. The program takes them from that queue itself.
+         *
+         * @param queue a queue of the device of the endpoint; null to let the endpoint create one
+         * @return this builder
+         */
         public Builder sendQueue(CompletionQueue queue) {
             sendQueue = queue;
             return this;
         }
 
-        /** Sets where the completions of receives are reported. The caller takes them from that queue. */
+        /**
+         * Sets where the completions of receives are reported. The program takes them from that queue itself.
+         *
+         * @param queue a queue of the device of the endpoint; null to let the endpoint create one
+         * @return this builder
+         */
         public Builder receiveQueue(CompletionQueue queue) {
             receiveQueue = queue;
             return this;
         }
 
-        /** Sets how many sends can be outstanding. */
+        /**
+         * Sets how many sends can be outstanding.
+         *
+         * @param count at least 0; the default is 16
+         * @return this builder
+         */
         public Builder maxSendRequests(int count) {
             maxSendRequests = count;
             return this;
         }
 
-        /** Sets how many receives can be outstanding. */
+        /**
+         * Sets how many receives can be outstanding.
+         *
+         * @param count at least 0; the default is 16
+         * @return this builder
+         */
         public Builder maxReceiveRequests(int count) {
             maxReceiveRequests = count;
             return this;
         }
 
-        /** Sets how many parts of memory a send may have. */
+        /**
+         * Sets how many parts of memory a send may have.
+         *
+         * @param count at least 0; the default is 1
+         * @return this builder
+         */
         public Builder maxSendScatterGather(int count) {
             maxSendScatterGather = count;
             return this;
         }
 
-        /** Sets how many parts of memory a receive may have. */
+        /**
+         * Sets how many parts of memory a receive may have.
+         *
+         * @param count at least 0; the default is 1
+         * @return this builder
+         */
         public Builder maxReceiveScatterGather(int count) {
             maxReceiveScatterGather = count;
             return this;
         }
 
-        /** Sets how many bytes a send can carry inline. */
+        /**
+         * Sets how much data a send can carry inline.
+         *
+         * @param bytes at least 0; the default is 0
+         * @return this builder
+         */
         public Builder maxInlineData(int bytes) {
             maxInlineData = bytes;
             return this;
         }
 
-        /** Sets whether every send produces a completion, whatever its flags. */
+        /**
+         * Sets whether every send produces a completion, whatever its flags.
+         *
+         * @param on whether it does; the default is false
+         * @return this builder
+         */
         public Builder signalAll(boolean on) {
             signalAll = on;
             return this;
@@ -115,6 +163,7 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
         /**
          * Returns the attributes.
          *
+         * @return the attributes
          * @throws IllegalArgumentException when a size is negative
          */
         public EndpointAttributes build() {

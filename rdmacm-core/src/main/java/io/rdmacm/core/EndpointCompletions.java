@@ -21,7 +21,7 @@ import io.rdmacm.verbs.work.WorkCompletion;
 
 /**
  * The completions of one direction of an endpoint, with a completion queue and a channel of their own. A thread that
- * waits for them watches the events of the connection too, because only these tell that the peer has left.
+ * waits for them also watches the events of the connection: only these show that the peer has disconnected.
  */
 final class EndpointCompletions implements CompletionWait.Source {
     private final String function;
@@ -32,7 +32,7 @@ final class EndpointCompletions implements CompletionWait.Source {
     private final CompletionQueue queue;
     private final Poller poller;
     private final CompletionWait waiting;
-    // How many requests were posted that will give a completion, less the completions taken.
+    // How many requests were posted that will produce a completion, minus the completions taken.
     private final AtomicLong outstanding = new AtomicLong();
     // Both guarded by the lock of the wait.
     private final WorkCompletions single = WorkCompletions.allocate(1);
@@ -54,7 +54,7 @@ final class EndpointCompletions implements CompletionWait.Source {
      * Creates the queue and the channel.
      *
      * @param function the C function that waits for these completions, for messages
-     * @param owner the life of the endpoint, whose close ends all waits
+     * @param owner the lifetime of the endpoint, whose close ends all waits
      * @param id the id of the endpoint
      * @param capacity how many completions the queue holds at least
      */
@@ -86,7 +86,7 @@ final class EndpointCompletions implements CompletionWait.Source {
         return Stream.of(queue, channel);
     }
 
-    /** Counts a request that was posted and will give a completion. */
+    /** Counts a request that was posted and will produce a completion. */
     void posted() {
         outstanding.getAndIncrement();
     }
@@ -98,12 +98,12 @@ final class EndpointCompletions implements CompletionWait.Source {
         return copy[0];
     }
 
-    /** Takes as many completions as there are and fit, at least one. */
+    /** Takes all completions that are there and fit, at least one. */
     int take(WorkCompletions completions, Duration timeout) throws RdmaException, InterruptedException {
         return waiting.take(function, EndpointCompletions::poll, this, completions, timeout);
     }
 
-    /** Makes waiting threads look again. */
+    /** Wakes waiting threads, which check again whether their wait must end. */
     void wake() {
         poller.wake();
     }
@@ -127,9 +127,9 @@ final class EndpointCompletions implements CompletionWait.Source {
         }
         if (hasEnded() && outstanding.get() <= 0) {
             if (polledAfterEnd) {
-                throw new DisconnectedException(function + ", with no work left that could complete, of " + id);
+                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete");
             }
-            // Whatever arrived before the end is in the queue by now, so poll once more before giving up.
+            // Everything that arrived before the end is in the queue by now, so poll once more before giving up.
             polledAfterEnd = true;
             return true;
         }
@@ -137,8 +137,8 @@ final class EndpointCompletions implements CompletionWait.Source {
         if (inTime) {
             poller.await(deadline);
         }
-        // Events only say that it is time to poll. They are consumed also when nothing was waited for: each arming
-        // can raise one, and those of a program that only ever looks would pile up in the kernel.
+        // Events only say that it is time to poll. They are consumed even without a wait: each arming can raise one,
+        // and those of a program that always passes a timeout of zero would pile up in the kernel.
         while (channel.pollEvent().isPresent()) {
             continue;
         }
@@ -163,7 +163,6 @@ final class EndpointCompletions implements CompletionWait.Source {
 
     private boolean hasEnded() throws RdmaException {
         events.readAll();
-        CmIdState state = id.state();
-        return state == CmIdState.DISCONNECTED || state == CmIdState.FAILED;
+        return CmIdTransitions.isOver(id.state());
     }
 }

@@ -9,14 +9,14 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 
 /**
- * One direction of an endpoint: its completions, and how many parts of memory one of its requests can name. It guards
- * the one request that it posts with, which is filled in and posted by one thread at a time.
+ * One direction of an endpoint: its completions, and how many parts of memory one of its requests can have. It is the
+ * lock of the one request that all its posts use, which is filled in and posted by one thread at a time.
  */
 abstract sealed class EndpointDirection extends BiasedLock permits EndpointSender, EndpointReceiver {
     final QueuePair queuePair;
     final int maxEntries;
     private final String name;
-    // null where the completion queue is the caller's
+    // null when the program provides the completion queue
     private final EndpointCompletions completions;
 
     EndpointDirection(String name, QueuePair queuePair, EndpointCompletions completions, int maxEntries) {
@@ -27,16 +27,16 @@ abstract sealed class EndpointDirection extends BiasedLock permits EndpointSende
         this.maxEntries = maxEntries;
     }
 
-    /** The completions; refused when their queue is the caller's. */
+    /** Returns the completions; throws an exception when the program provides their queue. */
     final EndpointCompletions completions() {
         if (completions == null) {
-            throw new IllegalStateException("the " + name + " completion queue is the caller's, not the"
-                    + " endpoint's: wait for its completions with CompletionQueue.await");
+            throw new IllegalStateException("the " + name + " completion queue was not created by the"
+                    + " endpoint: wait for its completions with CompletionQueue.await");
         }
         return completions;
     }
 
-    /** Counts a request that was posted and will give a completion. */
+    /** Counts a request that was posted and will produce a completion. */
     final void posted() {
         if (completions != null) {
             completions.posted();
@@ -46,11 +46,11 @@ abstract sealed class EndpointDirection extends BiasedLock permits EndpointSende
     final void requireFits(ScatterGatherList list) {
         if (list.size() > maxEntries) {
             throw new IllegalArgumentException("a list of " + list.size()
-                    + " parts on a queue pair that takes " + maxEntries);
+                    + " parts on a queue pair that allows at most " + maxEntries);
         }
     }
 
-    /** Makes threads that wait for completions look again. */
+    /** Wakes threads that wait for completions. */
     final void wake() {
         if (completions != null) {
             completions.wake();

@@ -15,7 +15,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 
 /**
- * The queue pair of an endpoint and its two directions, with the completion queues that were made for it.
+ * The queue pair of an endpoint and its two directions, with the completion queues that were created for it.
  *
  * @param queuePair closed with the endpoint
  * @param sender posts sends, reads and writes
@@ -66,7 +66,7 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
                 .<NativeObject>flatMap(Function.identity()).toList();
     }
 
-    /** Makes threads that wait for completions look again. */
+    /** Wakes threads that wait for completions. */
     void wake() {
         sender.wake();
         receiver.wake();

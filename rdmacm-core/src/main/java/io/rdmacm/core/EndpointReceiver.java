@@ -24,8 +24,8 @@ final class EndpointReceiver extends EndpointDirection {
 
     static EndpointReceiver create(QueuePair queuePair, EndpointCompletions completions,
             QueuePairCapabilities requested) {
-        // A queue pair that uses a shared receive queue has no receives of its own: what the device says of them is
-        // meaningless.
+        // A queue pair that uses a shared receive queue has no receives of its own, so the limits that the device
+        // reports for them are meaningless.
         QueuePairCapabilities limits = queuePair.sharedReceiveQueue().isPresent()
                 ? requested : queuePair.capabilities();
         return new EndpointReceiver(queuePair, completions, limits.maxReceiveScatterGather());
@@ -54,7 +54,7 @@ final class EndpointReceiver extends EndpointDirection {
 
     private void post() throws RdmaException {
         if (shared != null) {
-            // not counted, because it may complete on any queue pair that shares the queue
+            // not counted, because it may complete on any of the queue pairs that share the queue
             shared.postReceive(request);
             return;
         }

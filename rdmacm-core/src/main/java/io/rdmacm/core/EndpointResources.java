@@ -35,7 +35,7 @@ final class EndpointResources {
         this.owner = owner;
     }
 
-    /** Returns the domain of the attributes, else the endpoint's own, which is allocated on the first call. */
+    /** Returns the domain of the attributes, or else the endpoint's own, which is allocated by the first call. */
     synchronized ProtectionDomain domain() throws RdmaException {
         if (given != null) {
             return given;
@@ -48,7 +48,7 @@ final class EndpointResources {
 
     synchronized void createQueuePair(EndpointAttributes attributes) throws RdmaException {
         if (queues != null) {
-            throw new IllegalStateException(owner + " has a queue pair already: " + queues.queuePair());
+            throw new IllegalStateException(owner + " already has a queue pair: " + queues.queuePair());
         }
         ProtectionDomain before = given;
         boolean made = false;
@@ -75,12 +75,12 @@ final class EndpointResources {
         return region;
     }
 
-    /** Returns null before there is a queue pair. */
+    /** Returns the queue pair and what belongs to it; null before it is created. */
     EndpointQueues queues() {
         return queues;
     }
 
-    /** Makes threads that wait for completions look again. */
+    /** Wakes threads that wait for completions. */
     void wake() {
         EndpointQueues current = queues;
         if (current != null) {
@@ -89,11 +89,11 @@ final class EndpointResources {
     }
 
     /**
-     * Refuses while a part of the endpoint is in use by an object that is not one of its parts: then no part may be
-     * closed.
+     * Throws an exception while a part of the endpoint is in use by an object that is not one of its parts: then no
+     * part may be closed.
      *
      * @param bases the parts that are not kept here
-     * @param inside whether threads may be inside the endpoint, which hold events for a moment
+     * @param inside whether threads may be inside the endpoint; they hold events for a moment, which do not count then
      */
     synchronized void requireUnused(List<NativeObject> bases, boolean inside) {
         List<Lifetime> parts = parts(bases).map(VerbsAccess.get()::lifeOf).toList();
@@ -113,12 +113,12 @@ final class EndpointResources {
                 Stream.of(id.sharedReceiveQueue(), own).filter(Objects::nonNull)).flatMap(Function.identity());
     }
 
-    /** Closes everything. A close that failed can be repeated, because closing a part twice does nothing. */
+    /** Closes everything. A close that failed can be repeated, because closing a part again has no effect. */
     synchronized void close() throws RdmaException {
         if (queues != null) {
             queues.close();
         }
-        // As in C, whoever created it: the queue pair may use it, so nobody could have closed it before.
+        // As in C, even when the program created it: the queue pair may use it, so it could not be closed before.
         SharedReceiveQueue shared = id.sharedReceiveQueue();
         if (shared != null) {
             shared.close();

@@ -62,7 +62,7 @@ final class EndpointSender extends EndpointDirection {
         }
     }
 
-    /** Every caller passes a constant opcode, so this is no branch once it is compiled. */
+    /** Starts a request. Every caller passes a constant opcode, so the branches disappear when this is inlined. */
     private SendRequest begin(SendOpcode opcode, long context, long remoteAddress, int remoteKey) {
         request.id(context);
         if (opcode == SendOpcode.RDMA_WRITE) {

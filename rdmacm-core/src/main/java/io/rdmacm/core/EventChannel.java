@@ -36,11 +36,11 @@ import org.slf4j.LoggerFactory;
  * Reports the events of connection-manager ids ({@code struct rdma_event_channel}, rdma_create_event_channel(3)).
  *
  * <p>There are two ways to take events. {@link #getEvent} and {@link #pollEvent(Duration)} take the next event of any
- * id, as an event loop does. {@link #await} takes the next event of one id, and turns each event that makes the
- * expected one impossible into an exception. Any number of threads may use both at once.
+ * id, as an event loop does. {@link #await} takes the next event of one id, and turns every event that makes the
+ * expected one impossible into an exception. Any number of threads may use both at the same time.
  *
  * <p>Every wait ends when the channel is closed or the thread is interrupted. {@link #wakeup()} ends the waits of
- * {@link #pollEvent(Duration)} only. A waiting virtual thread pins its carrier.
+ * {@link #pollEvent(Duration)} only. A virtual thread that waits pins its carrier thread.
  *
  * <p>Close the ids and the events of a channel before the channel.
  */
@@ -52,10 +52,10 @@ public final class EventChannel extends NativeObject {
 
     private static final AtomicLong COUNT = new AtomicLong();
 
-    // Two channels are locked in this order.
+    // The order in which two channels are locked.
     private final long order = COUNT.getAndIncrement();
     private final EventSource<RawEvent> events;
-    // C writes the address of the event here; used with the lock held.
+    // rdma_get_cm_event writes the address of the event here; used with the lock held.
     private final MemorySegment result = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     // By the address of the struct rdma_cm_id; guarded by the lock. The references are strong, because a program may
     // rely on getting its ids back from the events and keep none itself.
@@ -71,6 +71,7 @@ public final class EventChannel extends NativeObject {
     /**
      * Creates a channel ({@code rdma_create_event_channel}).
      *
+     * @return the channel, to be closed after its ids
      * @throws io.rdmacm.verbs.error.NativeLibraryException when librdmacm or libibverbs is not installed
      * @throws RdmaException ENODEV when this machine has no RDMA device, EMFILE when the limit of open files is reached
      */
@@ -82,9 +83,11 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Returns the file descriptor, for use in other event loops: it is readable when there is an event. It is
-     * non-blocking and belongs to this channel; do not close it. Events that were read while {@link #await} looked for
-     * another one are kept and do not make it readable: take them with {@link #pollEvent()}.
+     * Returns the file descriptor, for use in other event loops: it is readable when the kernel has an event. Events
+     * that were read while {@link #await} looked for another one are kept here and do not make it readable: take them
+     * with {@link #pollEvent()}.
+     *
+     * @return the file descriptor, which is non-blocking and belongs to this channel; do not close it
      */
     public int fd() {
         return intMember(rdma_event_channel.fd$offset());
@@ -97,6 +100,7 @@ public final class EventChannel extends NativeObject {
      * @return the event, to be closed by the caller
      * @throws RdmaTimeoutException when there was no event in time
      * @throws RdmaClosedException when another thread closed the channel
+     * @throws RdmaException when librdmacm cannot read the event
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
     @CFunction("rdma_get_cm_event")
@@ -118,6 +122,7 @@ public final class EventChannel extends NativeObject {
      * Takes the next event of any id if there is one, without waiting ({@code rdma_get_cm_event}).
      *
      * @return the event, to be closed by the caller; empty when there is none
+     * @throws RdmaException when librdmacm cannot read the event
      */
     @CFunction("rdma_get_cm_event")
     public Optional<CmEvent> pollEvent() throws RdmaException {
@@ -133,12 +138,13 @@ public final class EventChannel extends NativeObject {
 
     /**
      * Waits for the next event of any id, until the timeout has passed or {@link #wakeup()} is called
-     * ({@code rdma_get_cm_event}). This is the call for an event loop that other threads hand work to. When a wakeup
-     * is due and there is an event too, the event is returned, and the wakeup is used up.
+     * ({@code rdma_get_cm_event}). This is the call for an event loop that other threads hand work to. When there is
+     * both a wakeup and an event, the event is returned and the wakeup is consumed.
      *
      * @param timeout how long to wait; zero to return at once
      * @return the event, to be closed by the caller; empty when the timeout has passed or wakeup() was called
      * @throws RdmaClosedException when another thread closed the channel
+     * @throws RdmaException when librdmacm cannot read the event
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
     @CFunction("rdma_get_cm_event")
@@ -154,7 +160,7 @@ public final class EventChannel extends NativeObject {
 
     /**
      * Makes {@link #pollEvent(Duration)} return at once, like {@link java.nio.channels.Selector#wakeup()}: ends all
-     * such waits that are in progress, or the next one when there is none. Several calls before that next one count as
+     * such waits that are in progress, or the next one if there are none. Several calls before that next one count as
      * one. {@link #getEvent} and {@link #await} are not affected.
      */
     public void wakeup() {
@@ -163,8 +169,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Waits for an event of one id ({@code rdma_get_cm_event}). Events of other ids that are read meanwhile are kept
-     * for later calls. {@link #wakeup()} does not end this wait.
+     * Waits for an event of one id ({@code rdma_get_cm_event}). Other events that are read meanwhile are kept for later
+     * calls. {@link #wakeup()} does not end this wait.
      *
      * @param id an id of this channel; for CONNECT_REQUEST the listening one
      * @param expected the type of event to wait for
@@ -176,6 +182,8 @@ public final class EventChannel extends NativeObject {
      * @throws DeviceRemovedException when the device was removed
      * @throws RdmaTimeoutException when none of that happened in time
      * @throws RdmaClosedException when another thread closed the channel or the id
+     * @throws RdmaException when the operation failed with CONNECT_ERROR or MULTICAST_ERROR, or the event cannot be
+     *         read
      * @throws InterruptedException when this thread was interrupted; no event is lost
      */
     @CFunction("rdma_get_cm_event")
@@ -183,7 +191,7 @@ public final class EventChannel extends NativeObject {
         return await(id, expected, timeout, life());
     }
 
-    /** As the public one; it also ends when the owner of the id is closed. */
+    /** Like the public method; the wait also ends when the owner of the id is closed. */
     CmEvent await(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
             throws RdmaException, InterruptedException {
         life().ensureOpen();
@@ -209,7 +217,7 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Reads what the kernel has reported, so that the states of ids follow; the events are kept for later calls. */
+    /** Reads all events that the kernel has, which updates the states of their ids; keeps them for later calls. */
     void readAll() throws RdmaException {
         lock().lock();
         try {
@@ -234,20 +242,20 @@ public final class EventChannel extends NativeObject {
         ids.remove(address);
     }
 
-    /** Forgets an id and drops its events that were not taken. With the lock held. */
+    /** Forgets an id and drops its events that nobody has taken. With the lock held. */
     void unregister(CmId id, long address) throws RdmaException {
         ids.remove(address);
         dropPending(raw -> raw.owner() == id);
     }
 
-    /** Acknowledges events that were read and not taken. With the lock held. */
+    /** Acknowledges events that were read but that nobody has taken. With the lock held. */
     void dropPending(Predicate<RawEvent> which) throws RdmaException {
         for (RawEvent event : events.removePending(which)) {
             drop(event);
         }
     }
 
-    /** Reads what the kernel has reported, and takes out all events of an id. With the lock held. */
+    /** Reads all events that the kernel has, and removes and returns those of an id. With the lock held. */
     List<RawEvent> takePending(CmId id) throws RdmaException {
         events.readAll();
         return events.removePending(raw -> raw.owner() == id);
@@ -257,7 +265,7 @@ public final class EventChannel extends NativeObject {
         events.addPending(raws);
     }
 
-    /** Whether this channel is locked first when both are. */
+    /** Returns whether this channel is locked before the other when both are needed. */
     boolean isBefore(EventChannel other) {
         return order < other.order;
     }
@@ -279,7 +287,7 @@ public final class EventChannel extends NativeObject {
         try {
             unwanted.reject();
         } catch (RdmaException e) {
-            // the peer has given up
+            // usually because the peer has given up
             LOG.debug("an unclaimed connect request could not be rejected", e);
         } finally {
             unwanted.close();
@@ -319,7 +327,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Reads one event; null when there is none. With the lock held. */
+    /** Reads one event; returns null when there is none. With the lock held. */
     private RawEvent read() throws RdmaException {
         if (GET_CM_EVENT.callInt(address(), result.address()) != 0) {
             int errno = Errno.last();
@@ -347,7 +355,7 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Creates the event that the program gets; null when its id is closed or being closed. With the lock held. */
+    /** Creates the event for the program; returns null when its id is closed or being closed. With the lock held. */
     private CmEvent deliver(RawEvent raw) throws RdmaException {
         Lifetime life = begin(raw);
         if (life == null) {
@@ -358,7 +366,7 @@ public final class EventChannel extends NativeObject {
         return new CmEvent(this, life, raw, id);
     }
 
-    /** The life of an event; null when what it is about is closed or being closed. */
+    /** Begins the lifetime of an event; returns null when what it is about is closed or being closed. */
     private Lifetime begin(RawEvent raw) {
         if (raw.owner() == null) {
             return null;

@@ -27,7 +27,9 @@ public final class IbSocketAddress extends SocketAddress {
     /**
      * Returns the address with the given bytes.
      *
-     * @param sockaddrIb the 48 bytes of the struct; as in C, its fields are in network byte order
+     * @param sockaddrIb the 48 bytes of the struct; as in C, its fields are in network byte order except for the
+     *        family, which is in the byte order of the machine
+     * @return the address
      * @throws IllegalArgumentException when there are not 48 bytes
      */
     public static IbSocketAddress ofBytes(byte[] sockaddrIb) {
@@ -38,7 +40,12 @@ public final class IbSocketAddress extends SocketAddress {
         return new IbSocketAddress(sockaddrIb.clone());
     }
 
-    /** Returns the address of a GID, with all other fields 0. */
+    /**
+     * Returns the address of a GID.
+     *
+     * @param gid the GID
+     * @return the address, whose fields other than the family and the GID are 0
+     */
     public static IbSocketAddress of(Gid gid) {
         ByteBuffer struct = ByteBuffer.allocate((int) sockaddr_ib.sizeof()).order(ByteOrder.nativeOrder());
         struct.putShort((int) sockaddr_ib.sib_family$offset(), (short) Rdma.AF_IB());
@@ -46,13 +53,13 @@ public final class IbSocketAddress extends SocketAddress {
         return new IbSocketAddress(struct.array());
     }
 
-    /** Returns the GID. */
+    /** {@return the GID of the address} */
     public Gid gid() {
         int offset = (int) sockaddr_ib.sib_addr$offset();
         return Gid.of(Arrays.copyOfRange(bytes, offset, offset + Gid.BYTES));
     }
 
-    /** Returns a copy of the bytes of the struct. */
+    /** {@return a copy of the 48 bytes of the struct} */
     public byte[] bytes() {
         return bytes.clone();
     }

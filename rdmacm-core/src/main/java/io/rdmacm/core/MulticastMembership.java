@@ -52,7 +52,7 @@ public final class MulticastMembership extends NativeObject {
             this.flag = flag;
         }
 
-        /** Returns the C constant. */
+        /** {@return the C constant} */
         public int flag() {
             return flag;
         }
@@ -94,24 +94,24 @@ public final class MulticastMembership extends NativeObject {
         }
     }
 
-    /** Returns the address of the group. */
+    /** {@return the address of the group} */
     public SocketAddress group() {
         life().ensureOpen();
         return group;
     }
 
-    /** Returns the id that is the member. */
+    /** {@return the id that is a member of the group} */
     public CmId id() {
         life().ensureOpen();
         return id;
     }
 
-    /** Whether this is a membership in the given group. Legal also when it is closed. */
+    /** Returns whether this is a membership in the given group; also works when it is closed. */
     boolean isOf(SocketAddress other) {
         return group.equals(other);
     }
 
-    /** The context that librdmacm returns with the events of this membership. */
+    /** Returns the context by which librdmacm identifies the events of this membership. */
     long context() {
         return context;
     }
@@ -126,7 +126,7 @@ public final class MulticastMembership extends NativeObject {
     protected void destroy() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try (Arena arena = Arena.ofConfined()) {
-            // C would wait for events of this membership that were read but not taken.
+            // rdma_leave_multicast waits until all events of this membership are acknowledged.
             channel.dropPending(event -> event.owner() == id && event.isMulticast()
                     && event.multicastContext() == context);
             if (LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)) != 0) {

@@ -9,12 +9,12 @@ import io.rdmacm.verbs.error.RdmaException;
 
 /** The multicast groups that an id is a member of. Used with the lock of the id's channel held. */
 final class MulticastMemberships {
-    // By the context that librdmacm returns with their events.
+    // By the context that is in their events.
     private final Map<Long, MulticastMembership> byContext = new HashMap<>();
 
     MulticastMembership join(CmId id, SocketAddress group, MulticastMembership.Role role) throws RdmaException {
         if (byContext.values().stream().anyMatch(membership -> membership.isOf(group))) {
-            throw new IllegalStateException(id + " is a member of " + group + " already");
+            throw new IllegalStateException(id + " is already a member of " + group);
         }
         MulticastMembership joined = MulticastMembership.join(id, group, role);
         byContext.put(joined.context(), joined);
@@ -25,7 +25,7 @@ final class MulticastMemberships {
         byContext.remove(membership.context());
     }
 
-    /** The membership that an event is about; null when there is none. */
+    /** Returns the membership that an event is about; null when there is none. */
     MulticastMembership of(RawEvent event) {
         return event.isMulticast() ? byContext.get(event.multicastContext()) : null;
     }

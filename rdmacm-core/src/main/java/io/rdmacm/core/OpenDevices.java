@@ -26,7 +26,7 @@ final class OpenDevices implements AutoCloseable {
         return new OpenDevices(Check.pointer(GET_DEVICES, GET_DEVICES.callLong(0)));
     }
 
-    /** The addresses of the contexts. */
+    /** Returns the addresses of the contexts. */
     LongStream contexts() {
         // the array ends with a null pointer
         return LongStream.iterate(array, entry -> Memory.getLong(entry) != 0, entry -> entry + Long.BYTES)

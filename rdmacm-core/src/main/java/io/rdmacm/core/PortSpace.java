@@ -13,7 +13,7 @@ public enum PortSpace {
     TCP(Rdma.RDMA_PS_TCP(), QueuePairType.RC),
     /** Unreliable datagrams and multicast. */
     UDP(Rdma.RDMA_PS_UDP(), QueuePairType.UD),
-    /** InfiniBand services; the ids of this library reach them over reliable connections. */
+    /** InfiniBand services, over reliable connections. */
     IB(Rdma.RDMA_PS_IB(), QueuePairType.RC),
     /** Datagrams to the multicast groups of IP over InfiniBand. */
     IPOIB(Rdma.RDMA_PS_IPOIB(), QueuePairType.UD);
@@ -26,30 +26,40 @@ public enum PortSpace {
         this.queuePairType = queuePairType;
     }
 
-    /** Returns the C constant. */
+    /** {@return the C constant} */
     public int value() {
         return value;
     }
 
-    /** Returns the type of the queue pairs of its ids. */
+    /** {@return the type of the queue pairs of its ids} */
     public QueuePairType queuePairType() {
         return queuePairType;
     }
 
     /**
-     * Returns how many bytes of private data {@link CmId#connect} can send: 56 for connections, 180 for datagrams.
-     * Where librdmacm adds a header of its own to the message, that is counted already.
+     * Returns how much private data {@link CmId#connect} can send. The header that librdmacm adds to the message in
+     * some port spaces is already deducted.
+     *
+     * @return the limit in bytes: 56 for connections, 180 for datagrams
      */
     public int maxConnectPrivateData() {
         return PrivateDataLimit.CONNECT.of(this);
     }
 
-    /** Returns how many bytes of private data {@link CmId#accept} can send: 196 for connections, 136 for datagrams. */
+    /**
+     * Returns how much private data {@link CmId#accept} can send.
+     *
+     * @return the limit in bytes: 196 for connections, 136 for datagrams
+     */
     public int maxAcceptPrivateData() {
         return PrivateDataLimit.ACCEPT.of(this);
     }
 
-    /** Returns how many bytes of private data {@link CmId#reject} can send: 148 for connections, 136 for datagrams. */
+    /**
+     * Returns how much private data {@link CmId#reject} can send.
+     *
+     * @return the limit in bytes: 148 for connections, 136 for datagrams
+     */
     public int maxRejectPrivateData() {
         return PrivateDataLimit.REJECT.of(this);
     }

@@ -20,7 +20,7 @@ enum PrivateDataLimit {
         this.datagram = datagram;
     }
 
-    /** The limit in bytes. */
+    /** Returns the limit in bytes. */
     int of(PortSpace portSpace) {
         return portSpace.queuePairType() == QueuePairType.UD ? datagram : connection;
     }

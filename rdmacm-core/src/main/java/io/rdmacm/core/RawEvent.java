@@ -10,13 +10,14 @@ import io.rdmacm.bindings.rdma_ud_param;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * An event that was read from the kernel and not delivered to the program yet.
+ * An event that was read from the kernel but not yet delivered to the program.
  *
  * @param address the address of the {@code struct rdma_cm_event}
  * @param owner the id that cannot be destroyed before the event is acknowledged: the listening id for a connect
  *        request, otherwise the id that the event is about; null when this channel does not know it
  * @param type the type
- * @param copy null while the struct belongs to C; otherwise the memory it was copied to, and the event is acknowledged
+ * @param copy null while the struct belongs to C; otherwise the memory that it was copied to before the event was
+ *        acknowledged
  */
 record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) {
     private static final int MOST_PRIVATE_DATA = 256;
@@ -25,12 +26,12 @@ record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) 
         return Memory.getInt(address + rdma_cm_event.status$offset());
     }
 
-    /** The address of the id that the event is about; for a connect request the new one. */
+    /** Returns the address of the id that the event is about; for a connect request the new one. */
     long id() {
         return Memory.getLong(address + rdma_cm_event.id$offset());
     }
 
-    /** The address of {@code param}, a union of the parameters of connections and of datagrams. */
+    /** Returns the address of {@code param}, a union of the parameters of connections and of datagrams. */
     long parameters() {
         return address + rdma_cm_event.param$offset();
     }
@@ -39,7 +40,7 @@ record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) 
         return type == CmEventType.MULTICAST_JOIN || type == CmEventType.MULTICAST_ERROR;
     }
 
-    /** The context that the group was joined with. librdmacm returns it in place of the private data. */
+    /** Returns the context that the group was joined with, which librdmacm puts in place of the private data. */
     long multicastContext() {
         return Memory.getLong(parameters() + rdma_ud_param.private_data$offset());
     }

@@ -13,9 +13,10 @@ public final class RdmaDevices {
     }
 
     /**
-     * Returns the contexts of all RDMA devices ({@code rdma_get_devices}). These are the contexts that ids are bound
-     * to. They belong to librdmacm and need not be closed.
+     * Returns the contexts of all RDMA devices ({@code rdma_get_devices}), the same objects as {@link CmId#context()}
+     * returns.
      *
+     * @return the contexts; they belong to librdmacm and need not be closed
      * @throws RdmaException ENODEV when this machine has no RDMA device
      */
     @CFunction({"rdma_get_devices", "rdma_free_devices"})

@@ -2,11 +2,11 @@
 package io.rdmacm.core;
 
 /**
- * Why a connection was rejected. The reasons are those of the InfiniBand communication manager; they are the status of
- * a REJECTED event.
+ * Why a connection was rejected: the reasons of the InfiniBand communication manager, which are the status of a
+ * REJECTED event ({@code enum ib_cm_rej_reason}).
  */
 public enum RejectReason {
-    /** The peer has no queue pair left. */
+    /** The peer has run out of queue pairs. */
     NO_QP(1),
     /** The peer lacks resources. */
     NO_RESOURCES(3),
@@ -22,7 +22,7 @@ public enum RejectReason {
     INVALID_SERVICE_ID(8),
     /** The peer expects another transport. */
     INVALID_TRANSPORT_TYPE(9),
-    /** The peer considers the queue pair to be connected already. */
+    /** The peer considers the queue pair to be connected already, usually from an earlier connection. */
     STALE_CONN(10),
     /** The GID is not valid at the peer. */
     INVALID_GID(12),
@@ -34,11 +34,11 @@ public enum RejectReason {
     CONSUMER_DEFINED(28),
     /** The RNR retry count is not valid at the peer. */
     INVALID_RNR_RETRY(29),
-    /** The communication id is in use already. */
+    /** The communication id is already in use. */
     DUPLICATE_LOCAL_COMM_ID(30),
-    /** The peer does not accept the options of enhanced connection establishment. */
+    /** The peer does not accept the options for enhanced connection establishment. */
     VENDOR_OPTION_NOT_SUPPORTED(35),
-    /** Any other reason; the status of the event has its number. */
+    /** Any other reason, whose number is the status of the event. */
     OTHER(-1);
 
     private final int value;
@@ -47,12 +47,17 @@ public enum RejectReason {
         this.value = value;
     }
 
-    /** Returns the number of the reason; -1 for {@link #OTHER}. */
+    /** {@return the number of the reason; -1 for {@link #OTHER}} */
     public int value() {
         return value;
     }
 
-    /** Returns the reason with the given number, or {@link #OTHER}. */
+    /**
+     * Returns the reason with the given number.
+     *
+     * @param value the status of a REJECTED event
+     * @return the reason; {@link #OTHER} when this library does not know the number
+     */
     public static RejectReason of(int value) {
         for (RejectReason reason : values()) {
             if (reason.value == value) {

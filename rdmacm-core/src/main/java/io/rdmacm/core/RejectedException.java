@@ -19,22 +19,22 @@ public class RejectedException extends RdmaException {
         this.privateData = privateData;
     }
 
-    /** Returns the reason. */
+    /** {@return the reason} */
     public RejectReason reason() {
         return reason;
     }
 
-    /** Returns the reason as the number that was received. */
+    /** {@return the number of the reason, as it was received} */
     public int status() {
         return status;
     }
 
-    /** Returns a copy of the private data that the peer sent, which may be padded with zeros. */
+    /** {@return a copy of the private data that the peer sent, which may be padded with zeros at the end} */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** Private data that is all zeros is taken for padding: the kernel pads even if the peer sent none. */
+    /** Takes private data that is all zeros for padding: the kernel pads even if the peer sent none. */
     private static boolean isEmpty(byte[] data) {
         for (byte b : data) {
             if (b != 0) {

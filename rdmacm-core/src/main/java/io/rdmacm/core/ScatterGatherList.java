@@ -9,8 +9,8 @@ import io.rdmacm.verbs.SendRequest;
 
 /**
  * The parts of memory of one message, for the vector forms of the posts of {@link Endpoint}: what C passes as an array
- * of {@code struct ibv_sge}. It can be used for any number of posts; each post copies it into its work request, and
- * checks the regions then. For one thread at a time.
+ * of {@code struct ibv_sge}. A list can be used for any number of posts; each post copies it into its work request, and
+ * checks then that the regions are open. For one thread at a time.
  */
 public final class ScatterGatherList {
     private final MemoryRegion[] regions;
@@ -28,6 +28,7 @@ public final class ScatterGatherList {
      * Returns an empty list.
      *
      * @param capacity the largest number of parts, at least 1
+     * @return the list
      */
     public static ScatterGatherList allocate(int capacity) {
         if (capacity < 1) {
@@ -36,7 +37,11 @@ public final class ScatterGatherList {
         return new ScatterGatherList(capacity);
     }
 
-    /** Removes all parts. */
+    /**
+     * Removes all parts.
+     *
+     * @return this list
+     */
     public ScatterGatherList clear() {
         size = 0;
         return this;
@@ -45,9 +50,10 @@ public final class ScatterGatherList {
     /**
      * Adds a part of a region at the end.
      *
-     * @param region open
-     * @param offset in the region, in bytes
-     * @param length in bytes
+     * @param region the region, which must still be open when the list is posted
+     * @param offset where the part begins in the region, in bytes
+     * @param length the length of the part in bytes
+     * @return this list
      * @throws IllegalStateException when the list is full
      * @throws IndexOutOfBoundsException when the part is not within the region
      */
@@ -63,17 +69,17 @@ public final class ScatterGatherList {
         return this;
     }
 
-    /** Returns the number of parts. */
+    /** {@return the number of parts} */
     public int size() {
         return size;
     }
 
-    /** Returns how many parts there is room for. */
+    /** {@return the largest number of parts} */
     public int capacity() {
         return regions.length;
     }
 
-    /** Makes the parts the data of a request, in place of what it had. */
+    /** Makes the parts the data of a request, in place of its former data. */
     void writeTo(SendRequest request) {
         request.noData();
         for (int i = 0; i < size; i++) {
@@ -81,7 +87,7 @@ public final class ScatterGatherList {
         }
     }
 
-    /** Makes the parts the memory of a request, in place of what it had. */
+    /** Makes the parts the memory of a request, in place of its former memory. */
     void writeTo(ReceiveRequest request) {
         request.noData();
         for (int i = 0; i < size; i++) {

@@ -32,12 +32,12 @@ final class SocketAddresses {
     record Native(long address, int length) {
     }
 
-    /** Writes an address and returns the address of the struct; 0, the null pointer, for null. */
+    /** Writes an address and returns the address of the struct; returns 0, the null pointer, for null. */
     static long write(SocketAddress address, Arena arena) {
         return address == null ? 0 : allocate(address, arena).address();
     }
 
-    /** Writes an address. */
+    /** Writes an address, which must not be null, into new memory. */
     static Native allocate(SocketAddress address, Arena arena) {
         long memory = arena.allocate(sockaddr_storage.layout()).address();
         if (address instanceof IbSocketAddress infiniband) {
@@ -71,7 +71,7 @@ final class SocketAddresses {
         return (int) sockaddr_in.sizeof();
     }
 
-    /** Reads an address of any family; null when there is none, or its family is not one of RDMA. */
+    /** Reads an address; returns null when there is none, or its family is neither IPv4, IPv6 nor InfiniBand. */
     static SocketAddress readAny(long memory) {
         int family = Memory.getShort(memory + sockaddr.sa_family$offset());
         return family == Rdma.AF_IB()
@@ -79,7 +79,7 @@ final class SocketAddresses {
                 : read(memory);
     }
 
-    /** Reads an IP address; null when there is none, or it is of another family. */
+    /** Reads an IP address; returns null when there is none, or it is of another family. */
     static InetSocketAddress read(long memory) {
         int family = Memory.getShort(memory + sockaddr.sa_family$offset());
         try {

@@ -22,7 +22,7 @@ public class UnreachableException extends RdmaException {
         this.status = -errno;
     }
 
-    /** Returns the status of the event: a negative errno, or a code of the device. */
+    /** {@return the status of the event: a negative errno, or a code of the device} */
     public int status() {
         return status;
     }

@@ -103,10 +103,10 @@ class EndpointDeviceTest {
             assertThat(client.state()).isEqualTo(CmIdState.ADDRESS_RESOLVED);
             client.resolveRoute(Loopback.TIMEOUT);
             assertThatThrownBy(() -> client.postReceive(1, null, 0, 1)).isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("next comes: createQueuePair");
+                    .hasMessageContaining("next step: createQueuePair");
             client.createQueuePair(EndpointAttributes.defaults());
             assertThatThrownBy(() -> client.createQueuePair(EndpointAttributes.defaults()))
-                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("has a queue pair already");
+                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("already has a queue pair");
             try (Background<Void> connecting = Background.run(() -> client.connect(
                     ConnectionParameters.builder().privateData(hello).build(), Loopback.TIMEOUT));
                     Endpoint server = listener.getRequest(Loopback.TIMEOUT)) {

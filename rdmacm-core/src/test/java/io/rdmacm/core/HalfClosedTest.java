@@ -162,7 +162,7 @@ class HalfClosedTest {
                     closing.awaitInside(MulticastMembership.class, "destroy");
                     datagrams.joinMulticast(group(4), MulticastMembership.Role.SEND_ONLY).close();
                     assertThatThrownBy(() -> datagrams.joinMulticast(group(3), MulticastMembership.Role.SEND_ONLY))
-                            .isInstanceOf(IllegalStateException.class).hasMessageContaining("is a member of");
+                            .isInstanceOf(IllegalStateException.class).hasMessageContaining("is already a member of");
                 } finally {
                     channel.lock().unlock();
                 }

@@ -140,7 +140,7 @@ class LifecycleDeviceTest {
                 End end = new End(loopback.resolved(channel))) {
             QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().completionQueue(end.queue).build();
             assertThatThrownBy(() -> end.id.createQueuePair(end.domain, attributes))
-                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("has a queue pair already");
+                    .isInstanceOf(IllegalStateException.class).hasMessageContaining("already has a queue pair");
             end.queuePair.close();
             assertThat(end.id.queuePair()).isEmpty();
             end.id.createQueuePair(end.domain, attributes).close();

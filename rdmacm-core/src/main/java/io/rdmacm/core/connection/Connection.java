@@ -19,6 +19,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
@@ -29,17 +30,42 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * A reliable connection that carries messages: each message arrives whole, once and in order. A message is one send of
- * the C API, without any header, so the peer may be a C program.
+ * the C API, without any header, so the peer may be a C program. {@link ConnectionManager#connect(InetSocketAddress,
+ * Duration) ConnectionManager.connect} and {@link Listener#accept} create connections.
  *
- * <p>All methods may be called from any number of threads. Those that wait take a timeout and can be interrupted. They
- * also end when the connection does:
+ * <pre>{@code
+ * try (Connection connection = manager.connect(peer, TIMEOUT)) {
+ *     connection.send("ping".getBytes(), TIMEOUT);
+ *     try (Message answer = connection.receive(TIMEOUT)) {
+ *         System.out.println(new String(answer.toArray()));
+ *     }
+ *     connection.disconnect(TIMEOUT);
+ * }
+ * }</pre>
+ *
+ * <h2>Buffers</h2>
+ *
+ * <p>The {@link ConnectionSettings} fix the size of the largest message and the number of buffers. A message arrives in
+ * a buffer of the receiver, and occupies it until {@link Message#close()}. While all buffers are occupied, the sender's
+ * device retries; by default it does so without limit, and no message is lost.
+ *
+ * <p>The program can also {@link #read} and {@link #write} memory that the peer has registered, without involving the
+ * peer's CPU.
+ *
+ * <h2>Waiting and failing</h2>
+ *
+ * <p>All methods may be called from any number of threads. Those that wait take a timeout, which may be zero, and throw
  * <ul>
- * <li>{@link DisconnectedException} when the peer has disconnected or died. {@link #receive} throws it only after all
- * messages that arrived before have been received.
+ * <li>{@link RdmaTimeoutException} when the time has run out;
+ * <li>InterruptedException when the thread was interrupted;
+ * <li>{@link DisconnectedException} when the connection has ended, because this side or the peer has disconnected, or
+ * the peer has died. {@link #receive} throws it only after all messages that arrived before have been received;
  * <li>{@link WorkCompletionException} when the connection broke, because a message was longer than the receiver's
- * buffers or the peer can no longer be reached.
+ * buffers, access to the peer's memory was refused, or the peer can no longer be reached;
+ * <li>{@link io.rdmacm.core.DeviceRemovedException DeviceRemovedException} when the device was removed;
  * <li>{@link RdmaClosedException} after {@link #close()}, also when another thread called it.
  * </ul>
+ * A timeout or an interrupt leaves the connection usable.
  */
 public final class Connection implements AutoCloseable {
     private static final String SEND = "ibv_post_send";
@@ -55,12 +81,12 @@ public final class Connection implements AutoCloseable {
     private final ProtectionDomain domain;
     private final ConnectionQueues queues;
     private final CompletionWait waiting;
-    // Guarded by the lock of the link.
-    // Set by the first close, for good: nothing can be sent or received any more.
+    // The following three are guarded by the lock of the link.
+    // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
     // Set while a thread frees the resources; the others wait for it.
     private boolean freeing;
-    // Set when everything is freed.
+    // Set when everything has been freed.
     private boolean closed;
 
     private Connection(ConnectionManager manager, Link link, ConnectionSettings settings, DeviceResources device)
@@ -81,7 +107,7 @@ public final class Connection implements AutoCloseable {
         try {
             return new Connection(manager, link, settings, manager.device(link.id()));
         } catch (RdmaException e) {
-            // EINVAL is all that C says when the peer has given up, and no event reports it. A reject then fails, too.
+            // EINVAL may mean that the peer has given up, which no event reports. A reject then fails too.
             if (e.errno() == Rdma.EINVAL() && link.isRequest() && !canReject(link)) {
                 throw gone(link, e);
             }
@@ -89,14 +115,14 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** The client's part of the handshake. */
+    /** Runs the client's part of the handshake. */
     void connect(Deadline deadline) throws RdmaException, InterruptedException {
         link.id().connect(settings.parameters());
         link.await(CmEventType.ESTABLISHED, deadline);
-        hurryRetries();
+        shortenRnrTimer();
     }
 
-    /** The server's part of the handshake. */
+    /** Runs the server's part of the handshake. */
     void accept(ConnectionParameters parameters, Deadline deadline) throws RdmaException, InterruptedException {
         try {
             link.id().accept(parameters);
@@ -104,56 +130,58 @@ public final class Connection implements AutoCloseable {
             if (e instanceof IllegalStateException && !ENDED.contains(link.id().state())) {
                 throw e;
             }
-            // the peer has given up: the id refuses if its event was handled already, otherwise C does
+            // The peer has given up: the id refuses if the event that says so was already handled, otherwise C does.
             throw gone(link, e);
         }
-        hurryRetries();
+        shortenRnrTimer();
         link.await(CmEventType.ESTABLISHED, deadline);
     }
 
-    /** Returns the local address. */
+    /** {@return the local address} */
     public InetSocketAddress localAddress() {
         return localAddress;
     }
 
-    /** Returns the address of the peer. */
+    /** {@return the address of the peer} */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
-    /** Returns the settings of this side. */
+    /** {@return the settings of this side} */
     public ConnectionSettings settings() {
         return settings;
     }
 
     /**
-     * Returns the parameters that the peer sent when the connection was made. The private data may be longer than what
-     * the peer gave, padded with zeros.
+     * Returns the parameters that the peer sent when the connection was established.
+     *
+     * @return the parameters; the private data in them may be padded with zeros at the end
      */
     public ConnectionParameters peerParameters() {
         return link.peerParameters();
     }
 
-    /** Returns the private data of {@link #peerParameters()}. */
+    /** {@return a copy of the private data in {@link #peerParameters()}} */
     public byte[] privateData() {
         return link.peerParameters().privateData();
     }
 
-    /** Returns the queue pair, for what is not offered here. Its completions are consumed by this connection. */
+    /** {@return the queue pair, for queries and changes of attributes; this connection consumes its completions} */
     public QueuePair queuePair() {
         return queues.pair();
     }
 
     /**
-     * Returns the protection domain that all connections of the manager over this device share. Memory that the peer
-     * reads or writes, and the local memory of {@link #read} and {@link #write}, is registered in it. Close what you
-     * create in it before the manager.
+     * Returns the protection domain that all connections of the manager over this device share. Register in it the
+     * memory that the peer may read or write, and the local memory of {@link #read} and {@link #write}.
+     *
+     * @return the domain; what the program creates in it must be closed before the manager
      */
     public ProtectionDomain protectionDomain() {
         return domain;
     }
 
-    /** Returns whether messages can be sent: as far as this side knows, the connection is neither closed nor ended. */
+    /** {@return whether, as far as this side knows, the connection is established: neither closed nor ended} */
     public boolean isConnected() {
         link.lock.lock();
         try {
@@ -164,11 +192,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Sends a message. The bytes are copied, so the memory can be reused when this returns. Waits only when all send
-     * buffers are in flight.
+     * Sends a message ({@code IBV_WR_SEND}). The bytes are copied, so the memory can be reused when this returns. Waits
+     * only when all send buffers are in flight; does not wait until the message has arrived.
      *
-     * @param data at most {@link ConnectionSettings#messageSize()} bytes, in native or heap memory
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes, in native or heap memory; may be empty
      * @param timeout the longest time to wait
+     * @throws IllegalArgumentException when the message is too long
+     * @throws RdmaException when the message was not sent, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the message was not sent
      */
     public void send(MemorySegment data, Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
@@ -189,14 +220,28 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** As {@link #send(MemorySegment, Duration)}. */
+    /**
+     * Sends a message, like {@link #send(MemorySegment, Duration)}.
+     *
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes
+     * @param timeout the longest time to wait
+     * @throws IllegalArgumentException when the message is too long
+     * @throws RdmaException when the message was not sent, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the message was not sent
+     */
     public void send(byte[] data, Duration timeout) throws RdmaException, InterruptedException {
         send(MemorySegment.ofArray(data), timeout);
     }
 
     /**
-     * As {@link #send(MemorySegment, Duration)}, from the position of the buffer to its limit; sets the position to the
-     * limit.
+     * Sends the bytes from the position of a buffer to its limit as a message, like
+     * {@link #send(MemorySegment, Duration)}, and sets the position to the limit.
+     *
+     * @param data with at most {@link ConnectionSettings#messageSize()} bytes remaining
+     * @param timeout the longest time to wait
+     * @throws IllegalArgumentException when the message is too long
+     * @throws RdmaException when the message was not sent, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the message was not sent
      */
     public void send(ByteBuffer data, Duration timeout) throws RdmaException, InterruptedException {
         send(MemorySegment.ofBuffer(data), timeout);
@@ -207,8 +252,11 @@ public final class Connection implements AutoCloseable {
      * Waits for the next message.
      *
      * @param timeout the longest time to wait; zero to take a message only if one is there
-     * @return the message, to be closed: only then can the peer send into its buffer again
+     * @return the message, to be closed, which makes its buffer available again
+     * @throws RdmaTimeoutException when no message arrived in time
      * @throws DisconnectedException when the connection has ended and all messages have been received
+     * @throws RdmaException when no message can arrive any more, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; no message is lost
      */
     public Message receive(Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
@@ -233,15 +281,19 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Reads the peer's memory ({@code IBV_WR_RDMA_READ}), and waits until that is done.
+     * Reads the peer's memory ({@code IBV_WR_RDMA_READ}), and waits until the data has arrived.
      *
      * @param local the region to read into, of {@link #protectionDomain()}, with
      *        {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
-     * @param offset in the local region, in bytes
-     * @param length in bytes
-     * @param remoteAddress the address to read from
-     * @param remoteKey the key of the peer's region
-     * @param timeout the longest time to wait; the memory may still be written after that
+     * @param offset where the data goes in the local region, in bytes
+     * @param length how many bytes to read
+     * @param remoteAddress the address to read from, which the peer has from {@link MemoryRegion#remoteAddress()}
+     * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
+     * @param timeout the longest time to wait; the local memory may still be written after it has run out
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws WorkCompletionException when the peer does not permit the read, which also ends the connection
+     * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the local memory may still be written
      */
     public void read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey, Duration timeout)
             throws RdmaException, InterruptedException {
@@ -249,14 +301,19 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Writes to the peer's memory ({@code IBV_WR_RDMA_WRITE}), and waits until that is done.
+     * Writes to the peer's memory ({@code IBV_WR_RDMA_WRITE}), and waits until the peer's device has acknowledged it.
+     * The peer's program does not notice a write; send a message after it.
      *
      * @param local the region to write from, of {@link #protectionDomain()}
-     * @param offset in the local region, in bytes
-     * @param length in bytes
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
-     * @param timeout the longest time to wait; the memory may still be written after that
+     * @param offset where the data is in the local region, in bytes
+     * @param length how many bytes to write
+     * @param remoteAddress the address to write to, which the peer has from {@link MemoryRegion#remoteAddress()}
+     * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
+     * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
+     * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
     public void write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
             Duration timeout) throws RdmaException, InterruptedException {
@@ -265,9 +322,13 @@ public final class Connection implements AutoCloseable {
 
     /**
      * Waits until everything that was sent has arrived, and ends the connection. Messages that have arrived here can
-     * still be received.
+     * still be received. Does not wait for the peer to confirm.
      *
      * @param timeout the longest time to wait; if it runs out, the connection is not ended
+     * @throws RdmaTimeoutException when messages are still in flight
+     * @throws RdmaClosedException when the connection is closed
+     * @throws RdmaException when the connection could not be ended
+     * @throws InterruptedException when this thread was interrupted; the connection is not ended
      */
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
@@ -287,11 +348,12 @@ public final class Connection implements AutoCloseable {
     /**
      * Ends the connection and frees its resources. Waits for messages in flight and for the peer's answer to the
      * disconnect, but no longer than {@link ConnectionSettings#linger()}, and not at all if the thread is interrupted.
-     * Messages that were not received are lost. Closing twice does nothing.
+     * Messages that were not received are lost. Has no effect when called again.
      *
      * @throws IllegalStateException when an object that the program created with a part of the connection, such as a
      *         queue pair that uses its completion queue, is still open. Nothing can be sent or received any more;
      *         call this again when that object is closed.
+     * @throws RdmaException when C cannot free an object; call this again
      */
     @Override
     public void close() throws RdmaException {
@@ -319,7 +381,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Returns whether there is something to close, after waiting for another thread that is closing now. */
+    /** Waits for another thread that is closing the connection; returns whether there is still something to free. */
     private boolean beginClose() {
         link.lock.lock();
         try {
@@ -346,7 +408,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Posts the buffer of a closed message again. */
+    /** Makes the buffer of a closed message available for another one. */
     void giveBack(int index) throws RdmaException {
         link.lock.lock();
         try {
@@ -359,14 +421,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Shortens the time after which the peer tries again to send when this side had no free buffer: the connection
-     * manager leaves it at the longest, which is 655 ms.
+     * Shortens the time after which the peer sends again when this side had no free buffer. The connection manager
+     * leaves it at the longest possible, 655 ms.
      */
-    private void hurryRetries() {
+    private void shortenRnrTimer() {
         try {
             queues.pair().modify(QueuePairAttributes.builder().minRnrTimer(MIN_RNR_TIMER).build());
         } catch (RdmaException | IllegalStateException | IllegalArgumentException e) {
-            // also if the peer has already broken the connection, because a queue pair in error takes no attributes
+            // A queue pair in error, after the peer has already ended the connection, accepts no attributes.
             manager.logDebug("the RNR timer could not be set", this, e);
         }
     }
@@ -410,12 +472,12 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Takes completions, or waits until something happens when there are none. The caller looks what has changed. */
+    /** Takes completions, or sleeps until something happens when there are none. The caller checks what has changed. */
     private void progressOrWait(String what, Deadline deadline) throws RdmaException, InterruptedException {
         int ignored = waiting.takeOrSleep(what, (connection, none) -> connection.progress(), this, null, deadline);
     }
 
-    /** The thread of the device takes the events of all completion queues and signals the condition of the link. */
+    /** Sleeps on the condition of the link, which the thread of the device signals for each event of the queue. */
     private final class DeviceEvents implements CompletionWait.Source {
         @Override
         public void arm() throws RdmaException {

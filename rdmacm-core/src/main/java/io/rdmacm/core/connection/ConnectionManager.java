@@ -21,13 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates connections and listeners. A program needs only one.
+ * Creates connections and listeners. A program needs only one manager.
  *
  * <p>A manager runs daemon threads: one handles the connection-manager events of all its connections and listeners, and
  * one for each device handles completion events. They wake the threads of the program but never run its code. All other
  * work, such as posting, polling and copying, is done by the calling threads.
  *
- * <p>All methods may be called from any thread.
+ * <p>All methods may be called from any thread. {@link #close()} closes everything that the manager has created.
  */
 public final class ConnectionManager implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
@@ -48,7 +48,7 @@ public final class ConnectionManager implements AutoCloseable {
         this.loop = loop;
     }
 
-    /** The last steps of a handshake. */
+    /** The part of a handshake that comes after the queues are created. */
     @FunctionalInterface
     interface Handshake {
         void run(Connection connection) throws RdmaException, InterruptedException;
@@ -57,6 +57,8 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Creates a manager and starts its threads.
      *
+     * @return the manager, to be closed
+     * @throws io.rdmacm.verbs.error.NativeLibraryException when librdmacm or libibverbs is not installed
      * @throws RdmaException ENODEV when this machine has no RDMA device
      */
     public static ConnectionManager open() throws RdmaException {
@@ -64,20 +66,26 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * Listens with the default settings and a backlog of 64.
+     * Listens for connections with the default settings and a backlog of 64.
      *
      * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
+     * @return the listener, to be closed
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
      */
     public Listener listen(InetSocketAddress address) throws RdmaException {
         return listen(address, BACKLOG, ConnectionSettings.defaults());
     }
 
     /**
-     * Listens.
+     * Listens for connections.
      *
      * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
-     * @param backlog how many peers may wait to be accepted; further ones are rejected
-     * @param settings of the accepted connections
+     * @param backlog how many peers may wait to be accepted, at least 1; further ones are rejected
+     * @param settings the settings of the accepted connections, with at most 196 bytes of private data
+     * @return the listener, to be closed
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
      */
     public Listener listen(InetSocketAddress address, int backlog, ConnectionSettings settings) throws RdmaException {
         enter();
@@ -98,23 +106,30 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Connects with the default settings.
      *
-     * @see #connect(InetSocketAddress, ConnectionSettings, Duration)
+     * @param peer the address to connect to
+     * @param timeout the longest time to wait
+     * @return the connection, to be closed
+     * @throws RdmaException as {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}
+     * @throws InterruptedException when this thread was interrupted
      */
     public Connection connect(InetSocketAddress peer, Duration timeout) throws RdmaException, InterruptedException {
         return connect(peer, ConnectionSettings.defaults(), timeout);
     }
 
     /**
-     * Connects.
+     * Connects to a listener, or to any other program that accepts reliable connections.
      *
      * @param peer the address to connect to
-     * @param settings of the connection, with at most 56 bytes of private data
+     * @param settings the settings of this side of the connection, with at most 56 bytes of private data
      * @param timeout the longest time to wait
      * @return the connection, to be closed
-     * @throws io.rdmacm.core.RejectedException when the peer rejects, with its private data, or nobody listens
+     * @throws io.rdmacm.core.RejectedException when the peer rejects the connection, or nothing listens on its port
      * @throws io.rdmacm.core.UnreachableException when the peer cannot be reached
-     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when there was no connection in time
-     * @throws RdmaClosedException when the manager was closed by another thread
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when the connection was not established in time
+     * @throws RdmaClosedException when another thread closed the manager
+     * @throws RdmaException ENODEV when no RDMA device leads to the peer; ENOMEM or EINVAL when the device has no
+     *         resources for queues and buffers of this size
+     * @throws InterruptedException when this thread was interrupted
      */
     public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)
             throws RdmaException, InterruptedException {
@@ -140,7 +155,7 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Makes a connection from an id that is bound to a device. Closes the id if that fails. */
+    /** Creates and establishes a connection on an id that is bound to a device. Closes the id if that fails. */
     Connection establish(Link link, ConnectionSettings settings, Handshake handshake)
             throws RdmaException, InterruptedException {
         boolean made = false;
@@ -175,10 +190,12 @@ public final class ConnectionManager implements AutoCloseable {
 
     /**
      * Closes all listeners and connections, and ends the threads of the manager. Threads that wait in one of them get a
-     * {@link RdmaClosedException}. Closing twice does nothing.
+     * {@link RdmaClosedException}. Waits for the peers no longer than the longest {@link ConnectionSettings#linger()}.
+     * Has no effect when called again.
      *
      * @throws IllegalStateException when an object that the program created in {@link Connection#protectionDomain()} is
-     *         still open. The connections are closed then; call this again when that object is closed.
+     *         still open. The connections are closed by then; call this again when that object is closed.
+     * @throws RdmaException when C cannot free an object; call this again
      */
     @Override
     public void close() throws RdmaException {
@@ -194,7 +211,7 @@ public final class ConnectionManager implements AutoCloseable {
             listener.close();
         }
         closeConnections();
-        // Ends the handshakes that are under way, and the requests that nobody has accepted.
+        // Ends the handshakes that are in progress, and the requests that nobody has accepted.
         loop.failAll(new RdmaClosedException("rdma_connect", "the connection manager"));
         lock.lock();
         try {

@@ -56,7 +56,7 @@ final class ConnectionQueues {
     static final class Operation {
         private WorkCompletion completion;
 
-        /** Returns its completion, null as long as there is none. */
+        /** Returns its completion; null as long as there is none. */
         WorkCompletion completion() {
             return completion;
         }
@@ -95,7 +95,7 @@ final class ConnectionQueues {
         boolean made = false;
         try {
             queue = device.createQueue(settings.receiveBuffers() + sends, waker);
-            // Messages outlive their connection, so the memory lives as long as anything refers to it.
+            // Messages can outlive their connection, so the garbage collector frees the memory.
             region = device.domain().register(Arena.ofAuto().allocate(bytes, LINE), AccessFlag.LOCAL_WRITE);
             pair = id.createQueuePair(device.domain(), QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxReceiveRequests(settings.receiveBuffers()).maxSendRequests(sends).build());
@@ -134,7 +134,7 @@ final class ConnectionQueues {
         queue.requestNotification(false);
     }
 
-    /** Returns the next message, null when there is none. */
+    /** Returns the next message; null when there is none. */
     Arrived nextArrived() {
         return arrived.poll();
     }
@@ -209,7 +209,7 @@ final class ConnectionQueues {
         }
     }
 
-    /** Returns the first failure, null when there was none. */
+    /** Returns the first failure; null when there was none. */
     WorkCompletion failure() {
         return failure;
     }

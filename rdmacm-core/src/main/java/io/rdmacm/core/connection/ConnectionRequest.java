@@ -6,12 +6,15 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**
- * A peer's request to connect, to be accepted or rejected once; {@link #close()} rejects it if neither was done. A peer
- * gives up after some seconds.
+ * A peer's request to connect. Accept or reject it once; {@link #close()} rejects it if neither was done. The peer does
+ * not wait for ever: it gives up when its own timeout ends.
+ *
+ * <p>All methods may be called from any thread.
  */
 public final class ConnectionRequest implements AutoCloseable {
     private final ConnectionManager manager;
@@ -27,39 +30,47 @@ public final class ConnectionRequest implements AutoCloseable {
         this.peerAddress = link.id().peerAddress();
     }
 
-    /** Returns the address of the peer. */
+    /** {@return the address of the peer} */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
-    /** Returns the parameters and private data that the peer sent. */
+    /** {@return the parameters that the peer sent, with its private data} */
     public ConnectionParameters parameters() {
         return link.peerParameters();
     }
 
-    /** Returns the peer's private data, which may be longer than what the peer gave, padded with zeros. */
+    /** {@return a copy of the private data that the peer sent, which may be padded with zeros at the end} */
     public byte[] privateData() {
         return link.peerParameters().privateData();
     }
 
     /**
-     * Accepts the connection with the parameters of the listener's settings.
+     * Accepts the connection with the parameters in the listener's settings.
      *
      * @param timeout the longest time that the handshake may take
      * @return the connection, to be closed
      * @throws IllegalStateException when the request was already accepted or rejected
+     * @throws RdmaException as {@link #accept(ConnectionParameters, Duration)}
+     * @throws InterruptedException when this thread was interrupted; the connection is abandoned then
      */
     public Connection accept(Duration timeout) throws RdmaException, InterruptedException {
         return accept(settings.parameters(), timeout);
     }
 
     /**
-     * Accepts the connection.
+     * Accepts the connection and completes the handshake.
      *
      * @param parameters with at most 196 bytes of private data
      * @param timeout the longest time that the handshake may take
      * @return the connection, to be closed
      * @throws IllegalStateException when the request was already accepted or rejected
+     * @throws io.rdmacm.core.DisconnectedException when the peer has given up
+     * @throws io.rdmacm.core.UnreachableException when the peer did not complete the handshake
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when the handshake took too long
+     * @throws io.rdmacm.verbs.error.RdmaClosedException when another thread closed the manager
+     * @throws RdmaException ENOMEM or EINVAL when the device has no resources for queues and buffers of this size
+     * @throws InterruptedException when this thread was interrupted; the connection is abandoned then
      */
     public Connection accept(ConnectionParameters parameters, Duration timeout)
             throws RdmaException, InterruptedException {
@@ -74,10 +85,12 @@ public final class ConnectionRequest implements AutoCloseable {
      * @param privateData sent to the peer, at most 148 bytes
      * @throws IllegalArgumentException when it is longer; the request can still be answered then
      * @throws IllegalStateException when the request was already accepted or rejected
+     * @throws RdmaException EINVAL when the peer gives up at the same moment
      */
     public void reject(byte[] privateData) throws RdmaException {
-        if (privateData.length > 148) {
-            throw new IllegalArgumentException("reject takes at most 148 bytes of private data, not "
+        int limit = PortSpace.TCP.maxRejectPrivateData();
+        if (privateData.length > limit) {
+            throw new IllegalArgumentException("reject takes at most " + limit + " bytes of private data, not "
                     + privateData.length);
         }
         requireUnanswered();
@@ -90,7 +103,11 @@ public final class ConnectionRequest implements AutoCloseable {
         }
     }
 
-    /** Rejects the connection if it was neither accepted nor rejected. */
+    /**
+     * Rejects the connection if it was neither accepted nor rejected; has no effect otherwise.
+     *
+     * @throws RdmaException when C cannot destroy the id of the request
+     */
     @Override
     public void close() throws RdmaException {
         if (answered.compareAndSet(false, true)) {

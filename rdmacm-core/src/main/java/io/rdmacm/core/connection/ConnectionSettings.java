@@ -7,23 +7,26 @@ import java.util.Objects;
 import io.rdmacm.core.ConnectionParameters;
 
 /**
- * The settings of a {@link Connection}. Immutable.
+ * The settings of one side of a {@link Connection}. Immutable. A connection registers
+ * {@code messageSize * (receiveBuffers + sendBuffers)} bytes of memory, with the message size rounded up to a multiple
+ * of 64.
  *
- * @param messageSize the largest message in bytes; a message must also fit into the message size of its receiver
+ * @param messageSize the largest message in bytes. A message that is longer than the message size of its receiver
+ *        breaks the connection
  * @param receiveBuffers how many messages can arrive before they are received and closed; then the peer has to wait
- * @param sendBuffers how many messages can be in flight
- * @param operations how many reads and writes of the peer's memory can be in flight
+ * @param sendBuffers how many messages can be in flight; then {@code send} waits
+ * @param operations how many reads and writes of the peer's memory can be in flight; then further ones wait
  * @param parameters sent to the peer with the connect or the accept, with private data
  * @param handshakeTimeout how long {@link Listener#accept} waits for one peer to complete the handshake
- * @param linger how long a close waits for messages in flight, and for the peer's answer to the disconnect
+ * @param linger how long a close waits for messages in flight and for the peer's answer to the disconnect
  */
 public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
         ConnectionParameters parameters, Duration handshakeTimeout, Duration linger) {
     /**
      * Checks the settings.
      *
-     * @throws IllegalArgumentException when a number is less than 1, when there are more buffers and operations in all
-     *         than a completion queue could hold, or when a duration is negative
+     * @throws IllegalArgumentException when a number is less than 1, when buffers and operations together are more than
+     *         a completion queue could ever hold, or when a duration is negative
      */
     public ConnectionSettings {
         requirePositive("messageSize", messageSize);
@@ -43,14 +46,16 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
     }
 
     /**
-     * Returns the default settings: messages of 4096 bytes, 16 send and 16 receive buffers, 16 operations, a handshake
-     * timeout of 10 seconds and a linger time of 5.
+     * Returns the default settings.
+     *
+     * @return settings with messages of up to 4096 bytes, 16 send and 16 receive buffers, 16 operations, a handshake
+     *         timeout of 10 seconds and a linger time of 5 seconds
      */
     public static ConnectionSettings defaults() {
         return builder().build();
     }
 
-    /** Returns a builder that starts with the values of {@link #defaults()}. */
+    /** {@return a builder that starts with the values of {@link #defaults()}} */
     public static Builder builder() {
         return new Builder();
     }
@@ -74,54 +79,100 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         private Builder() {
         }
 
-        /** Sets the largest message in bytes. */
+        /**
+         * Sets the size of the largest message.
+         *
+         * @param bytes at least 1; the default is 4096
+         * @return this builder
+         */
         public Builder messageSize(int bytes) {
             messageSize = bytes;
             return this;
         }
 
-        /** Sets how many messages can arrive before they are received and closed. */
+        /**
+         * Sets how many messages can arrive before they are received and closed.
+         *
+         * @param count at least 1; the default is 16
+         * @return this builder
+         */
         public Builder receiveBuffers(int count) {
             receiveBuffers = count;
             return this;
         }
 
-        /** Sets how many messages can be in flight. */
+        /**
+         * Sets how many messages can be in flight.
+         *
+         * @param count at least 1; the default is 16
+         * @return this builder
+         */
         public Builder sendBuffers(int count) {
             sendBuffers = count;
             return this;
         }
 
-        /** Sets how many reads and writes of the peer's memory can be in flight. */
+        /**
+         * Sets how many reads and writes of the peer's memory can be in flight.
+         *
+         * @param count at least 1; the default is 16
+         * @return this builder
+         */
         public Builder operations(int count) {
             operations = count;
             return this;
         }
 
-        /** Sets the parameters, with the private data, that are sent with the connect or the accept. */
+        /**
+         * Sets the parameters, with the private data, that are sent with the connect or the accept.
+         *
+         * @param value with at most 56 bytes of private data for a connect, 196 for an accept
+         * @return this builder
+         */
         public Builder parameters(ConnectionParameters value) {
             parameters = value;
             return this;
         }
 
-        /** Sets the private data that is sent with the connect or the accept, and the other parameters to defaults. */
+        /**
+         * Sets the private data that is sent with the connect or the accept, and all other parameters to their
+         * defaults.
+         *
+         * @param data at most 56 bytes for a connect, 196 for an accept
+         * @return this builder
+         */
         public Builder privateData(byte[] data) {
             return parameters(ConnectionParameters.builder().privateData(data).build());
         }
 
-        /** Sets how long {@link Listener#accept} waits for one peer to complete the handshake. */
+        /**
+         * Sets how long {@link Listener#accept} waits for one peer to complete the handshake.
+         *
+         * @param timeout not negative; the default is 10 seconds
+         * @return this builder
+         */
         public Builder handshakeTimeout(Duration timeout) {
             handshakeTimeout = timeout;
             return this;
         }
 
-        /** Sets how long a close waits for messages in flight, and for the peer's answer to the disconnect. */
+        /**
+         * Sets how long a close waits for messages in flight and for the peer's answer to the disconnect.
+         *
+         * @param timeout not negative; the default is 5 seconds
+         * @return this builder
+         */
         public Builder linger(Duration timeout) {
             linger = timeout;
             return this;
         }
 
-        /** Returns the settings. */
+        /**
+         * Returns the settings.
+         *
+         * @return the settings
+         * @throws IllegalArgumentException when one of them is out of its range
+         */
         public ConnectionSettings build() {
             return new ConnectionSettings(messageSize, receiveBuffers, sendBuffers, operations, parameters,
                     handshakeTimeout, linger);

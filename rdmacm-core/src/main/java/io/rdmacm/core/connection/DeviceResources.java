@@ -90,7 +90,7 @@ final class DeviceResources {
         domain.close();
         channel.close();
         loop.close(anchor);
-        // it ends because it waits for nothing but the channel
+        // the thread ends, because it waits for nothing but the channel
         EventLoop.join(thread);
     }
 
@@ -104,7 +104,7 @@ final class DeviceResources {
             } catch (RdmaClosedException | IllegalStateException e) {
                 return;
             } catch (InterruptedException e) {
-                LOG.debug("interrupted, which ends nothing here", e);
+                LOG.debug("ignored an interrupt", e);
             } catch (RdmaException e) {
                 LOG.error("completion events can no longer be read", e);
                 return;
@@ -112,7 +112,7 @@ final class DeviceResources {
         }
     }
 
-    /** Events of the anchor do not matter. */
+    /** Ignores the events of the anchor. */
     private static final class Ignored implements EventLoop.Handler {
         @Override
         public void handle(CmEvent event) {

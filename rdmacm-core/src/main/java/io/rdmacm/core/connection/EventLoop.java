@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that takes the connection-manager events of a manager. It never waits for anything else. Only this thread
+ * The thread that takes the connection-manager events of a manager, and never waits for anything else. Only this thread
  * closes ids, because an id cannot be closed while one of its events is open.
  */
 final class EventLoop {
@@ -69,7 +69,7 @@ final class EventLoop {
         return id;
     }
 
-    /** Sets the handler of the id of a connect request; called by the thread of the loop. */
+    /** Sets the handler of the id of a connect request. Called by the thread of the loop. */
     void register(CmId id, Handler handler) {
         handlers.put(id, handler);
     }
@@ -93,11 +93,11 @@ final class EventLoop {
             close(id);
         }
         channel.close();
-        // it ends because it waits for nothing but the channel
+        // the thread ends, because it waits for nothing but the channel
         join(thread);
     }
 
-    /** Waits for the end of a thread that is about to end; an interrupt is kept for later. */
+    /** Waits for the end of a thread that is about to end. An interrupt is preserved for the caller. */
     static void join(Thread ending) {
         boolean interrupted = false;
         while (ending.isAlive()) {
@@ -150,7 +150,7 @@ final class EventLoop {
         try {
             channel.wakeup();
         } catch (IllegalStateException e) {
-            // the channel was closed meanwhile: the thread ends, and runs all tasks before
+            // the channel was closed meanwhile: the thread runs all tasks before it ends
         }
         return true;
     }
@@ -162,12 +162,12 @@ final class EventLoop {
                 reason = step();
             }
         } finally {
-            // Also after an error of the JVM, or those who wait for a task would wait forever.
+            // Even after an Error, or those who wait for a task would wait for ever.
             synchronized (tasks) {
                 ended = true;
             }
             runTasks();
-            failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "its thread"));
+            failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "the event loop"));
         }
     }
 

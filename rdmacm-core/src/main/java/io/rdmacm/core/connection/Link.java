@@ -15,7 +15,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 
-/** The id of one connection, and what is known from its events. */
+/** The id of one connection, and what its events have reported so far. */
 final class Link implements EventLoop.Handler {
     private static final Set<CmEventType> STEPS = EnumSet.of(CmEventType.ADDR_RESOLVED, CmEventType.ROUTE_RESOLVED,
             CmEventType.ESTABLISHED);
@@ -49,7 +49,7 @@ final class Link implements EventLoop.Handler {
         return new Link(loop, null, name);
     }
 
-    /** Opens the link of a server, for a connect request; called by the thread of the loop. */
+    /** Opens the link of a server, for a connect request. Called by the thread of the event loop. */
     static Link requested(EventLoop loop, CmEvent request) throws RdmaException {
         CmId id = request.id();
         Link link = new Link(loop, id, id.peerAddress().toString());
@@ -141,7 +141,7 @@ final class Link implements EventLoop.Handler {
         return disconnected || disconnecting;
     }
 
-    /** Returns whether no answer to the disconnect is to be expected any more. With the lock held. */
+    /** Returns whether the disconnect was answered, or never will be. With the lock held. */
     boolean isAnswered() {
         return disconnected || failure != null;
     }
@@ -160,7 +160,7 @@ final class Link implements EventLoop.Handler {
         }
     }
 
-    /** Closes the id. Without the lock, because the thread of the loop does it. */
+    /** Closes the id. Call it without the lock: the thread of the event loop closes it, and may need the lock first. */
     void close() throws RdmaException {
         loop.close(id);
     }

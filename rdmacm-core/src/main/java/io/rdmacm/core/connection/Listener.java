@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections at an address. Connect requests wait until they are accepted; when the backlog is full, further
- * ones are rejected. All methods may be called from any number of threads; {@link #close()} wakes those that wait.
+ * Listens for connections at an address. Connect requests wait until they are accepted or rejected; when the backlog is
+ * full, further ones are rejected. All methods may be called from any number of threads; {@link #close()} wakes those
+ * that wait.
  */
 public final class Listener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
@@ -65,17 +66,23 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** Returns the address that it listens on, with the actual port. */
+    /** {@return the address that it listens on, with the actual port} */
     public InetSocketAddress address() {
         return address;
     }
 
     /**
-     * Waits for the next connect request and accepts it. A peer that goes away during the handshake, or does not
-     * complete it within {@link ConnectionSettings#handshakeTimeout()}, is dropped, and the wait goes on.
+     * Waits for the next connect request and accepts it. A peer that gives up during the handshake, or does not
+     * complete it within {@link ConnectionSettings#handshakeTimeout()}, is dropped, and the wait continues.
      *
      * @param timeout the longest time to wait
      * @return the connection, to be closed
+     * @throws RdmaTimeoutException when no peer connected in time
+     * @throws RdmaClosedException when another thread closed the listener or the manager
+     * @throws io.rdmacm.core.DeviceRemovedException when the device was removed
+     * @throws RdmaException ENOMEM or EINVAL when the device has no resources for queues and buffers of this size; when
+     *         the time ran out during a handshake, the exception of that peer
+     * @throws InterruptedException when this thread was interrupted
      */
     public Connection accept(Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
@@ -97,6 +104,11 @@ public final class Listener implements AutoCloseable {
      *
      * @param timeout the longest time to wait; zero to take a request only if one is there
      * @return the request, to be accepted, rejected or closed
+     * @throws RdmaTimeoutException when there was no request in time
+     * @throws RdmaClosedException when another thread closed the listener
+     * @throws io.rdmacm.core.DeviceRemovedException when the device was removed
+     * @throws RdmaException when connection-manager events can no longer be read
+     * @throws InterruptedException when this thread was interrupted; no request is lost
      */
     public ConnectionRequest nextRequest(Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
@@ -123,7 +135,12 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** Stops listening and rejects the requests that wait. Accepted connections stay open. */
+    /**
+     * Stops listening and rejects the requests that wait. Accepted connections stay open. Has no effect when called
+     * again.
+     *
+     * @throws RdmaException when C cannot destroy the id
+     */
     @Override
     public void close() throws RdmaException {
         List<ConnectionRequest> waiting;
@@ -148,7 +165,7 @@ public final class Listener implements AutoCloseable {
         return "Listener[" + address + "]";
     }
 
-    /** Queues the requests; called by the thread of the loop. */
+    /** Queues the requests. Called by the thread of the event loop. */
     private final class Requests implements EventLoop.Handler {
         @Override
         public void handle(CmEvent event) throws RdmaException {
@@ -159,7 +176,7 @@ public final class Listener implements AutoCloseable {
             }
         }
 
-        /** A request whose id is not taken out of its event is rejected when the event is closed. */
+        /** Queues a request if there is room. Otherwise closing its event rejects it, because its id was not taken. */
         private void add(CmEvent event) throws RdmaException {
             List<ConnectionRequest> dead = new ArrayList<>();
             lock.lock();

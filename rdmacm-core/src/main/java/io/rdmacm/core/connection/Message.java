@@ -7,10 +7,10 @@ import java.lang.foreign.ValueLayout;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available to the next
- * message; {@link #memory()} must not be used after that. For one thread at a time.
+ * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available for another
+ * message; do not use a segment that {@link #memory()} has returned after that. For one thread at a time.
  *
- * <p>A message can still be read when its connection is closed.
+ * <p>A message can still be read after its connection was closed.
  */
 public final class Message implements AutoCloseable {
     private final Connection connection;
@@ -25,8 +25,9 @@ public final class Message implements AutoCloseable {
     }
 
     /**
-     * Returns the bytes, where they arrived.
+     * Returns the bytes of the message, in the buffer that they arrived in: nothing is copied.
      *
+     * @return a segment of the length of the message, to be used until {@link #close()}
      * @throws IllegalStateException when the message is closed
      */
     public MemorySegment memory() {
@@ -36,17 +37,22 @@ public final class Message implements AutoCloseable {
         return memory;
     }
 
-    /** Returns the length in bytes. */
+    /** {@return the length in bytes} */
     public int length() {
         return (int) memory().byteSize();
     }
 
-    /** Returns a copy of the bytes. */
+    /** {@return a copy of the bytes} */
     public byte[] toArray() {
         return memory().toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Gives the buffer back. Closing twice does nothing. */
+    /**
+     * Makes the buffer available for another message. Has no effect when called again, or after the connection has
+     * ended.
+     *
+     * @throws RdmaException when the device refuses the buffer
+     */
     @Override
     public void close() throws RdmaException {
         if (!closed) {
