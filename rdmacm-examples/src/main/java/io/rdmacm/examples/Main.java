@@ -38,8 +38,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Runs one of the programs by its name. The exit status is 0 when it did what was asked, 130 when it was interrupted,
- * and else 1, with one line on standard error that says why.
+ * Runs one of the programs by its name. The exit status is 0 on success, 130 if the program was interrupted, and
+ * otherwise 1, with the reason in one line on standard error.
  */
 @Command(name = "rdmacm", synopsisSubcommandLabel = "NAME",
         subcommands = {
@@ -50,12 +50,12 @@ import picocli.CommandLine.Spec;
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
             EventServer.class, EventClient.class, KvServer.class, KvLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",
-        footer = "%nrdmacm NAME --help tells the options of a program.", commandListHeading = "%nPrograms:%n")
+        footer = "%nrdmacm NAME --help lists the options of a program.", commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final int INTERRUPTED = 130;
 
-    @Option(names = "--debug", description = "Show where a failure comes from: its stack trace.")
+    @Option(names = "--debug", description = "Print the stack trace of a failure.")
     private boolean stackTraces;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -67,7 +67,11 @@ public final class Main implements Callable<Integer> {
     Main() {
     }
 
-    /** Runs the program named by the first argument and ends the JVM with its exit status. */
+    /**
+     * Runs the program named by the first argument, and ends the JVM with its exit status.
+     *
+     * @param args the name of the program, and its arguments
+     */
     public static void main(String[] args) {
         System.exit(run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), args));
     }
@@ -75,8 +79,8 @@ public final class Main implements Callable<Integer> {
     /**
      * Runs a program.
      *
-     * @param out in place of standard output
-     * @param err in place of standard error
+     * @param out replaces standard output
+     * @param err replaces standard error
      * @param args the name of the program, and its arguments
      * @return its exit status
      */
@@ -89,7 +93,7 @@ public final class Main implements Callable<Integer> {
                 .execute(args);
     }
 
-    /** Without a name there is nothing to run. */
+    /** Prints the usage, if no program was named. */
     @Override
     public Integer call() {
         spec.commandLine().usage(spec.commandLine().getOut());

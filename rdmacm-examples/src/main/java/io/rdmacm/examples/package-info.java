@@ -1,7 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The programs of librdmacm, written in Java with the same options: to be tried, and to be read. {@link
- * io.rdmacm.examples.Main} runs them by name.
+ * Example programs, written to be run and to be read. {@link io.rdmacm.examples.Main} runs them by name:
+ * {@code scripts/rdmacm rping -s -v}.
+ *
+ * <h2>The packages</h2>
+ *
+ * <table>
+ * <caption>From the shortest programs to the closest to C</caption>
+ * <tr><th>package</th><th>what it shows</th></tr>
+ * <tr><td>{@link io.rdmacm.examples.echo}</td><td>messages over {@code io.rdmacm.core.connection}</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.kvstore}</td><td>a key-value store that is read by RDMA reads, compared with
+ * TCP</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.cm}</td><td>the programs of librdmacm: rdma_client, ucmatose, udaddy, mckey,
+ * cmtime and others</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.rping}</td><td>rping of librdmacm</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.eventserver}</td><td>a server with one event loop for all connections</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.verbs}</td><td>the programs of libibverbs: ibv_devinfo, ibv_rc_pingpong and
+ * others</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.manual}</td><td>the examples of the RDMA Aware Networks Programming User
+ * Manual</td></tr>
+ * </table>
+ *
+ * <p>The programs that have a counterpart in C have its name, its options and its output, and work with it over the
+ * wire. Each program is one class with its options, annotated for picocli; the roles, such as client and server, are
+ * classes beside it.
  */
 package io.rdmacm.examples;

@@ -9,23 +9,23 @@ import io.rdmacm.core.AddressInfo;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** What the addresses on the command line are: the option -f. */
+/** The format of the addresses on the command line: option {@code -f}. */
 enum AddressFormat {
-    /** Names of hosts, or IP addresses. */
+    /** Host names or IP addresses. */
     NAME,
-    /** IP addresses of both kinds; no name is looked up. */
+    /** IPv4 or IPv6 addresses; names are not looked up. */
     IP,
-    /** The same. */
+    /** The same as {@link #IP}. */
     IPV6,
     /** InfiniBand GIDs. */
     GID;
 
-    /** Where a server listens. */
+    /** Resolves the address that a server listens on. */
     AddressInfo toListen(String node, String service, PortSpace space) throws RdmaException {
         return resolve(node, service, true, space, null);
     }
 
-    /** How a client gets to its server; from a given address of this machine unless that is null. */
+    /** Resolves the address of a client's server, to be reached from a local address unless that is null. */
     AddressInfo toConnect(String node, String service, PortSpace space, String from) throws RdmaException {
         AddressInfo source = from == null ? null : resolve(from, null, true, space, null);
         return resolve(node, service, false, space, source);

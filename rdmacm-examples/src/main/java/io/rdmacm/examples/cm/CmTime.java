@@ -8,7 +8,7 @@ import java.util.concurrent.Callable;
 import io.rdmacm.core.AddressInfo;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Usage;
 import io.rdmacm.verbs.error.RdmaException;
 import picocli.CommandLine.Command;
@@ -18,41 +18,42 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * cmtime(1): how long the steps of making and ending many connections take. This class has the options;
- * {@link CmTimeServer} and {@link CmTimeClient} are the two roles, {@link StepTimes} is the table.
+ * The command {@code cmtime}, as cmtime(1): measures how long each step of connecting and disconnecting takes for many
+ * connections. This class holds the options; {@link CmTimeServer} and {@link CmTimeClient} are the two roles,
+ * {@link StepTimes} is the table. No data is sent.
  *
- * <p>Other than in C, a client with a connection that failed says so by its exit status. No data is sent.
+ * <p>Unlike in C, the client's exit status is not 0 if a connection failed.
  */
-@Command(name = "cmtime", sortOptions = false, header = "How long each step of connecting takes.",
-        description = "The client makes many connections at once, each step for all before the next, and ends them. The"
-                + " server goes on without end.",
-        footer = {"%nFor example, a server, and a client that makes a hundred connections:", "  rdmacm cmtime",
+@Command(name = "cmtime", sortOptions = false, header = "Measures how long each step of connecting takes.",
+        description = "The client opens many connections, each step for all of them before the next step, and closes"
+                + " them. The server runs until it is interrupted.",
+        footer = {"%nFor example, a server, and a client with a hundred connections:", "  rdmacm cmtime",
             "  rdmacm cmtime -s 192.168.99.1 -c 100"})
 public final class CmTime implements Callable<Integer> {
-    @Option(names = "-s", paramLabel = "ADDR", description = "Be the client of the server at this address.")
+    @Option(names = "-s", paramLabel = "ADDR", description = "Run as a client of this server.")
     private String server;
 
     @Option(names = "-b", paramLabel = "ADDR",
-            description = "The address of this machine to listen at, or to come from.")
+            description = "The local address to listen on or to connect from.")
     private String bind;
 
     @Option(names = "-c", paramLabel = "COUNT", defaultValue = "100",
-            description = "The client: how many connections (${DEFAULT-VALUE}).")
+            description = "Client: how many connections (${DEFAULT-VALUE}).")
     private int connections;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471", description = "The port (${DEFAULT-VALUE}).")
     private String port;
 
     @Option(names = "-r", paramLabel = "COUNT", defaultValue = "2",
-            description = "The client: how often to try again to resolve address or route (${DEFAULT-VALUE}).")
+            description = "Client: how often to retry resolving an address or a route (${DEFAULT-VALUE}).")
     private int retries;
 
     @Option(names = "-t", paramLabel = "MILLISECONDS", defaultValue = "2000",
-            description = "The client: how long resolving may take (${DEFAULT-VALUE}).")
-    private int timeout;
+            description = "Client: the timeout of resolving an address or a route (${DEFAULT-VALUE}).")
+    private int resolveTimeout;
 
     @Mixin
-    private Patience patience;
+    private PeerTimeout timeout;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
@@ -60,7 +61,7 @@ public final class CmTime implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public CmTime() {
     }
 
@@ -68,7 +69,7 @@ public final class CmTime implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         Usage.require(spec, connections >= 1, "Invalid number of connections " + connections);
         Usage.require(spec, retries >= 0, "Invalid number of retries " + retries);
-        Usage.require(spec, timeout >= 1, "Invalid timeout " + timeout);
+        Usage.require(spec, resolveTimeout >= 1, "Invalid timeout " + resolveTimeout);
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
         if (server == null) {
             new CmTimeServer(this, console).run();
@@ -94,11 +95,11 @@ public final class CmTime implements Callable<Integer> {
         return retries;
     }
 
-    Duration timeout() {
-        return Duration.ofMillis(timeout);
+    Duration resolveTimeout() {
+        return Duration.ofMillis(resolveTimeout);
     }
 
-    Duration patience() {
-        return patience.duration();
+    Duration timeout() {
+        return timeout.duration();
     }
 }

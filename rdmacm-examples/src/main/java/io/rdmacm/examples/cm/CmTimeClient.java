@@ -23,11 +23,11 @@ import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.ProtectionDomain;
 
 /**
- * The client of cmtime. Each step is begun for all connections, one after the other, while a thread takes the events
- * that say that it is done; the next step begins when it is done for all.
+ * The client of cmtime. It starts each step for all connections, one after the other, while a thread reads the events
+ * that end the step; the next step starts when the last connection has ended this one.
  */
 final class CmTimeClient {
-    private static final int MOST_RETRIES = 7;
+    private static final int MAX_RETRIES = 7;
 
     private final CmTime options;
     private final Console console;
@@ -35,7 +35,7 @@ final class CmTimeClient {
     private final List<Node> nodes = new ArrayList<>();
     private final Map<CmId, Node> nodesById = new HashMap<>();
     private SocketAddress peer;
-    // How many connections have not done the step; guarded by this.
+    // how many connections have not finished the step; guarded by this
     private int waiting;
 
     CmTimeClient(CmTime options, Console console) {
@@ -44,7 +44,7 @@ final class CmTimeClient {
         this.times = new StepTimes(options.connections());
     }
 
-    /** A connection. What changes is guarded by the client. */
+    /** A connection. Its mutable fields are guarded by the client. */
     private static final class Node {
         private final int index;
         private final CmId id;
@@ -52,9 +52,9 @@ final class CmTimeClient {
         // null before the route is resolved
         private ProtectionDomain domain;
         private int retries;
-        // The step that it waits for the event of; null for none.
+        // the step whose event is awaited, or null
         private Step pending;
-        // What ended it too early; null when all is well.
+        // what ended the connection too early, or null
         private IOException failure;
 
         Node(int index, CmId id) {
@@ -63,7 +63,7 @@ final class CmTimeClient {
         }
     }
 
-    /** What is done with a connection. */
+    /** Does something with a connection. */
     @FunctionalInterface
     private interface Action {
         void run(Node node) throws IOException;
@@ -76,7 +76,7 @@ final class CmTimeClient {
             try (Resources open = new Resources()) {
                 open.onClose(this::destroy);
                 create(channel);
-                try (EventThread events = EventThread.start(channel, this::happened)) {
+                try (EventThread events = EventThread.start(channel, this::handle)) {
                     connectAndDisconnect(address);
                     events.check();
                 }
@@ -105,9 +105,9 @@ final class CmTimeClient {
             atOnce(Step.BIND_ADDR, node -> node.id.bindAddress(address.source().orElseThrow()));
         }
         console.print("resolving address");
-        untilEvents(Step.RESOLVE_ADDR, node -> node.id.resolveAddress(peer, options.timeout()));
+        untilEvents(Step.RESOLVE_ADDR, node -> node.id.resolveAddress(peer, options.resolveTimeout()));
         console.print("resolving route");
-        untilEvents(Step.RESOLVE_ROUTE, node -> node.id.resolveRoute(options.timeout()));
+        untilEvents(Step.RESOLVE_ROUTE, node -> node.id.resolveRoute(options.resolveTimeout()));
         console.print("creating qp");
         for (Node node : nodes) {
             if (node.failure == null) {
@@ -117,7 +117,7 @@ final class CmTimeClient {
         atOnce(Step.CREATE_QP, node -> TimedQueues.create(node.id, node.domain, node.queues));
         console.print("connecting");
         ConnectionParameters parameters = ConnectionParameters.builder().privateData(address.connectData())
-                .responderResources(1).initiatorDepth(1).retryCount(Math.min(options.retries(), MOST_RETRIES))
+                .responderResources(1).initiatorDepth(1).retryCount(Math.min(options.retries(), MAX_RETRIES))
                 .rnrRetryCount(0).build();
         untilEvents(Step.CONNECT, node -> node.id.connect(parameters));
         console.print("disconnecting");
@@ -127,7 +127,7 @@ final class CmTimeClient {
         });
     }
 
-    /** A step that is done when its call returns: no event comes. */
+    /** Runs a step that ends when its call returns, without an event. */
     private void atOnce(Step step, Action action) throws IOException, InterruptedException {
         untilEvents(step, node -> {
             action.run(node);
@@ -135,7 +135,7 @@ final class CmTimeClient {
         });
     }
 
-    /** A step that is done when its event comes. */
+    /** Runs a step that ends with an event. */
     private void untilEvents(Step step, Action action) throws IOException, InterruptedException {
         times.begin(step);
         for (Node node : nodes) {
@@ -175,19 +175,19 @@ final class CmTimeClient {
     }
 
     private synchronized void awaitAll(Step step) throws IOException, InterruptedException {
-        long end = System.nanoTime() + options.patience().toNanos();
+        long end = System.nanoTime() + options.timeout().toNanos();
         while (waiting > 0) {
             long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
             if (left <= 0) {
-                throw new IOException(waiting + " of " + nodes.size() + " connections were not through with " + step
-                        + " within " + options.patience().toSeconds() + " seconds");
+                throw new IOException(waiting + " of " + nodes.size() + " connections have not finished " + step
+                        + " within " + options.timeout().toSeconds() + " seconds");
             }
             wait(left);
         }
     }
 
-    /** Called by the thread that takes the events. */
-    private void happened(CmEvent event) throws IOException {
+    /** Handles an event; called by the event thread. */
+    private void handle(CmEvent event) throws IOException {
         Node node = nodesById.get(event.id());
         switch (event.type()) {
             case ADDR_RESOLVED, ROUTE_RESOLVED, ESTABLISHED -> finished(node, null);
@@ -196,7 +196,7 @@ final class CmTimeClient {
                     : event.failure("connection " + node.index));
             case ADDR_ERROR, ROUTE_ERROR -> {
                 IOException failure = event.failure("connection " + node.index);
-                if (!triesAgain(node, event.type())) {
+                if (!retry(node, event.type())) {
                     finished(node, failure);
                 }
             }
@@ -206,16 +206,16 @@ final class CmTimeClient {
         }
     }
 
-    private boolean triesAgain(Node node, CmEventType failed) throws IOException {
+    private boolean retry(Node node, CmEventType failed) throws IOException {
         synchronized (this) {
             if (node.retries-- <= 0) {
                 return false;
             }
         }
         if (failed == CmEventType.ADDR_ERROR) {
-            node.id.resolveAddress(peer, options.timeout());
+            node.id.resolveAddress(peer, options.resolveTimeout());
         } else {
-            node.id.resolveRoute(options.timeout());
+            node.id.resolveRoute(options.resolveTimeout());
         }
         return true;
     }

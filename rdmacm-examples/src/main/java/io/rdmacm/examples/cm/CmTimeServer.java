@@ -12,12 +12,13 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Resources;
 
 /**
- * The server of cmtime: an event loop that accepts every connection, and frees it when it has ended. C does that in two
- * more threads, for its rdma_destroy_id waits for events; here an event is closed before its id is.
+ * The server of cmtime: an event loop that accepts every connection and frees it at its end. The C program needs two
+ * more threads, because rdma_destroy_id waits until all events of the id are acknowledged; here each event is closed
+ * before its id.
  */
 final class CmTimeServer {
     private final CmTime options;
@@ -29,7 +30,7 @@ final class CmTimeServer {
         this.console = console;
     }
 
-    /** Goes on until it is interrupted. */
+    /** Serves clients until it is interrupted. */
     void run() throws IOException, InterruptedException {
         try (Resources open = new Resources()) {
             EventChannel channel = open.add(EventChannel.open());
@@ -40,7 +41,7 @@ final class CmTimeServer {
             while (true) {
                 CmEventType type;
                 CmId id;
-                try (CmEvent event = channel.getEvent(Patience.FOR_EVER)) {
+                try (CmEvent event = channel.getEvent(PeerTimeout.FOREVER)) {
                     type = event.type();
                     id = event.id();
                 }
@@ -49,7 +50,7 @@ final class CmTimeServer {
         }
     }
 
-    /** A connection that fails is reported, and the others go on. */
+    /** Handles an event. A failure of one connection is printed and does not affect the others. */
     private void handle(CmEventType type, CmId id) {
         try {
             switch (type) {
@@ -58,7 +59,7 @@ final class CmTimeServer {
                     id.disconnect();
                     close(id);
                 }
-                // The client has gone before it knew of the connection.
+                // the client gave up before the connection was established
                 case CONNECT_ERROR, UNREACHABLE, REJECTED -> close(id);
                 default -> { }
             }
@@ -78,7 +79,7 @@ final class CmTimeServer {
             accepted = true;
         } finally {
             if (!accepted) {
-                // which rejects it
+                // rejects the connection
                 close(id);
             }
         }

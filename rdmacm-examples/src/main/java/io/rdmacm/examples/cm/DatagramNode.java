@@ -24,11 +24,11 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
 
 /**
- * The queue pair of one id of udaddy or mckey, for datagrams. Each datagram carries the number of the sender's queue
- * pair as its immediate value; the rest of it is of no particular content.
+ * One id of udaddy or mckey, with its UD queue pair. Each datagram carries the number of the sender's queue pair as
+ * immediate data; the payload does not matter.
  */
 final class DatagramNode {
-    /** In front of each datagram that comes is the header of its route. */
+    /** Bytes of the global route header in front of each received datagram. */
     private static final int HEADER = 40;
     private static final int BATCH = 8;
 
@@ -40,7 +40,7 @@ final class DatagramNode {
     private final QueuePair pair;
     private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
 
-    /** Makes what it takes to send and receive some messages of a size. */
+    /** Creates a queue pair, a completion queue and a buffer for {@code count} messages of {@code size} bytes. */
     DatagramNode(CmId id, int count, int size, Resources open, QueuePairCreateFlag... flags) throws IOException {
         this.id = id;
         this.count = count;
@@ -63,17 +63,17 @@ final class DatagramNode {
         return id;
     }
 
-    /** To whom datagrams are sent. */
+    /** The destination of datagrams. */
     record Target(AddressHandle address, int queuePair, int queueKey) {
     }
 
-    /** The target that an event tells of. */
+    /** Returns the target that an event of the connection manager describes. */
     Target target(DatagramParameters parameters, Resources open) throws IOException {
         AddressHandle address = pair.protectionDomain().createAddressHandle(parameters.address().orElseThrow());
         return new Target(open.add(address), parameters.queuePairNumber(), parameters.queueKey());
     }
 
-    /** The sender of the datagram that was received last. */
+    /** Returns the sender of the datagram that was received last. */
     Target sender(WorkCompletions received, Resources open) throws IOException {
         AddressHandle address = pair.protectionDomain().createAddressHandle(received,
                 message.memory().asSlice(0, HEADER), id.devicePort());
@@ -87,7 +87,7 @@ final class DatagramNode {
         }
     }
 
-    /** Sends all messages; only the last gives a completion. */
+    /** Posts all sends, of which only the last one is signaled. */
     void postSends(Target target) throws IOException {
         SendRequest send = SendRequests.allocate(1, 1).get(0).sendWithImmediate(pair.number())
                 .datagram(target.address(), target.queuePair(), target.queueKey()).data(message, HEADER, size);
@@ -96,19 +96,19 @@ final class DatagramNode {
         }
     }
 
-    /** What is done with the completion of a datagram, the current one. */
+    /** Called with the cursor at the completion of a received datagram. */
     @FunctionalInterface
     interface Receiver {
         void received(WorkCompletions completion) throws IOException;
     }
 
     /**
-     * Waits until the messages that were posted are sent, and as many have come.
+     * Waits until all sends and all receives have completed.
      *
-     * @param sends whether messages were posted
-     * @param receives whether messages are to come
-     * @param first how long the first one may take
-     * @param next how long each of the others may take
+     * @param sends whether sends were posted
+     * @param receives whether receives were posted
+     * @param first how long to wait for the first message
+     * @param next how long to wait for each of the others
      */
     void await(boolean sends, boolean receives, Duration first, Duration next, Receiver receiver)
             throws IOException, InterruptedException {
@@ -122,7 +122,7 @@ final class DatagramNode {
                 if (completions.opcode() == WorkCompletionOpcode.SEND) {
                     toSend--;
                 } else {
-                    requireOurs();
+                    requireExpected();
                     receiver.received(completions);
                     toCome--;
                 }
@@ -130,13 +130,14 @@ final class DatagramNode {
         }
     }
 
-    private void requireOurs() throws IOException {
+    private void requireExpected() throws IOException {
         if (completions.byteLength() != HEADER + size) {
-            throw new IOException("a message of " + (completions.byteLength() - HEADER) + " bytes came, not of " + size
-                    + ": give both sides the same -S");
+            throw new IOException("a message of " + (completions.byteLength() - HEADER) + " bytes arrived, not of "
+                    + size + ": give both sides the same -S");
         }
         if (!completions.hasImmediate() || completions.immediate() != completions.sourceQueuePair()) {
-            throw new IOException("a message came without the number of its sender's queue pair: of another program");
+            throw new IOException("a message arrived without the number of its sender's queue pair: it comes from"
+                    + " another program");
         }
     }
 }

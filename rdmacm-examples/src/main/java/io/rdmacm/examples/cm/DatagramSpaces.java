@@ -6,12 +6,12 @@ import io.rdmacm.examples.support.Usage;
 import io.rdmacm.verbs.queue.QueuePairType;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The port spaces of programs that send datagrams: by their names, or by the numbers that C has for them. */
+/** The port spaces of datagram programs, by name or by their number in C. */
 final class DatagramSpaces {
     private DatagramSpaces() {
     }
 
-    /** The space of the number, if one is given, else the named one. */
+    /** Returns the port space of the number if one is given, otherwise the named one. */
     static PortSpace choose(CommandSpec program, Integer number, PortSpace named) {
         PortSpace chosen = named;
         if (number != null) {

@@ -14,7 +14,7 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
 import io.rdmacm.examples.support.NumberConverter;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Usage;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.queue.QueuePairCreateFlag;
@@ -25,15 +25,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * mckey(1): datagrams to a multicast group, and from it. This class has the options; {@link MckeyMember} does the work,
- * {@link DatagramNode} is one queue pair.
+ * The command {@code mckey}, as mckey(1): sends datagrams to a multicast group, or receives them. This class holds the
+ * options; {@link MckeyMember} does the work, {@link DatagramNode} is one queue pair.
  *
- * <p>Other than in C, the sender waits until its last message has left, and a receiver that has got some messages does
- * not wait for lost ones without end. Both sides are to be given the same -C and -S.
+ * <p>Unlike in C, the sender waits until its last message has been sent, and a receiver that has received some messages
+ * does not wait forever for lost ones. Both sides need the same -C and -S.
  */
-@Command(name = "mckey", sortOptions = false, header = "Datagrams to a multicast group, and from it.",
+@Command(name = "mckey", sortOptions = false, header = "Sends datagrams to a multicast group, or receives them.",
         description = "Joins the group; the sender sends its messages, all others receive them.",
-        footer = {"%nFor example, a receiver, to be started first, and a sender:",
+        footer = {"%nFor example, a receiver, which has to be started first, and a sender:",
             "  rdmacm mckey -m 239.1.2.3 -b 192.168.99.1", "  rdmacm mckey -m 239.1.2.3 -b 192.168.99.1 -s"})
 public final class Mckey implements Callable<Integer> {
     @Option(names = "-m", paramLabel = "GROUP", converter = HostConverter.class,
@@ -41,40 +41,40 @@ public final class Mckey implements Callable<Integer> {
     private InetAddress group;
 
     @Option(names = "-M", paramLabel = "GID", converter = HostConverter.class,
-            description = "In place of -m, the GID of the group, in the notation of IPv6; needs -b. InfiniBand only.")
+            description = "Instead of -m, the GID of the group, in IPv6 notation; needs -b. InfiniBand only.")
     private InetAddress groupGid;
 
-    @Option(names = "-s", description = "Be the sender.")
+    @Option(names = "-s", description = "Run as the sender.")
     private boolean sender;
 
     @Option(names = "-b", paramLabel = "ADDR", converter = HostConverter.class,
-            description = "The address of this machine that leads to the group.")
+            description = "The local address through which the group is reached.")
     private InetAddress bind;
 
     @Option(names = "-c", paramLabel = "COUNT", defaultValue = "1",
-            description = "How many queue pairs, each a member (${DEFAULT-VALUE}).")
+            description = "How many queue pairs, each of them a member (${DEFAULT-VALUE}).")
     private int connections;
 
     @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10",
-            description = "How many messages to send or receive on each (${DEFAULT-VALUE}).")
+            description = "How many messages each of them sends or receives (${DEFAULT-VALUE}).")
     private int messages;
 
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "100",
-            description = "Bytes of a message (${DEFAULT-VALUE}), at most the MTU; 0 for no messages.")
+            description = "The length of a message in bytes (${DEFAULT-VALUE}), at most the MTU; 0 for no messages.")
     private int size;
 
     @Option(names = "-p", paramLabel = "NUMBER", converter = NumberConverter.class,
-            description = "The port space by its number: 0x111 for udp (the default), 2 for ipoib.")
+            description = "The number of the port space: 0x111 for udp (the default), 2 for ipoib.")
     private Integer spaceNumber;
 
     @Option(names = "-o", description = "Join as a full member that only sends.")
     private boolean sendOnly;
 
-    @Option(names = "-l", description = "Join so that what is sent does not come back to the sender.")
+    @Option(names = "-l", description = "Do not loop datagrams back to the sender.")
     private boolean noLoopback;
 
     @Mixin
-    private Patience patience;
+    private PeerTimeout timeout;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
@@ -84,7 +84,7 @@ public final class Mckey implements Callable<Integer> {
 
     private PortSpace space;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public Mckey() {
     }
 
@@ -112,17 +112,17 @@ public final class Mckey implements Callable<Integer> {
         return space;
     }
 
-    /** The address of the group, as it is joined. */
+    /** Returns the address of the group, in the form for the join. */
     SocketAddress group() {
         return isMapped() ? new InetSocketAddress(group, 0) : IbSocketAddress.of(Gid.ofAddress(groupGid));
     }
 
-    /** Whether the group is an IP address, that of a GID. */
+    /** Returns whether the group is given by an IP address, not by a GID. */
     boolean isMapped() {
         return group != null;
     }
 
-    /** This side's address; null for any. */
+    /** Returns the local address, or null for any. */
     SocketAddress source() {
         return bind == null ? null : new InetSocketAddress(bind, 0);
     }
@@ -131,7 +131,7 @@ public final class Mckey implements Callable<Integer> {
         return connections;
     }
 
-    /** How many messages; a size of 0 is for none. */
+    /** Returns how many messages to transfer; none if their size is 0. */
     int messages() {
         return size == 0 ? 0 : messages;
     }
@@ -149,7 +149,7 @@ public final class Mckey implements Callable<Integer> {
                 : new QueuePairCreateFlag[0];
     }
 
-    Duration patience() {
-        return patience.duration();
+    Duration timeout() {
+        return timeout.duration();
     }
 }

@@ -15,7 +15,7 @@ import io.rdmacm.core.DatagramParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.EventThread;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.GlobalRoute;
@@ -23,7 +23,7 @@ import io.rdmacm.verbs.address.GlobalRoute;
 /** A member of a multicast group: joins with all its queue pairs, then sends or receives, then leaves. */
 final class MckeyMember {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
-    /** Switches need a while to learn of a new member; what comes before is lost. As long as in C. */
+    /** Switches need some time to learn of a new member; datagrams are lost until then. The same time as in C. */
     private static final Duration SETTLING = Duration.ofSeconds(3);
 
     private final Mckey options;
@@ -37,7 +37,7 @@ final class MckeyMember {
     void run() throws IOException, InterruptedException {
         console.print("mckey: starting " + (options.isSender() ? "client" : "server"));
         console.print("mckey: joining");
-        // Closed in the opposite order: each queue pair leaves the group before it goes.
+        // Closed in reverse order: each queue pair leaves the group before it is destroyed.
         try (Resources open = new Resources()) {
             EventChannel channel = open.add(EventChannel.open());
             Map<DatagramNode, DatagramNode.Target> nodes = joinAll(channel, open);
@@ -59,7 +59,7 @@ final class MckeyMember {
             if (options.source() != null) {
                 id.bindAddress(options.source());
             }
-            // That finds the device that leads to the group; an id that is bound has one.
+            // Finds the device that reaches the group. With a GID, the bound address has already chosen it.
             if (options.isMapped()) {
                 id.resolveAddress(options.group(), RESOLVE_TIMEOUT);
             }
@@ -68,7 +68,7 @@ final class MckeyMember {
         List<DatagramNode> joining = new ArrayList<>();
         for (CmId id : ids) {
             if (options.isMapped()) {
-                channel.await(id, CmEventType.ADDR_RESOLVED, options.patience()).close();
+                channel.await(id, CmEventType.ADDR_RESOLVED, options.timeout()).close();
             }
             DatagramNode node = new DatagramNode(id, options.messages(), options.size(), open,
                     options.queuePairFlags());
@@ -80,7 +80,7 @@ final class MckeyMember {
         }
         Map<DatagramNode, DatagramNode.Target> nodes = new LinkedHashMap<>();
         for (DatagramNode node : joining) {
-            try (CmEvent joined = channel.await(node.id(), CmEventType.MULTICAST_JOIN, options.patience())) {
+            try (CmEvent joined = channel.await(node.id(), CmEventType.MULTICAST_JOIN, options.timeout())) {
                 DatagramParameters parameters = joined.datagramParameters();
                 AddressAttributes address = parameters.address().orElseThrow();
                 console.print(String.format("mckey: joined dgid: %s mlid 0x%x sl %d",
@@ -101,12 +101,13 @@ final class MckeyMember {
         }
         for (DatagramNode node : nodes.keySet()) {
             // A sender may be started at any time.
-            node.await(options.isSender(), !options.isSender(), Patience.FOR_EVER, options.patience(), received -> { });
+            node.await(options.isSender(), !options.isSender(), PeerTimeout.FOREVER, options.timeout(),
+                    received -> { });
         }
         console.print("data transfers complete");
     }
 
-    /** What happens to the membership later. */
+    /** Prints the events of a membership after the join. */
     private void report(CmEvent event) throws IOException {
         if (event.type() == CmEventType.MULTICAST_ERROR || event.type() == CmEventType.ADDR_CHANGE) {
             console.print("mckey: event: " + event.type().nativeName() + ", status: " + event.status());

@@ -11,7 +11,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.verbs.MemoryRegion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,23 +19,27 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** rdma_xclient(1): sends one message of 16 bytes to {@link RdmaXserver}, over the transport service of its choice. */
-@Command(name = "rdma_xclient", sortOptions = false, header = "Sends a message over a connection of some type.",
-        description = "Sends one message to rdma_xserver.",
+/**
+ * The command {@code rdma_xclient}, as rdma_xclient(1): sends one message of 16 bytes to {@link RdmaXserver}. Only
+ * reliable connections are supported, not XRC.
+ */
+@Command(name = "rdma_xclient", sortOptions = false, header = "Sends a message to rdma_xserver.",
+        description = "Connects, and sends one message.",
         footer = {"%nFor example:", "  rdmacm rdma_xclient -s 192.168.99.1 -c r"})
 public final class RdmaXclient implements Callable<Integer> {
     @Option(names = "-s", paramLabel = "ADDR", defaultValue = "127.0.0.1",
             description = "The server's address or name (${DEFAULT-VALUE}).")
     private String server;
 
-    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471", description = "Its port (${DEFAULT-VALUE}).")
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471",
+            description = "The server's port (${DEFAULT-VALUE}).")
     private String port;
 
     @Option(names = "-c", paramLabel = "TYPE", defaultValue = "r", description = TransportChoice.DESCRIPTION)
     private String type;
 
     @Mixin
-    private Patience patience;
+    private PeerTimeout timeout;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
@@ -43,14 +47,14 @@ public final class RdmaXclient implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public RdmaXclient() {
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
-        Duration limit = patience.duration();
+        Duration limit = timeout.duration();
         TransportChoice.requireReliable(spec, type);
         console.print("rdma_xclient: start");
         AddressInfo address = AddressInfo.resolve(server, port, AddressInfo.Hints.active(PortSpace.TCP)).getFirst();

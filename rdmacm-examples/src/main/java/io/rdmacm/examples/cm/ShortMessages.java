@@ -13,17 +13,17 @@ import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** The messages of the programs on the synchronous calls: one each way, short enough to travel inline. */
+/** The messages of the programs that use the synchronous calls: one each way, short enough to be sent inline. */
 final class ShortMessages {
     static final int SIZE = 16;
-    /** One message each way at a time; every send gives a completion. */
+    /** One request per queue; every send is signaled. */
     static final EndpointAttributes ATTRIBUTES = EndpointAttributes.builder().maxSendRequests(1).maxReceiveRequests(1)
             .maxInlineData(SIZE).signalAll(true).build();
 
     private ShortMessages() {
     }
 
-    /** Inline, where the device can: then the memory may be used again as soon as the message is posted. */
+    /** Returns INLINE if the device supports it: the memory can then be reused as soon as the send is posted. */
     static Set<SendFlag> flags(Endpoint endpoint, String program, Console console) {
         if (endpoint.queuePair().orElseThrow().capabilities().maxInlineData() >= SIZE) {
             return EnumSet.of(SendFlag.INLINE);
@@ -35,13 +35,13 @@ final class ShortMessages {
     static void checkReceived(WorkCompletion completion) throws IOException {
         check(completion);
         if (completion.byteLength() != SIZE) {
-            throw new IOException("a message of " + completion.byteLength() + " bytes came, not of " + SIZE);
+            throw new IOException("a message of " + completion.byteLength() + " bytes arrived, not of " + SIZE);
         }
     }
 
     static void check(WorkCompletion completion) throws IOException {
         if (completion.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
-            throw new IOException("the peer ended the connection before the message was through");
+            throw new IOException("the peer ended the connection before the message was complete");
         }
         if (completion.status() != WorkCompletionStatus.SUCCESS) {
             throw new WorkCompletionException(completion);

@@ -4,7 +4,7 @@ package io.rdmacm.examples.cm;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** When each step began and ended, for all connections together and for each; and the table of cmtime. */
+/** The start and end of each step, for each connection and for all together; prints the table of cmtime. */
 final class StepTimes {
     private static final double MICROSECOND = TimeUnit.MICROSECONDS.toNanos(1);
     private static final double MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
@@ -13,7 +13,7 @@ final class StepTimes {
     private final Span[] totals = new Span[Step.values().length];
     private final Span[][] spans;
 
-    /** What is measured. */
+    /** The steps that are measured. */
     enum Step {
         CREATE_ID("create id"), BIND_ADDR("bind addr"), RESOLVE_ADDR("resolve addr"), RESOLVE_ROUTE("resolve route"),
         CREATE_QP("create qp"), CONNECT("connect"), DISCONNECT("disconnect"), DESTROY("destroy");
@@ -25,7 +25,7 @@ final class StepTimes {
         }
     }
 
-    /** Nanoseconds of the clock; an end of 0 is for none yet. */
+    /** Times of {@link System#nanoTime}; the end is 0 until the step has ended. */
     private record Span(long begin, long end) {
         long length() {
             return end - begin;
@@ -53,7 +53,7 @@ final class StepTimes {
         spans[step.ordinal()][connection] = new Span(spans[step.ordinal()][connection].begin, System.nanoTime());
     }
 
-    /** The table, with a line for each step that was made. */
+    /** Returns the table, with a line for each step that was run. */
     String table() {
         StringBuilder table = new StringBuilder("step              total ms     max ms     min us  us / conn");
         for (Step step : Step.values()) {
@@ -66,16 +66,16 @@ final class StepTimes {
     }
 
     private String line(Step step, long total) {
-        long most = 0;
-        long least = Long.MAX_VALUE;
+        long max = 0;
+        long min = Long.MAX_VALUE;
         for (Span span : spans[step.ordinal()]) {
             if (span != null && span.end != 0) {
-                most = Math.max(most, span.length());
-                least = Math.min(least, span.length());
+                max = Math.max(max, span.length());
+                min = Math.min(min, span.length());
             }
         }
         return String.format(Locale.ROOT, "%-13s: %11.2f%11.2f%11.2f%11.2f", step.text, total / MILLISECOND,
-                most / MILLISECOND, least == Long.MAX_VALUE ? 0 : least / MICROSECOND,
+                max / MILLISECOND, min == Long.MAX_VALUE ? 0 : min / MICROSECOND,
                 total / MICROSECOND / connections);
     }
 }

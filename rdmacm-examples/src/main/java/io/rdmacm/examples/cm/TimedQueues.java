@@ -11,8 +11,8 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 
 /**
- * The queue pairs of cmtime, with all that the connection manager of C makes by itself for each that is given none: a
- * completion queue and a channel for sends, and for receives.
+ * The queue pairs of cmtime. rdma_create_qp(3) gives each queue pair that is created without completion queues two of
+ * them, for sends and for receives, each with a channel of its own; so does this class.
  */
 final class TimedQueues {
     private TimedQueues() {

@@ -8,24 +8,24 @@ import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 
-/** Waits for messages, with a message for people when they do not come. */
+/** Waits for messages, with a readable error when they do not arrive. */
 final class Transfers {
     private Transfers() {
     }
 
     /**
-     * Takes finished work from a queue, and waits when there is none.
+     * Polls completions from a queue, and waits for them if there are none.
      *
-     * @param done how many of all were taken before
-     * @return how many were taken now
+     * @param done how many messages of all have completed before
+     * @return how many completions were polled
      */
-    static int await(CompletionQueue queue, WorkCompletions completions, int done, int all, Duration patience)
+    static int await(CompletionQueue queue, WorkCompletions completions, int done, int all, Duration timeout)
             throws IOException, InterruptedException {
         try {
-            return queue.await(completions, patience);
+            return queue.await(completions, timeout);
         } catch (RdmaTimeoutException e) {
-            throw new IOException("after " + done + " of " + all + " messages nothing happened for "
-                    + patience.toSeconds() + " seconds", e);
+            throw new IOException("after " + done + " of " + all + " messages nothing arrived for "
+                    + timeout.toSeconds() + " seconds", e);
         }
     }
 }

@@ -10,7 +10,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.DeviceCapability;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The option -c of rdma_xclient and rdma_xserver. */
+/** The option {@code -c} of rdma_xclient and rdma_xserver. */
 final class TransportChoice {
     static final String DESCRIPTION = "The type of the connection: r for RC, reliable connected (the default); x for"
             + " XRC, extended reliable connected.";
@@ -18,7 +18,7 @@ final class TransportChoice {
     private TransportChoice() {
     }
 
-    /** Returns for RC. Refuses XRC with the reason why it cannot be. */
+    /** Accepts RC, and refuses XRC with the reason. */
     static void requireReliable(CommandSpec program, String type) throws IOException {
         // As in C the first letter counts.
         String letter = type.isEmpty() ? "" : type.substring(0, 1).toLowerCase(Locale.ROOT);
@@ -29,10 +29,10 @@ final class TransportChoice {
         }
         for (VerbsContext device : RdmaDevices.list()) {
             if (device.queryDevice().capabilities().contains(DeviceCapability.XRC)) {
-                throw new IOException("XRC connections are not to be had through the endpoints of this library,"
-                        + " though the device " + device.deviceName() + " has XRC: use XrcDomain and its queue pairs");
+                throw new IOException("the endpoints of this library do not support XRC connections; the device "
+                        + device.deviceName() + " does: use XrcDomain and its queue pairs");
             }
         }
-        throw new IOException("no RDMA device of this machine has XRC: use -c r");
+        throw new IOException("no RDMA device of this machine supports XRC: use -c r");
     }
 }

@@ -10,7 +10,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.NumberConverter;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Usage;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.error.RdmaException;
@@ -21,29 +21,30 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * ucmatose(1): reliable connections, with messages to and fro. This class has the options; {@link UcmatoseServer} and
- * {@link UcmatoseClient} are the two roles, {@link UcmatoseNode} is one connection.
+ * The command {@code ucmatose}, as ucmatose(1): messages over reliable connections, in both directions. This class
+ * holds the options; {@link UcmatoseServer} and {@link UcmatoseClient} are the two roles, {@link UcmatoseNode} is one
+ * connection.
  *
- * <p>The messages are of no particular content. Other than in C, a failed completion ends the program, and so does a
- * message of another size than -S: both sides are to be given the same -c, -C and -S.
+ * <p>The content of the messages does not matter. Unlike in C, a failed completion ends the program, and so does a
+ * message whose length is not -S: both sides need the same -c, -C and -S.
  */
-@Command(name = "ucmatose", sortOptions = false, header = "Reliable connections: messages to and fro.",
-        description = "The server waits for all clients and sends its messages, the clients send as many back.",
-        footer = {"%nFor example, a server, and a client that makes three connections to it:",
+@Command(name = "ucmatose", sortOptions = false, header = "Exchanges messages over reliable connections.",
+        description = "The server waits for all connections and sends its messages; the clients send as many back.",
+        footer = {"%nFor example, a server, and a client with three connections:",
             "  rdmacm ucmatose -c 3", "  rdmacm ucmatose -s 192.168.99.1 -c 3"})
 public final class Ucmatose implements Callable<Integer> {
-    private static final int MOST_TYPE_OF_SERVICE = 255;
-    private static final int MOST_ACK_TIMEOUT = 31;
+    private static final int MAX_TYPE_OF_SERVICE = 255;
+    private static final int MAX_ACK_TIMEOUT = 31;
 
-    @Option(names = "-s", paramLabel = "ADDR", description = "Be the client of the server at this address.")
+    @Option(names = "-s", paramLabel = "ADDR", description = "Run as a client of this server.")
     private String server;
 
     @Option(names = "-b", paramLabel = "ADDR",
-            description = "The address of this machine to listen at, or to come from.")
+            description = "The local address to listen on or to connect from.")
     private String bind;
 
     @Option(names = "-f", paramLabel = "FORMAT", defaultValue = "name",
-            description = "What the addresses are: name (the default), ip, ipv6 or gid.")
+            description = "The format of the addresses: name (the default), ip, ipv6 or gid.")
     private AddressFormat format;
 
     @Option(names = "-P", paramLabel = "SPACE", defaultValue = "tcp",
@@ -59,26 +60,26 @@ public final class Ucmatose implements Callable<Integer> {
     private int messages;
 
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "100",
-            description = "Bytes of a message (${DEFAULT-VALUE}); 0 for no messages.")
+            description = "The length of a message in bytes (${DEFAULT-VALUE}); 0 for no messages.")
     private int size;
 
     @Option(names = "-t", paramLabel = "TOS", converter = NumberConverter.class,
-            description = "The client: the type of service, 0 to 255.")
+            description = "Client: the type of service, 0 to 255.")
     private Integer typeOfService;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471", description = "The port (${DEFAULT-VALUE}).")
     private String port;
 
-    @Option(names = "-m", description = "Move the connections to another event channel after the messages.")
+    @Option(names = "-m", description = "Migrate the connections to another event channel after the messages.")
     private boolean migrate;
 
     @Option(names = "-a", paramLabel = "EXPONENT", converter = NumberConverter.class,
-            description = "How long a queue pair waits for an acknowledgement: 4.096 microseconds times two to the"
-                    + " power of this, 0 to 31; 0 for without end.")
+            description = "The acknowledgement timeout of a queue pair: 4.096 microseconds times two to the power of"
+                    + " this, 0 to 31; 0 for no timeout.")
     private Integer ackTimeout;
 
     @Mixin
-    private Patience patience;
+    private PeerTimeout timeout;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
@@ -86,7 +87,7 @@ public final class Ucmatose implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public Ucmatose() {
     }
 
@@ -97,8 +98,8 @@ public final class Ucmatose implements Callable<Integer> {
         Usage.require(spec, connections >= 1, "Invalid number of connections " + connections);
         Usage.require(spec, messages >= 0, "Invalid number of messages " + messages);
         Usage.require(spec, size >= 0, "Invalid size " + size);
-        Usage.requireRange(spec, "type of service", typeOfService, MOST_TYPE_OF_SERVICE);
-        Usage.requireRange(spec, "acknowledgement timeout", ackTimeout, MOST_ACK_TIMEOUT);
+        Usage.requireRange(spec, "type of service", typeOfService, MAX_TYPE_OF_SERVICE);
+        Usage.requireRange(spec, "acknowledgement timeout", ackTimeout, MAX_ACK_TIMEOUT);
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
         if (server == null) {
             new UcmatoseServer(this, console).run();
@@ -126,7 +127,7 @@ public final class Ucmatose implements Callable<Integer> {
         return connections;
     }
 
-    /** How many messages; a size of 0 is for none. */
+    /** Returns how many messages to transfer; none if their size is 0. */
     int messages() {
         return size == 0 ? 0 : messages;
     }
@@ -139,18 +140,18 @@ public final class Ucmatose implements Callable<Integer> {
         return migrate;
     }
 
-    Duration patience() {
-        return patience.duration();
+    Duration timeout() {
+        return timeout.duration();
     }
 
-    /** Sets what is due before the route is resolved. */
+    /** Sets the type of service, which has to be done before the route is resolved. */
     void setTypeOfService(CmId id) throws RdmaException {
         if (typeOfService != null) {
             id.options().typeOfService(typeOfService);
         }
     }
 
-    /** Sets what is due before the connection is there. */
+    /** Sets the acknowledgement timeout, which has to be done before the connection is established. */
     void setAckTimeout(CmId id) throws RdmaException {
         if (ackTimeout != null) {
             id.options().ackTimeout(AckTimeout.ofCode(ackTimeout));

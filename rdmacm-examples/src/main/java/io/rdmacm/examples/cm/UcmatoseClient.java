@@ -14,8 +14,8 @@ import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.Resources;
 
 /**
- * The client of ucmatose: makes all connections at once, each step for all before the next; receives on each, sends on
- * each, and waits for the server to end them.
+ * The client of ucmatose: opens all connections, each step for all of them before the next; receives on each, sends on
+ * each, and waits for the server to disconnect.
  */
 final class UcmatoseClient {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
@@ -34,16 +34,16 @@ final class UcmatoseClient {
             EventChannel channel = open.add(EventChannel.open());
             EventChannel second = options.migrates() ? open.add(EventChannel.open()) : null;
             List<UcmatoseNode> nodes = connectAll(channel, open);
-            try (Farewells farewells = new Farewells(channel, nodes.size())) {
+            try (DisconnectHandler disconnects = new DisconnectHandler(channel, nodes.size())) {
                 if (options.messages() > 0) {
                     transfer(nodes);
                 }
                 if (second != null) {
                     console.print("migrating to new event channel");
-                    farewells.migrate(nodes.stream().map(UcmatoseNode::id).toList(), second);
+                    disconnects.migrate(nodes.stream().map(UcmatoseNode::id).toList(), second);
                     channel.close();
                 }
-                farewells.await(options.patience());
+                disconnects.await(options.timeout());
             }
         }
     }
@@ -59,14 +59,14 @@ final class UcmatoseClient {
             ids.add(id);
         }
         for (CmId id : ids) {
-            channel.await(id, CmEventType.ADDR_RESOLVED, options.patience()).close();
+            channel.await(id, CmEventType.ADDR_RESOLVED, options.timeout()).close();
             options.setTypeOfService(id);
             options.setAckTimeout(id);
             id.resolveRoute(RESOLVE_TIMEOUT);
         }
         List<UcmatoseNode> nodes = new ArrayList<>();
         for (CmId id : ids) {
-            channel.await(id, CmEventType.ROUTE_RESOLVED, options.patience()).close();
+            channel.await(id, CmEventType.ROUTE_RESOLVED, options.timeout()).close();
             UcmatoseNode node = new UcmatoseNode(id, options, open);
             node.postReceives();
             node.connect(address.connectData());

@@ -21,7 +21,7 @@ import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** One connection of ucmatose. */
+/** One connection of ucmatose, in either role. */
 final class UcmatoseNode {
     private static final int BATCH = 8;
 
@@ -33,7 +33,7 @@ final class UcmatoseNode {
     private final QueuePair pair;
     private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
 
-    /** Makes what a connection needs. */
+    /** Creates what a connection needs. */
     UcmatoseNode(CmId id, Ucmatose options, Resources open) throws IOException {
         this.id = id;
         this.options = options;
@@ -61,10 +61,10 @@ final class UcmatoseNode {
     }
 
     void awaitEstablished() throws IOException, InterruptedException {
-        id.channel().await(id, CmEventType.ESTABLISHED, options.patience()).close();
+        id.channel().await(id, CmEventType.ESTABLISHED, options.timeout()).close();
     }
 
-    /** Room for all messages of the peer: they may come as soon as there is a connection. */
+    /** Posts receives for all messages of the peer, which may arrive as soon as the connection is established. */
     void postReceives() throws IOException {
         ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0).data(message, 0, options.size());
         for (int i = 0; i < options.messages(); i++) {
@@ -90,7 +90,7 @@ final class UcmatoseNode {
     private void await(CompletionQueue queue) throws IOException, InterruptedException {
         int done = 0;
         while (done < options.messages()) {
-            done += Transfers.await(queue, completions, done, options.messages(), options.patience());
+            done += Transfers.await(queue, completions, done, options.messages(), options.timeout());
             while (completions.next()) {
                 check(queue);
             }
@@ -99,12 +99,12 @@ final class UcmatoseNode {
 
     private void check(CompletionQueue queue) throws IOException {
         if (completions.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
-            throw new IOException("the peer ended the connection before all messages were through");
+            throw new IOException("the peer ended the connection before all messages were complete");
         }
         completions.check();
         if (queue == receives && completions.byteLength() != options.size()) {
-            throw new IOException("a message of " + completions.byteLength() + " bytes came, not of " + options.size()
-                    + ": give both sides the same -S");
+            throw new IOException("a message of " + completions.byteLength() + " bytes arrived, not of "
+                    + options.size() + ": give both sides the same -S");
         }
     }
 }

@@ -10,10 +10,10 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Resources;
 
-/** The server of ucmatose: takes all connections, sends on each, receives on each, and ends them. */
+/** The server of ucmatose: accepts all connections, sends on each, receives on each, and disconnects. */
 final class UcmatoseServer {
     private final Ucmatose options;
     private final Console console;
@@ -32,21 +32,21 @@ final class UcmatoseServer {
             listener.bindAddress(options.addressToListen().source().orElseThrow());
             listener.listen(0);
             List<UcmatoseNode> nodes = acceptAll(channel, listener, open);
-            try (Farewells farewells = new Farewells(channel, nodes.size())) {
+            try (DisconnectHandler disconnects = new DisconnectHandler(channel, nodes.size())) {
                 if (options.messages() > 0) {
                     transfer(nodes);
                 }
                 if (second != null) {
                     console.print("migrating to new event channel");
                     listener.migrate(second);
-                    farewells.migrate(nodes.stream().map(UcmatoseNode::id).toList(), second);
+                    disconnects.migrate(nodes.stream().map(UcmatoseNode::id).toList(), second);
                     channel.close();
                 }
                 console.print("cmatose: disconnecting");
                 for (UcmatoseNode node : nodes) {
                     node.id().disconnect();
                 }
-                farewells.await(options.patience());
+                disconnects.await(options.timeout());
                 console.print("disconnected");
             }
         }
@@ -56,7 +56,7 @@ final class UcmatoseServer {
             throws IOException, InterruptedException {
         List<UcmatoseNode> nodes = new ArrayList<>();
         while (nodes.size() < options.connections()) {
-            try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, Patience.FOR_EVER)) {
+            try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, PeerTimeout.FOREVER)) {
                 CmId id = open.add(request.id());
                 UcmatoseNode node = new UcmatoseNode(id, options, open);
                 options.setAckTimeout(id);

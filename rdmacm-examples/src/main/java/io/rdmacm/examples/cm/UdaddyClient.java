@@ -17,7 +17,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.Resources;
 
-/** The client of udaddy: asks the server for its queue pairs, sends to them, and takes the replies. */
+/** The client of udaddy: asks the server for its queue pairs, sends to them, and receives the replies. */
 final class UdaddyClient {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
 
@@ -51,13 +51,13 @@ final class UdaddyClient {
             ids.add(id);
         }
         for (CmId id : ids) {
-            channel.await(id, CmEventType.ADDR_RESOLVED, options.patience()).close();
+            channel.await(id, CmEventType.ADDR_RESOLVED, options.timeout()).close();
             options.setTypeOfService(id);
             id.resolveRoute(RESOLVE_TIMEOUT);
         }
         List<DatagramNode> asking = new ArrayList<>();
         for (CmId id : ids) {
-            channel.await(id, CmEventType.ROUTE_RESOLVED, options.patience()).close();
+            channel.await(id, CmEventType.ROUTE_RESOLVED, options.timeout()).close();
             DatagramNode node = options.node(id, open);
             node.postReceives();
             id.connect(ConnectionParameters.builder().privateData(address.connectData()).build());
@@ -65,7 +65,7 @@ final class UdaddyClient {
         }
         Map<DatagramNode, DatagramNode.Target> nodes = new LinkedHashMap<>();
         for (DatagramNode node : asking) {
-            try (CmEvent answer = channel.await(node.id(), CmEventType.ESTABLISHED, options.patience())) {
+            try (CmEvent answer = channel.await(node.id(), CmEventType.ESTABLISHED, options.timeout())) {
                 nodes.put(node, node.target(answer.datagramParameters(), open));
             }
         }
@@ -79,7 +79,7 @@ final class UdaddyClient {
         }
         console.print("receiving data transfers");
         for (DatagramNode node : nodes.keySet()) {
-            node.await(true, true, options.patience(), options.patience(), received -> { });
+            node.await(true, true, options.timeout(), options.timeout(), received -> { });
         }
         console.print("data transfers complete");
     }

@@ -11,10 +11,10 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Patience;
+import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Resources;
 
-/** The server of udaddy: tells each client its queue pair, and answers whoever sends datagrams to it. */
+/** The server of udaddy: tells each client a queue pair, and answers the datagrams that arrive there. */
 final class UdaddyServer {
     private final Udaddy options;
     private final Console console;
@@ -31,7 +31,7 @@ final class UdaddyServer {
             CmId listener = open.add(CmId.open(channel, options.space()));
             listener.bindAddress(options.addressToListen().source().orElseThrow());
             listener.listen(0);
-            // The targets of the replies become known with the first message.
+            // the target of a reply is known when the first message has arrived
             Map<DatagramNode, DatagramNode.Target> nodes = new LinkedHashMap<>();
             while (nodes.size() < options.connections()) {
                 nodes.put(accept(channel, listener, open), null);
@@ -42,10 +42,10 @@ final class UdaddyServer {
         }
     }
 
-    /** For datagrams the accept is the end of it: the peer is told the number of a queue pair that waits for it. */
+    /** Accepts a request. For datagrams this ends the handshake: it tells the peer the number of the queue pair. */
     private DatagramNode accept(EventChannel channel, CmId listener, Resources open)
             throws IOException, InterruptedException {
-        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, Patience.FOR_EVER)) {
+        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, PeerTimeout.FOREVER)) {
             CmId id = open.add(request.id());
             DatagramNode node = options.node(id, open);
             node.postReceives();
@@ -58,7 +58,7 @@ final class UdaddyServer {
             throws IOException, InterruptedException {
         console.print("receiving data transfers");
         for (DatagramNode node : nodes.keySet()) {
-            node.await(false, true, options.patience(), options.patience(), received -> {
+            node.await(false, true, options.timeout(), options.timeout(), received -> {
                 if (nodes.get(node) == null) {
                     nodes.put(node, node.sender(received, open));
                 }
@@ -69,7 +69,7 @@ final class UdaddyServer {
             node.getKey().postSends(node.getValue());
         }
         for (DatagramNode node : nodes.keySet()) {
-            node.await(true, false, options.patience(), options.patience(), received -> { });
+            node.await(true, false, options.timeout(), options.timeout(), received -> { });
         }
         console.print("data transfers complete");
     }

@@ -12,21 +12,21 @@ import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.Console;
 
-/** Sends messages to an {@link EchoServer}, each when the one before has come back. */
+/** Sends messages to an {@link EchoServer}, each after the previous one has come back. */
 record EchoClient(InetSocketAddress server, int count, int size, Console console) {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-    /** Returns when all messages have come back as they were sent. */
+    /** Sends all messages, and checks that each comes back unchanged. */
     void run() throws IOException, InterruptedException {
         ConnectionSettings settings = ConnectionSettings.builder().messageSize(size).build();
         try (ConnectionManager manager = ConnectionManager.open();
-                Connection connection = manager.connect(server, settings, PATIENCE)) {
+                Connection connection = manager.connect(server, settings, TIMEOUT)) {
             long start = System.nanoTime();
             byte[] data = new byte[size];
             for (int i = 0; i < count; i++) {
                 Arrays.fill(data, (byte) i);
-                connection.send(data, PATIENCE);
-                try (Message echo = connection.receive(PATIENCE)) {
+                connection.send(data, TIMEOUT);
+                try (Message echo = connection.receive(TIMEOUT)) {
                     if (!Arrays.equals(data, echo.toArray())) {
                         throw new IOException("message " + i + " came back different");
                     }

@@ -15,12 +15,12 @@ import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.Console;
 
-/** Sends back each message that comes; one virtual thread a client. */
+/** Sends each message back; one virtual thread per client. */
 record EchoServer(InetSocketAddress address, int clients, int size, Console console) {
     private static final int BACKLOG = 64;
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-    /** Returns when all clients have been served. */
+    /** Serves clients, and returns when the last one has disconnected. */
     void run() throws IOException, InterruptedException {
         ConnectionSettings settings = ConnectionSettings.builder().messageSize(size).build();
         try (ConnectionManager manager = ConnectionManager.open();
@@ -30,7 +30,7 @@ record EchoServer(InetSocketAddress address, int clients, int size, Console cons
                     + listener.address().getPort());
             try {
                 for (int i = 0; i < clients; i++) {
-                    Connection connection = listener.accept(FOR_EVER);
+                    Connection connection = listener.accept(FOREVER);
                     threads.execute(() -> serve(connection));
                 }
             } catch (IOException | InterruptedException e) {
@@ -44,8 +44,8 @@ record EchoServer(InetSocketAddress address, int clients, int size, Console cons
         long messages = 0;
         try (connection) {
             while (true) {
-                try (Message message = connection.receive(FOR_EVER)) {
-                    connection.send(message.memory(), FOR_EVER);
+                try (Message message = connection.receive(FOREVER)) {
+                    connection.send(message.memory(), FOREVER);
                     messages++;
                 }
             }

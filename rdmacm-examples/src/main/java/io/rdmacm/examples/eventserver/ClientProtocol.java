@@ -6,11 +6,11 @@ import java.io.IOException;
 import io.rdmacm.examples.support.Console;
 
 /**
- * What the client does, step by step as its poller tells of the step before: writes a text into the server's memory,
- * reads it back, compares; some rounds of that; then it says so, and waits for the server's last word.
+ * The client's part: it writes a text into the server's memory, reads it back and compares, for some rounds; then it
+ * tells the server, and waits for the answer. The poller calls it after each completed step.
  */
 final class ClientProtocol implements PeerConnection.Protocol {
-    /** The text of the client's memory that the server writes. */
+    /** The index of the text in the client's memory that the server writes. */
     static final int FROM_SERVER = 2;
 
     private static final int WRITTEN = 0;
@@ -51,12 +51,12 @@ final class ClientProtocol implements PeerConnection.Protocol {
                 if (round < rounds) {
                     write(connection);
                 } else {
-                    console.print(rounds + " rounds: what was written was read");
+                    console.print(rounds + " rounds: each read returned what was written");
                     connection.sendDone();
                 }
             }
             default -> {
-                // A message was sent: the server's answer tells more.
+                // A message was sent; the server's answer comes next.
             }
         }
     }

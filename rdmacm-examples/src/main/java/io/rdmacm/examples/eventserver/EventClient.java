@@ -23,14 +23,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The client: the same event loop with other events, from ADDR_RESOLVED to DISCONNECTED. */
+/** The command {@code event_client}: the event loop of a client, from ADDR_RESOLVED to DISCONNECTED. */
 @Command(name = "event_client", sortOptions = false, header = "The client of the event-driven server.",
         description = "Writes a text into the server's memory, and reads it back.",
         footer = {"%nFor example:", "  rdmacm event_client 192.168.99.1 7472 -m 'good morning' -C 100"})
 public final class EventClient implements Callable<Integer> {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
-    // Room for the number of the round, and for what the server puts before it.
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+    // leaves room for the number of the round, and for the prefix that the server adds
     private static final int LONGEST_TEXT = PeerConnection.TEXT - 64;
 
     @Parameters(index = "0", paramLabel = "ADDR", converter = HostConverter.class,
@@ -45,7 +45,7 @@ public final class EventClient implements Callable<Integer> {
     private String text;
 
     @Option(names = "-C", paramLabel = "COUNT", defaultValue = "1",
-            description = "How often to write and to read (${DEFAULT-VALUE}).")
+            description = "How often to write and read it (${DEFAULT-VALUE}).")
     private int rounds;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -58,7 +58,7 @@ public final class EventClient implements Callable<Integer> {
     // null until the address is resolved
     private PeerConnection connection;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public EventClient() {
     }
 
@@ -92,10 +92,10 @@ public final class EventClient implements Callable<Integer> {
         return 0;
     }
 
-    /** Whether there are more events to come. */
+    /** Handles the next event, and returns whether more events will come. */
     private boolean handleEvent(EventChannel channel) throws IOException, InterruptedException {
-        // The kernel has time-outs for all steps: each ends in an event.
-        try (CmEvent event = channel.getEvent(FOR_EVER)) {
+        // The kernel has a timeout for each step, so each ends with an event.
+        try (CmEvent event = channel.getEvent(FOREVER)) {
             switch (event.type()) {
                 case ADDR_RESOLVED -> onAddressResolved(event.id());
                 case ROUTE_RESOLVED -> event.id().connect(ConnectionParameters.defaults());
@@ -106,16 +106,16 @@ public final class EventClient implements Callable<Integer> {
                 case ADDR_ERROR, ROUTE_ERROR, REJECTED, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL ->
                     throw event.failure("connecting to " + address.getHostAddress() + " port " + port);
                 default -> {
-                    // Nothing that concerns a connection.
+                    // does not concern a connection
                 }
             }
             return true;
         }
     }
 
-    /** Now it is known which device leads to the server, and what belongs to the device can be made. */
+    /** Creates the resources of the connection, as it is now known through which device the server is reached. */
     private void onAddressResolved(CmId id) throws RdmaException {
-        console.print(id.context().deviceName() + " leads to the server");
+        console.print(id.context().deviceName() + " is the device to the server");
         connection = PeerConnection.create(id, new ClientProtocol(text, rounds, console));
         id.resolveRoute(RESOLVE_TIMEOUT);
     }

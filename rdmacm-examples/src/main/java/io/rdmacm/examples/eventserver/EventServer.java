@@ -24,26 +24,27 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The server: an event loop. It gives each client some memory to write and read, and when the client is done writes an
- * answer into the client's memory. The loop never waits for a client, so any number of them is served at once.
+ * The command {@code event_server}: an event loop. It gives each client some memory to write and read, and writes an
+ * answer into the client's memory when the client is done. The loop never waits for a client, so it serves any number
+ * of them at once.
  */
-@Command(name = "event_server", sortOptions = false, header = "The classic event-driven server.",
-        description = "Clients write and read its memory; it tells what they left there.",
+@Command(name = "event_server", sortOptions = false, header = "A server with one event loop for all clients.",
+        description = "Clients write and read its memory; it prints what they have written.",
         footer = {"%nFor example:", "  rdmacm event_server -a 192.168.99.1 -p 7472"})
 public final class EventServer implements Callable<Integer> {
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final int BACKLOG = 64;
 
     @Option(names = "-a", paramLabel = "ADDR", defaultValue = "0.0.0.0", converter = HostConverter.class,
-            description = "Where to listen; every IPv4 address if not given.")
+            description = "The address to listen on; by default every IPv4 address.")
     private InetAddress address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "0",
-            description = "The port; a free one if not given. It is printed.")
+            description = "The port; by default a free one, which is printed.")
     private int port;
 
     @Option(names = "-C", paramLabel = "CLIENTS", defaultValue = "0",
-            description = "How many clients to serve; 0, as if not given, for clients without end.")
+            description = "How many clients to serve; 0 (the default) for no limit.")
     private int clients;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -57,7 +58,7 @@ public final class EventServer implements Callable<Integer> {
     private int served;
     private int failed;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public EventServer() {
     }
 
@@ -85,18 +86,18 @@ public final class EventServer implements Callable<Integer> {
 
     private void handleEvent(EventChannel channel) throws IOException, InterruptedException {
         CmId ended = null;
-        try (CmEvent event = channel.getEvent(FOR_EVER)) {
+        try (CmEvent event = channel.getEvent(FOREVER)) {
             switch (event.type()) {
                 case CONNECT_REQUEST -> onConnectRequest(event.id());
                 case ESTABLISHED -> onEstablished(event.id());
-                // The peer gave up during the handshake, or left afterwards.
+                // The peer gave up during the handshake, or disconnected later.
                 case REJECTED, UNREACHABLE, CONNECT_ERROR, DISCONNECTED, DEVICE_REMOVAL -> ended = event.id();
                 default -> {
-                    // TIMEWAIT_EXIT: nothing to do with an id that is closed at once.
+                    // TIMEWAIT_EXIT: nothing to do
                 }
             }
         }
-        // An id can be closed when its events are.
+        // An id can be closed only after its events.
         if (ended != null) {
             onEnd(ended);
         }
@@ -110,7 +111,7 @@ public final class EventServer implements Callable<Integer> {
             id.accept(ConnectionParameters.defaults());
             connections.put(id, connection);
         } catch (RdmaException | IllegalStateException e) {
-            // Most likely it has given up: the C library tells of that, or the id, when it has read the event already.
+            // Most likely the client has given up, which the C library reports, or the id if the event has been read.
             console.report("event_server: " + client + " cannot be accepted: " + Console.describe(e));
             if (connection != null) {
                 connection.close();
@@ -118,7 +119,7 @@ public final class EventServer implements Callable<Integer> {
         }
     }
 
-    /** A message of the client may have come before: then the poller has taken it already. */
+    /** Offers the memory. The client's first message may have arrived before this event; the poller handles it. */
     private void onEstablished(CmId id) throws RdmaException {
         connections.get(id).offerMemory();
     }

@@ -27,27 +27,26 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * All that belongs to one connection, at either side, and the thread that takes its completions, the poller.
+ * The resources of one connection, in either role, and the thread that handles its completions, the poller.
  *
- * <p>Which thread does what: the thread of the events makes a connection, accepts or connects it, offers the memory
- * when it is established, and closes it. All else is done by the poller, which runs the protocol of the program. That
- * may begin before the event ESTABLISHED is handled, for the peer's message may be faster. So each thread has work
- * requests of its own; the queue pair itself may be used by both. What the poller leaves behind is looked at when it
- * has been joined.
+ * <p>The event thread creates the connection, accepts it or connects, offers the memory when the connection is
+ * established, and closes it. The poller does the rest, by running the protocol of the program. It may start before the
+ * event ESTABLISHED is handled, because a message of the peer may be faster. So each thread has work requests of its
+ * own; the queue pair itself may be used by both. The fields that the poller writes are read after it has been joined.
  */
 final class PeerConnection implements AutoCloseable {
-    /** Bytes of a text in the memory that the peer may use. */
+    /** The size in bytes of each text in the memory that the peer may use. */
     static final int TEXT = 256;
-    /** Bytes of that memory. */
+    /** The size of that memory in bytes. */
     static final int MEMORY = 3 * TEXT;
 
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
-    // A message and an operation at a time, the message before, and the last request of all.
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+    // one message, one operation, the previous message, and the END request
     private static final int SENDS = 4;
 
     private final CmId id;
     private final Protocol protocol;
-    // What was made first is closed last.
+    // closed in reverse order
     private final Deque<NativeObject> resources = new ArrayDeque<>();
     private final CompletionChannel completionEvents;
     private final CompletionQueue queue;
@@ -56,12 +55,12 @@ final class PeerConnection implements AutoCloseable {
     private final MemoryRegion memory;
     private final QueuePair pair;
     private final ReceiveRequest receive;
-    // Of the poller.
+    // used by the poller only
     private final SendRequest send = SendRequests.allocate(1, 1).get(0);
     private final WorkCompletions completions = WorkCompletions.allocate(2 * SENDS);
     private final Thread poller;
     private boolean drained;
-    // Of the poller; to be asked when that has ended.
+    // written by the poller, read when it has ended
     private boolean complete;
     private IOException failure;
 
@@ -74,7 +73,7 @@ final class PeerConnection implements AutoCloseable {
             ProtectionDomain domain = own(device.allocateProtectionDomain());
             completionEvents = own(device.createCompletionChannel());
             queue = own(device.createCompletionQueue(2 * SENDS, completionEvents));
-            // From now on the first completion is an event.
+            // armed, so that the first completion raises an event
             queue.requestNotification(false);
             inbox = own(domain.allocate(RegionMessage.BYTES, AccessFlag.LOCAL_WRITE));
             outbox = own(domain.allocate((long) RegionMessage.Kind.values().length * RegionMessage.BYTES));
@@ -82,11 +81,11 @@ final class PeerConnection implements AutoCloseable {
                     AccessFlag.REMOTE_WRITE));
             pair = own(id.createQueuePair(domain, QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxSendRequests(SENDS).maxReceiveRequests(1).build()));
-            // Each message has a place of its own: none is written over while it may have to be sent again.
+            // Each message has memory of its own: none is overwritten while it may have to be retransmitted.
             for (RegionMessage.Kind kind : RegionMessage.Kind.values()) {
                 RegionMessage.of(kind, memory).write(outbox.memory().asSlice(place(kind), RegionMessage.BYTES));
             }
-            // Before accept or connect: the first message can come as soon as the peer knows of the connection.
+            // Before accept or connect: the first message may arrive as soon as the peer is connected.
             receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
                     .data(inbox, 0, RegionMessage.BYTES);
             pair.postReceive(receive);
@@ -99,51 +98,51 @@ final class PeerConnection implements AutoCloseable {
         poller = Thread.ofPlatform().daemon().name("poller of " + id.peerAddress()).start(this::pollUntilDrained);
     }
 
-    /** The kinds of work requests; their ids. */
+    /** The kinds of work requests; the ordinal is the id of the request. */
     enum Work { RECEIVE, SEND, WRITE, READ, END }
 
-    /** What a program does with a connection; called by the poller. */
+    /** The program's part in a connection; called by the poller. */
     interface Protocol {
-        /** A message came. */
+        /** Handles a message of the peer. */
         void received(PeerConnection connection, RegionMessage message) throws IOException;
 
-        /** A send, write or read of this side is done. */
+        /** Handles the completion of a send, write or read of this side. */
         void done(PeerConnection connection, Work work) throws IOException;
     }
 
     /**
-     * Makes what the connection needs, and starts its poller.
+     * Creates what the connection needs, and starts its poller.
      *
-     * @param id bound to a device; from now on it belongs to the connection, also when this fails
-     * @param protocol what to do
+     * @param id bound to a device; closed with the connection, or at once if this method fails
+     * @param protocol the program's part
      */
     static PeerConnection create(CmId id, Protocol protocol) throws RdmaException {
         return new PeerConnection(id, protocol);
     }
 
-    /** Tells the peer of the memory that it may use. By the thread of the events. */
+    /** Tells the peer which memory it may use. Called by the event thread. */
     void offerMemory() throws RdmaException {
         send(SendRequests.allocate(1, 1).get(0), RegionMessage.Kind.REGION);
     }
 
-    /** Tells the peer that this side is done with its memory. By the poller, as are the two that follow. */
+    /** Tells the peer that this side is done with its memory. Called by the poller, as the next two methods are. */
     void sendDone() throws RdmaException {
         send(send, RegionMessage.Kind.DONE);
     }
 
-    /** Writes a text of this side's memory to the peer's. */
+    /** Writes a text of this side's memory to the peer's memory. */
     void write(int text, RegionMessage peer, int peerText) throws RdmaException {
         pair.postSend(send.id(Work.WRITE.ordinal()).rdmaWrite(peer.address() + offset(peerText), peer.key())
                 .data(memory, offset(text), TEXT));
     }
 
-    /** Reads a text of the peer's memory into this side's. */
+    /** Reads a text of the peer's memory into this side's memory. */
     void read(int text, RegionMessage peer, int peerText) throws RdmaException {
         pair.postSend(send.id(Work.READ.ordinal()).rdmaRead(peer.address() + offset(peerText), peer.key())
                 .data(memory, offset(text), TEXT));
     }
 
-    /** One of the texts in the memory that the peer may use: ends with a zero, or where its place ends. */
+    /** Returns one of the texts in the memory that the peer may use, up to the first zero byte. */
     String text(int text) {
         byte[] bytes = memory.memory().asSlice(offset(text), TEXT).toArray(ValueLayout.JAVA_BYTE);
         int end = 0;
@@ -158,32 +157,32 @@ final class PeerConnection implements AutoCloseable {
         memory.memory().asSlice(offset(text), TEXT).fill((byte) 0).setString(0, value);
     }
 
-    /** Ends the connection; both sides get the event DISCONNECTED then. */
+    /** Disconnects; both sides then get the event DISCONNECTED. */
     void disconnect() throws RdmaException {
         id.disconnect();
     }
 
-    /** All has been done that was to be done. By the poller. */
+    /** Marks the program's part as done. Called by the poller. */
     void complete() {
         complete = true;
     }
 
-    /** Whether all has been done. After {@link #close()}. */
+    /** Returns whether the program's part is done. Called after {@link #close()}. */
     boolean isComplete() {
         return complete;
     }
 
-    /** What the poller failed with; null when it did not. After {@link #close()}. */
+    /** Returns the poller's failure, or null if there is none. Called after {@link #close()}. */
     IOException failure() {
         return failure;
     }
 
-    /** Tears all down, in the order that the C library demands. By the thread of the events. */
+    /** Stops the poller, and closes everything in the order that the C library requires. Called by the event thread. */
     @Override
     public void close() throws RdmaException {
-        // In the state ERROR all that is posted is flushed, with errors. So is this send, after all that came before
-        // it: it tells the poller that nothing more will come. (A receive could not: one that is posted in this state
-        // is not flushed by every device.)
+        // In the ERROR state all requests are flushed. So is this send, after everything that was posted before it; its
+        // completion tells the poller that it was the last one. (A receive would not do: not every device flushes one
+        // that is posted in this state.)
         pair.modifyToError();
         pair.postSend(SendRequests.allocate(1, 1).get(0).id(Work.END.ordinal()));
         boolean interrupted = false;
@@ -203,9 +202,9 @@ final class PeerConnection implements AutoCloseable {
     private void pollUntilDrained() {
         try {
             while (!drained) {
-                // Waits for the event, and acknowledges it.
-                CompletionQueue ready = completionEvents.getEvent(FOR_EVER);
-                // Armed again before it is drained: what comes after the last poll is an event again.
+                // waits for the event, and acknowledges it
+                CompletionQueue ready = completionEvents.getEvent(FOREVER);
+                // Armed before it is drained, so that a completion after the last poll raises an event.
                 ready.requestNotification(false);
                 while (ready.poll(completions) > 0) {
                     while (completions.next()) {
@@ -216,7 +215,7 @@ final class PeerConnection implements AutoCloseable {
         } catch (RdmaException e) {
             fail(e);
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody knows this thread who could interrupt it", e);
+            throw new AssertionError("nothing interrupts the poller", e);
         }
     }
 
@@ -243,7 +242,7 @@ final class PeerConnection implements AutoCloseable {
 
     private void takeMessage() throws IOException {
         if (completions.byteLength() != RegionMessage.BYTES) {
-            throw new IOException("a message of " + completions.byteLength() + " bytes came, not of "
+            throw new IOException("a message of " + completions.byteLength() + " bytes arrived, not of "
                     + RegionMessage.BYTES);
         }
         RegionMessage message = RegionMessage.read(inbox.memory());
@@ -254,7 +253,7 @@ final class PeerConnection implements AutoCloseable {
         protocol.received(this, message);
     }
 
-    /** The first failure counts. It ends the connection, and the thread of the events will close it. */
+    /** Records the first failure, and disconnects; the event thread then closes the connection. */
     private void fail(IOException reason) {
         if (failure == null) {
             failure = reason;

@@ -9,26 +9,26 @@ import java.nio.ByteOrder;
 import io.rdmacm.verbs.MemoryRegion;
 
 /**
- * What the two sides send each other: which memory the other may use, and that they are done with it. In network byte
- * order.
+ * The messages between the two sides: which memory the other side may use, and that a side is done with it. The fields
+ * are in network byte order.
  *
- * @param kind what the message says
- * @param address where the memory begins
- * @param key the owner's key for it
- * @param length its bytes
+ * @param kind the meaning of the message
+ * @param address the start of the memory in its owner's process
+ * @param key the remote key of the memory
+ * @param length the length of the memory in bytes
  */
 record RegionMessage(Kind kind, long address, int key, int length) {
-    /** The length of a message. */
+    /** The length of a message in bytes. */
     static final int BYTES = 2 * Integer.BYTES + Long.BYTES + Integer.BYTES;
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** What a message says. */
+    /** The meaning of a message. */
     enum Kind {
-        /** You may read and write this memory of mine. */
+        /** The receiver may read and write this memory of the sender. */
         REGION,
-        /** I am done with yours. */
+        /** The sender is done with the memory of the receiver. */
         DONE
     }
 
@@ -39,7 +39,7 @@ record RegionMessage(Kind kind, long address, int key, int length) {
     static RegionMessage read(MemorySegment message) throws IOException {
         int kind = message.get(INT, 0);
         if (kind < 0 || kind >= Kind.values().length) {
-            throw new IOException("a message of the unknown kind " + kind + " came");
+            throw new IOException("a message of the unknown kind " + kind + " arrived");
         }
         return new RegionMessage(Kind.values()[kind], message.get(LONG, 4), message.get(INT, 12),
                 message.get(INT, 16));

@@ -6,11 +6,11 @@ import java.io.IOException;
 import io.rdmacm.examples.support.Console;
 
 /**
- * What the server does with one client: nothing while the client reads and writes its memory, for it is not told. When
- * the client says that it is done, it looks what is there, and writes an answer into the client's memory.
+ * The server's part. It does not notice how the client reads and writes its memory. When the client reports that it is
+ * done, the server looks at its memory, and writes an answer into the client's memory.
  */
 final class ServerProtocol implements PeerConnection.Protocol {
-    /** The text of the server's memory that clients write. */
+    /** The index of the text in the server's memory that clients write. */
     static final int FROM_CLIENT = 0;
 
     private static final int ANSWER = 1;
@@ -31,12 +31,12 @@ final class ServerProtocol implements PeerConnection.Protocol {
             return;
         }
         if (remote == null) {
-            throw new IOException("it is done before it has begun");
+            throw new IOException("the client is done before it has offered its memory");
         }
         String text = connection.text(FROM_CLIENT);
         console.print(client + " wrote: " + text);
         connection.text(ANSWER, "the server has read: " + text);
-        // The write comes first: it has arrived when the message is received.
+        // The write is posted first, so it has arrived when the message is received.
         connection.write(ANSWER, remote, ClientProtocol.FROM_SERVER);
         connection.sendDone();
         connection.complete();
@@ -44,6 +44,6 @@ final class ServerProtocol implements PeerConnection.Protocol {
 
     @Override
     public void done(PeerConnection connection, PeerConnection.Work work) {
-        // Nothing waits for it.
+        // nothing waits for it
     }
 }

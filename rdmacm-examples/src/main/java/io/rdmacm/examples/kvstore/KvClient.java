@@ -3,18 +3,18 @@ package io.rdmacm.examples.kvstore;
 
 import java.io.IOException;
 
-/** A connection with the store, whichever way; for one thread at a time. */
+/** A client of the store, over RDMA or TCP. Not thread-safe. */
 interface KvClient extends AutoCloseable {
-    /** Puts a value; when it returns, everybody gets this one. */
+    /** Puts a value; once this returns, every client gets this value. */
     void put(byte[] key, byte[] value) throws IOException, InterruptedException;
 
-    /** The value of a key; null when there is none. */
+    /** Returns the value of a key, or null if there is none. */
     byte[] get(byte[] key) throws IOException, InterruptedException;
 
-    /** How many puts and gets of all clients the server's program has handled. */
+    /** Returns how many puts and gets of all clients the server has handled. RDMA reads are not among them. */
     long handled() throws IOException, InterruptedException;
 
-    /** How often a read of this client met a write and was done again. */
+    /** Returns how often a read of this client overlapped a write and was repeated. */
     long tornReads();
 
     @Override

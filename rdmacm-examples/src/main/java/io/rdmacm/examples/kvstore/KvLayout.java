@@ -5,25 +5,25 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * How the table lies in memory: slots of one size, one behind the other. Clients read them there, so they know the
- * layout, and where a key can be.
+ * The layout of the table in memory: an array of slots of the same size. Clients use it to find the slots of a key in
+ * the server's memory.
  *
- * @param slots how many, a power of two
- * @param keyBytes how long a key can be
- * @param valueBytes how long a value can be
+ * @param slots the number of slots, a power of two
+ * @param keyBytes the maximum length of a key
+ * @param valueBytes the maximum length of a value
  */
 record KvLayout(int slots, int keyBytes, int valueBytes) {
-    /** In how many slots a key can be: the one of its hash, and those after it. */
+    /** How many slots a key can be in: the one at its hash, and those after it. */
     static final int PROBES = 8;
-    /** The longest key and value that a slot can be made for. */
-    static final int MOST_BYTES = 0xffff;
+    /** The upper limit of {@code keyBytes} and {@code valueBytes}. */
+    static final int MAX_BYTES = 0xffff;
     /** How many bytes {@link #write} writes. */
     static final int BYTES = 3 * Integer.BYTES;
 
     KvLayout {
         if (Integer.bitCount(slots) != 1 || slots < PROBES) {
-            throw new IllegalArgumentException("the number of slots must be a power of two from " + PROBES
-                    + " on, not " + slots);
+            throw new IllegalArgumentException("the number of slots must be a power of two, at least " + PROBES
+                    + ", not " + slots);
         }
     }
 
@@ -35,23 +35,23 @@ record KvLayout(int slots, int keyBytes, int valueBytes) {
         buffer.putInt(slots).putInt(keyBytes).putInt(valueBytes);
     }
 
-    /** How far a slot is from the next one. */
+    /** Returns the size of a slot in bytes, a multiple of 8. */
     int slotBytes() {
         return KvSlot.HEADER + keyBytes + valueBytes + 7 & ~7;
     }
 
-    /** The size of the table. */
+    /** Returns the size of the table in bytes. */
     long bytes() {
         return (long) slots * slotBytes();
     }
 
-    /** Where a slot begins that a key can be in. */
+    /** Returns the offset of one of the slots that a key can be in. */
     long offset(byte[] key, int probe) {
         int slot = spread(Arrays.hashCode(key)) + probe & slots - 1;
         return (long) slot * slotBytes();
     }
 
-    /** Keys that differ in one letter come to lie far from each other: every bit has a say in the lowest ones. */
+    /** Mixes all bits into the lowest ones, so that keys that differ in one letter lie far apart. */
     private static int spread(int hash) {
         int mixed = (hash ^ hash >>> 16) * 0x85ebca6b;
         mixed = (mixed ^ mixed >>> 13) * 0xc2b2ae35;

@@ -23,43 +23,43 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The load generator: the same work over RDMA, then over TCP, every value checked, and a table of both. */
-@Command(name = "kv_load", sortOptions = false, header = "Load for a kv_server: RDMA and TCP compared.",
-        description = "Some clients at once put and get values, first over RDMA, then over TCP. All values are"
+/** The command {@code kv_load}: runs the same load over RDMA, then over TCP, checks every value, and prints a table. */
+@Command(name = "kv_load", sortOptions = false, header = "Generates load for a kv_server, and compares RDMA with TCP.",
+        description = "Several clients put and get values in parallel, first over RDMA, then over TCP. All values are"
                 + " checked.",
         footer = {"%nFor example:", "  rdmacm kv_load -a 192.168.99.1 -n 100000 -t 8 -r 99"})
 public final class KvLoad implements Callable<Integer> {
-    private static final int MOST_CLIENTS = 256;
+    private static final int MAX_CLIENTS = 256;
 
     @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
             description = "The server's address or name.")
     private InetAddress address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7473",
-            description = "The server's port for RDMA (${DEFAULT-VALUE}).")
+            description = "The server's RDMA port (${DEFAULT-VALUE}).")
     private int port;
 
     @Option(names = "-n", paramLabel = "COUNT", defaultValue = "20000",
-            description = "How many operations over each (${DEFAULT-VALUE}).")
+            description = "How many operations over each transport (${DEFAULT-VALUE}).")
     private int operations;
 
     @Option(names = "-t", paramLabel = "CLIENTS", defaultValue = "4",
-            description = "How many clients at once, each a thread and a connection (${DEFAULT-VALUE}).")
+            description = "How many clients, each with a thread and a connection (${DEFAULT-VALUE}).")
     private int clients;
 
     @Option(names = "-k", paramLabel = "KEYS", defaultValue = "1000", description = "How many keys (${DEFAULT-VALUE}).")
     private int keys;
 
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "128",
-            description = "Bytes of a value (${DEFAULT-VALUE}).")
+            description = "The length of a value in bytes (${DEFAULT-VALUE}).")
     private int size;
 
     @Option(names = "-r", paramLabel = "PERCENT", defaultValue = "95",
-            description = "How many of a hundred operations are gets (${DEFAULT-VALUE}).")
+            description = "The percentage of gets (${DEFAULT-VALUE}).")
     private int readPercent;
 
     @Option(names = "--progress", negatable = true,
-            description = "Draw a progress bar on standard error, or not; if not given, where that is a terminal.")
+            description = "Draw a progress bar on standard error, or not; by default if that is a terminal.")
     private Boolean progressWanted;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -68,11 +68,11 @@ public final class KvLoad implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public KvLoad() {
     }
 
-    /** Makes a client of the load. */
+    /** Connects a client. */
     @FunctionalInterface
     private interface Connector {
         KvClient connect() throws IOException, InterruptedException;
@@ -98,7 +98,7 @@ public final class KvLoad implements Callable<Integer> {
         return 0;
     }
 
-    /** One after the other: they would take each other's time. */
+    /** Runs the load over RDMA and TCP, one after the other so that they do not disturb each other. */
     private void compare(RdmaClient observer, InetSocketAddress server, LoadPlan plan, Progress progress,
             LoadReport report) throws IOException, InterruptedException {
         long before = observer.handled();
@@ -110,17 +110,17 @@ public final class KvLoad implements Callable<Integer> {
         report.add("TCP", tcp, observer.handled() - between);
     }
 
-    /** All clients at once; the first that fails ends all. */
+    /** Runs all clients in parallel; the first failure ends the run. */
     private static LoadResult run(String name, Connector connector, LoadPlan plan, Progress progress)
             throws IOException, InterruptedException {
         progress.begin("load over " + name);
         try (Resources connections = new Resources()) {
             List<LoadWorker> workers = new ArrayList<>();
-            CyclicBarrier together = new CyclicBarrier(plan.clients());
+            CyclicBarrier barrier = new CyclicBarrier(plan.clients());
             for (int i = 0; i < plan.clients(); i++) {
                 KvClient client = connector.connect();
                 connections.onClose(client::close);
-                workers.add(new LoadWorker(client, plan, i, together, progress));
+                workers.add(new LoadWorker(client, plan, i, barrier, progress));
             }
             return runAll(workers);
         }
@@ -167,11 +167,11 @@ public final class KvLoad implements Callable<Integer> {
         Usage.requirePort(spec, port);
         Usage.require(spec, port != 0, "a client needs the server's port: -p PORT");
         Usage.require(spec, operations >= 1, "Invalid count " + operations);
-        Usage.require(spec, clients >= 1 && clients <= MOST_CLIENTS, "Invalid number of clients " + clients
-                + " (valid range is 1 to " + MOST_CLIENTS + ")");
+        Usage.require(spec, clients >= 1 && clients <= MAX_CLIENTS, "Invalid number of clients " + clients
+                + " (valid range is 1 to " + MAX_CLIENTS + ")");
         Usage.require(spec, keys >= clients, "Invalid number of keys " + keys + ": each client needs one of its own");
-        Usage.require(spec, size >= LoadValue.LEAST && size <= KvLayout.MOST_BYTES, "Invalid size " + size
-                + " (valid range is " + LoadValue.LEAST + " to " + KvLayout.MOST_BYTES + ")");
+        Usage.require(spec, size >= LoadValue.MIN_BYTES && size <= KvLayout.MAX_BYTES, "Invalid size " + size
+                + " (valid range is " + LoadValue.MIN_BYTES + " to " + KvLayout.MAX_BYTES + ")");
         Usage.require(spec, readPercent >= 0 && readPercent <= 100, "Invalid percentage " + readPercent);
     }
 }

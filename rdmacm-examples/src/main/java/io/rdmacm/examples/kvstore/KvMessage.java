@@ -5,29 +5,29 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The messages, the same over RDMA and over TCP, in network byte order. A request is its kind and what belongs to it;
- * an answer begins with how it went.
+ * The messages, the same over RDMA and TCP, in network byte order. A request starts with a byte for its kind, an answer
+ * with a byte for its status.
  */
 final class KvMessage {
-    /** What a message has besides a key and a value, at most. */
+    /** The most bytes that a message has besides a key and a value. */
     static final int OVERHEAD = 64;
 
     private KvMessage() {
     }
 
-    /** What is asked for. */
+    /** The kinds of requests. */
     enum Request {
-        /** Where the table is; over RDMA only. */
+        /** Asks where the table is; over RDMA only. */
         HELLO,
-        /** To put a value: key, value. Answered by the version. */
+        /** Puts a value: key, value. The answer is the version. */
         PUT,
-        /** A value, by its key. Answered by the value. */
+        /** Gets a value: key. The answer is the value. */
         GET,
-        /** How many puts and gets the server's program has handled. */
+        /** Asks how many puts and gets the server has handled. */
         COUNT
     }
 
-    /** How it went. */
+    /** The status of an answer. */
     enum Answer { OK, NOT_FOUND, FULL, WRONG }
 
     static void put(ByteBuffer message, byte[] key, byte[] value) {
@@ -54,21 +54,21 @@ final class KvMessage {
     }
 
     /**
-     * Bytes with their length.
+     * Reads a length and so many bytes.
      *
-     * @throws IOException when the message has not so many
+     * @throws IOException if the message ends before
      */
     static byte[] readBytes(ByteBuffer message) throws IOException {
         int length = message.remaining() < Integer.BYTES ? -1 : message.getInt();
         if (length < 0 || length > message.remaining()) {
-            throw new IOException("a message is too short for what it says to hold");
+            throw new IOException("a message is shorter than the length that it states");
         }
         byte[] bytes = new byte[length];
         message.get(bytes);
         return bytes;
     }
 
-    /** The kind of a request. */
+    /** Reads the kind of a request. */
     static Request request(ByteBuffer message) throws IOException {
         int kind = message.hasRemaining() ? message.get() : -1;
         if (kind < 0 || kind >= Request.values().length) {
@@ -78,10 +78,10 @@ final class KvMessage {
     }
 
     /**
-     * Reads how a request went.
+     * Reads the status of an answer.
      *
-     * @return false when there is no such key
-     * @throws IOException when it was refused
+     * @return false if there is no such key
+     * @throws IOException if the request was refused
      */
     static boolean found(ByteBuffer message) throws IOException {
         int answer = message.hasRemaining() ? message.get() : -1;

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Answers requests out of the table, whichever way they come. For any number of threads. */
+/** Answers requests, over RDMA or TCP, from the table. Thread-safe. */
 final class KvRequests {
     private final KvTable table;
     private final LongAdder handled = new LongAdder();
@@ -18,7 +18,7 @@ final class KvRequests {
         return table;
     }
 
-    /** How long a request or an answer can be. */
+    /** Returns the maximum length of a request or an answer in bytes. */
     int messageBytes() {
         return table.layout().keyBytes() + table.layout().valueBytes() + KvMessage.OVERHEAD;
     }
@@ -26,10 +26,10 @@ final class KvRequests {
     /**
      * Answers a request.
      *
-     * @param kind which has been read
-     * @param request what follows
-     * @param answer where to write to
-     * @param copy a slot of the caller's
+     * @param kind the kind, which has been read from the request
+     * @param request the rest of the request
+     * @param answer the buffer for the answer
+     * @param copy a buffer of the caller for a slot
      */
     void answer(KvMessage.Request kind, ByteBuffer request, ByteBuffer answer, KvSlot copy) throws IOException {
         switch (kind) {

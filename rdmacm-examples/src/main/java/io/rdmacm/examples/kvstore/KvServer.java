@@ -15,37 +15,37 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The server: one table, and two ways to it. */
+/** The command {@code kv_server}: one table, which is served over RDMA and TCP. */
 @Command(name = "kv_server", sortOptions = false,
-        header = "A key-value store whose values are got by RDMA reads, and over TCP too.",
-        description = "Its clients are those of kv_load.",
+        header = "A key-value store that is read by RDMA reads, and over TCP.",
+        description = "kv_load is its client.",
         footer = {"%nFor example:", "  rdmacm kv_server -a 192.168.99.1"})
 public final class KvServer implements Callable<Integer> {
-    private static final int MOST_SLOTS = 1 << 24;
+    private static final int MAX_SLOTS = 1 << 24;
 
     @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
-            description = "Where to listen: the address of an RDMA device.")
+            description = "The address to listen on, of an RDMA device.")
     private InetAddress address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7473",
-            description = "The port for RDMA (${DEFAULT-VALUE}); 0 for a free one. That for TCP is a free one, which"
-                    + " clients are told. Both are printed.")
+            description = "The RDMA port (${DEFAULT-VALUE}); 0 for a free one. The TCP port is always a free one, which"
+                    + " the server tells its clients. Both are printed.")
     private int port;
 
     @Option(names = "--slots", paramLabel = "N", defaultValue = "16384",
-            description = "How many keys there is room for (${DEFAULT-VALUE}), a power of two; better twice as many as"
-                    + " will come.")
+            description = "The number of slots (${DEFAULT-VALUE}), a power of two; preferably at least twice the number"
+                    + " of keys.")
     private int slots;
 
     @Option(names = "--key-size", paramLabel = "SIZE", defaultValue = "32",
-            description = "How many bytes a key can have (${DEFAULT-VALUE}).")
+            description = "The maximum length of a key in bytes (${DEFAULT-VALUE}).")
     private int keySize;
 
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "1024",
-            description = "How many bytes a value can have (${DEFAULT-VALUE}).")
+            description = "The maximum length of a value in bytes (${DEFAULT-VALUE}).")
     private int valueSize;
 
-    @Option(names = "-d", description = "Print when clients leave.")
+    @Option(names = "-d", description = "Print when a client disconnects.")
     private boolean debug;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -54,20 +54,20 @@ public final class KvServer implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public KvServer() {
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Usage.requirePort(spec, port);
-        Usage.require(spec, Integer.bitCount(slots) == 1 && slots >= KvLayout.PROBES && slots <= MOST_SLOTS,
-                "Invalid number of slots " + slots + " (a power of two from " + KvLayout.PROBES + " to " + MOST_SLOTS
+        Usage.require(spec, Integer.bitCount(slots) == 1 && slots >= KvLayout.PROBES && slots <= MAX_SLOTS,
+                "Invalid number of slots " + slots + " (a power of two from " + KvLayout.PROBES + " to " + MAX_SLOTS
                         + ")");
         requireSize("key", keySize);
         requireSize("value", valueSize);
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), debug);
-        // Freed when nobody can read it any more.
+        // Freed after the RDMA service has closed: until then clients may read it.
         try (Arena arena = Arena.ofShared()) {
             KvTable table = new KvTable(new KvLayout(slots, keySize, valueSize), arena);
             KvRequests requests = new KvRequests(table);
@@ -83,7 +83,7 @@ public final class KvServer implements Callable<Integer> {
     }
 
     private void requireSize(String what, int size) {
-        Usage.require(spec, size >= 1 && size <= KvLayout.MOST_BYTES, "Invalid " + what + " size " + size
-                + " (valid range is 1 to " + KvLayout.MOST_BYTES + ")");
+        Usage.require(spec, size >= 1 && size <= KvLayout.MAX_BYTES, "Invalid " + what + " size " + size
+                + " (valid range is 1 to " + KvLayout.MAX_BYTES + ")");
     }
 }

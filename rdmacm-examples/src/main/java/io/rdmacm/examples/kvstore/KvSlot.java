@@ -7,11 +7,11 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A copy of a slot, and whether it is to be trusted. A read of another machine's memory is not atomic: while it is
- * under way the server may write the same bytes, and what arrives is then partly old and partly new. Two things tell:
+ * A copy of a slot, and the check whether the copy is consistent. An RDMA read is not atomic: the server may write the
+ * same bytes meanwhile, and the result is then partly old and partly new. Two fields reveal that:
  * <ul>
  * <li>the version, which is odd while the slot is being written;
- * <li>a checksum over all of it, the version too, which does not fit a mixture of two versions.
+ * <li>a checksum over the whole slot and its version, which does not match a mixture of two versions.
  * </ul>
  *
  * <pre>
@@ -23,15 +23,15 @@ import java.util.zip.CRC32C;
  * </pre>
  */
 final class KvSlot {
-    /** What stands before the key. */
+    /** The length of the header before the key, in bytes. */
     static final int HEADER = 16;
-    /** Where the version is. */
+    /** The offset of the version. */
     static final int VERSION = 0;
-    /** Where the checksum is. */
+    /** The offset of the checksum. */
     static final int CHECKSUM = 8;
-    /** Where the length of the key is; that of the value follows. */
+    /** The offset of the length of the key; that of the value follows. */
     static final int LENGTHS = 12;
-    /** Of all that is in a slot, whichever machine reads it. */
+    /** The byte order of all fields, on all machines. */
     static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
     private final byte[] bytes;
@@ -43,25 +43,25 @@ final class KvSlot {
         buffer = ByteBuffer.wrap(bytes).order(ORDER);
     }
 
-    /** What a look into a copy finds. */
+    /** The content of a copy. */
     enum Content {
-        /** Nothing was ever written: the key is not there, and not in the slots behind. */
+        /** The slot was never written: the key is neither here nor in the slots that follow. */
         EMPTY,
         /** The key and its value. */
         FOUND,
         /** Another key. */
         OTHER_KEY,
-        /** A mixture: read it again. */
+        /** The copy is inconsistent and has to be read again. */
         TORN
     }
 
-    /** Where the copy goes to. */
+    /** Returns the array that holds the copy. */
     byte[] bytes() {
         return bytes;
     }
 
-    /** Looks into the copy. */
-    Content look(byte[] key) {
+    /** Checks the copy, and compares its key. */
+    Content check(byte[] key) {
         long version = version();
         if (version == 0) {
             return Content.EMPTY;
@@ -76,18 +76,18 @@ final class KvSlot {
                 : Content.OTHER_KEY;
     }
 
-    /** The version of the copy. */
+    /** Returns the version of the copy. */
     long version() {
         return buffer.getLong(VERSION);
     }
 
-    /** The value of a copy in which the key was found. */
+    /** Returns the value of a copy in which the key was found. */
     byte[] value() {
         int start = HEADER + keyLength();
         return Arrays.copyOfRange(bytes, start, start + valueLength());
     }
 
-    /** Makes the bytes of a slot, all of them valid. */
+    /** Fills the copy with a consistent slot. */
     void fill(long version, byte[] key, byte[] value) {
         buffer.putLong(VERSION, version).putShort(LENGTHS, (short) key.length)
                 .putShort(LENGTHS + Short.BYTES, (short) value.length);
@@ -95,7 +95,7 @@ final class KvSlot {
         buffer.putInt(CHECKSUM, checksum(key.length + value.length));
     }
 
-    /** How many of the bytes are used. */
+    /** Returns how many bytes of the slot are used. */
     int length() {
         return HEADER + keyLength() + valueLength();
     }
@@ -108,7 +108,7 @@ final class KvSlot {
         return Short.toUnsignedInt(buffer.getShort(LENGTHS + Short.BYTES));
     }
 
-    /** Of all but itself. */
+    /** Computes the checksum of everything but the checksum itself. */
     private int checksum(int length) {
         crc.reset();
         crc.update(bytes, VERSION, Long.BYTES);

@@ -7,11 +7,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The table, in memory that clients may read at any time. One thread writes at a time; readers, here and on other
- * machines, take no lock: they copy a slot, and look whether the copy is good.
+ * The table, in memory that clients may read at any time. One thread writes at a time. Readers, local and remote, take
+ * no lock: they copy a slot, and check whether the copy is consistent.
  */
 final class KvTable {
-    /** The version of a put that found no slot for its key. */
+    /** The result of a put that found no slot for its key. */
     static final long FULL = 0;
 
     private static final int ALIGNMENT = 4096;
@@ -33,7 +33,7 @@ final class KvTable {
         return layout;
     }
 
-    /** All slots, to be registered. */
+    /** Returns the memory of all slots, to be registered. */
     MemorySegment memory() {
         return memory;
     }
@@ -41,7 +41,7 @@ final class KvTable {
     /**
      * Puts a value.
      *
-     * @return its version, an even number that grows; {@link #FULL} when there is no slot left for the key
+     * @return its version, an even number that grows; {@link #FULL} if there is no slot left for the key
      */
     synchronized long put(byte[] key, byte[] value) {
         if (key.length == 0 || key.length > layout.keyBytes() || value.length > layout.valueBytes()) {
@@ -51,7 +51,7 @@ final class KvTable {
         for (int probe = 0; probe < KvLayout.PROBES; probe++) {
             MemorySegment slot = slot(key, probe);
             copy(slot, present);
-            KvSlot.Content content = present.look(key);
+            KvSlot.Content content = present.check(key);
             if (content == KvSlot.Content.EMPTY || content == KvSlot.Content.FOUND) {
                 long version = present.version() + 2;
                 next.fill(version, key, value);
@@ -62,14 +62,14 @@ final class KvTable {
         return FULL;
     }
 
-    /** The value of a key as a thread of this machine gets it; null when there is none. */
+    /** Returns the value of a key as read by a local thread, or null if there is none. */
     byte[] get(byte[] key, KvSlot copy) {
         for (int probe = 0; probe < KvLayout.PROBES; probe++) {
             MemorySegment slot = slot(key, probe);
             KvSlot.Content content;
             do {
                 copy(slot, copy);
-                content = copy.look(key);
+                content = copy.check(key);
             } while (content == KvSlot.Content.TORN);
             if (content == KvSlot.Content.FOUND) {
                 return copy.value();
@@ -81,7 +81,7 @@ final class KvTable {
         return null;
     }
 
-    /** Odd first, then all the rest, then even: in that order for every reader. */
+    /** Writes the odd version, then the rest, then the even version, in that order for every reader. */
     private void write(MemorySegment slot, long version) {
         VERSION.setVolatile(slot, 0L, version - 1);
         VarHandle.storeStoreFence();

@@ -2,13 +2,13 @@
 package io.rdmacm.examples.kvstore;
 
 /**
- * What the load is made of.
+ * The settings of a load.
  *
- * @param operations how many, of all clients together
- * @param clients how many at once
- * @param keys how many different ones
- * @param valueBytes how long a value is
- * @param readPercent how many of a hundred operations are gets
+ * @param operations the number of operations of all clients together
+ * @param clients the number of parallel clients
+ * @param keys the number of different keys
+ * @param valueBytes the length of a value
+ * @param readPercent the percentage of gets
  */
 record LoadPlan(int operations, int clients, int keys, int valueBytes, int readPercent) {
 }

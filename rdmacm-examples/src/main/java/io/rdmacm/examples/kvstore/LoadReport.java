@@ -7,7 +7,7 @@ import java.util.Locale;
 
 import io.rdmacm.examples.support.Console;
 
-/** The table of what was measured. */
+/** The table of the results. */
 final class LoadReport {
     private static final double[] PERCENTILES = {50, 99, 99.9};
 
@@ -24,9 +24,9 @@ final class LoadReport {
     /**
      * Adds a row.
      *
-     * @param name of the way to the store
+     * @param name the transport
      * @param result what was measured
-     * @param handled how many puts and gets the server's program has handled meanwhile, the unmeasured ones too
+     * @param handled how many puts and gets the server has handled meanwhile, including the unmeasured ones
      */
     void add(String name, LoadResult result, long handled) {
         StringBuilder row = new StringBuilder(String.format(Locale.ROOT, "%-5s%10.0f", name,
@@ -52,11 +52,11 @@ final class LoadReport {
         rows.forEach(console::print);
         console.print("");
         console.print("\"handled by the server\" counts the " + 2 * plan.keys() + " puts and gets before the"
-                + " measurement too; over RDMA it is the puts alone.");
-        console.print(tornReads + " reads met a write and were done again.");
+                + " measurement too; over RDMA it counts only puts.");
+        console.print(tornReads + " reads overlapped a write and were repeated.");
         if (device.startsWith("rxe") || device.startsWith("siw")) {
-            console.print(device + " is a software device: there the server's kernel does what a real device does"
-                    + " alone.");
+            console.print(device + " is a software device: the server's kernel does the work of the hardware, on the"
+                    + " same CPUs.");
         }
     }
 

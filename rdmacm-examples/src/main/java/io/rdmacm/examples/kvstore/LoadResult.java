@@ -5,11 +5,11 @@ import java.util.concurrent.TimeUnit;
 
 import org.HdrHistogram.Histogram;
 
-/** How long operations took: of one client, or of several added up. For one thread at a time. */
+/** The latencies of one client, or the sum of several. Not thread-safe. */
 final class LoadResult {
     private static final double MICROSECOND = 1000;
 
-    // Of any length, to three digits.
+    // any range, three significant digits
     private final Histogram gets = new Histogram(3);
     private final Histogram puts = new Histogram(3);
     private long begin = Long.MAX_VALUE;
@@ -33,7 +33,7 @@ final class LoadResult {
         tornReads = torn;
     }
 
-    /** Those of another client, which worked at the same time. */
+    /** Adds the result of another client that ran in parallel. */
     void add(LoadResult other) {
         gets.add(other.gets);
         puts.add(other.puts);
@@ -54,17 +54,17 @@ final class LoadResult {
         return tornReads;
     }
 
-    /** From the first operation of any client to the last. */
+    /** Returns the rate between the first operation of any client and the last one. */
     double operationsPerSecond() {
         return (gets() + puts()) * (double) TimeUnit.SECONDS.toNanos(1) / Math.max(1, end - begin);
     }
 
-    /** In microseconds. */
+    /** Returns a percentile of the latencies of gets, in microseconds. */
     double getPercentile(double percent) {
         return gets.getValueAtPercentile(percent) / MICROSECOND;
     }
 
-    /** In microseconds. */
+    /** Returns a percentile of the latencies of puts, in microseconds. */
     double putPercentile(double percent) {
         return puts.getValueAtPercentile(percent) / MICROSECOND;
     }

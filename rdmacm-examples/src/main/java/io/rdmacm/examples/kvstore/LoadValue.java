@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** The keys and values of the load: whoever gets a value can tell whether all of it is of one put, and of which. */
+/** The keys and values of the load. A value shows which put it comes from, and whether all of it comes from one put. */
 final class LoadValue {
-    /** A value has at least the number of its key, and that of its put. */
-    static final int LEAST = 2 * Integer.BYTES;
+    /** The minimum length of a value: the number of its key, and the number of the put. */
+    static final int MIN_BYTES = 2 * Integer.BYTES;
 
     private LoadValue() {
     }
@@ -20,29 +20,29 @@ final class LoadValue {
     static byte[] make(int key, int put, int size) {
         byte[] value = new byte[size];
         ByteBuffer.wrap(value).putInt(key).putInt(put);
-        for (int i = LEAST; i < size; i++) {
+        for (int i = MIN_BYTES; i < size; i++) {
             value[i] = fill(key, put, i);
         }
         return value;
     }
 
     /**
-     * Of which put a value is.
+     * Returns the number of the put that a value comes from.
      *
-     * @throws IOException when it is not of the key, or not all of it of one put
+     * @throws IOException if it belongs to another key, or does not come from one put as a whole
      */
     static int check(int key, byte[] value, int size) throws IOException {
         if (value == null) {
-            throw new IOException("key " + key + " is not in the store, where it was put");
+            throw new IOException("key " + key + " is missing from the store, though it was put there");
         }
         ByteBuffer numbers = ByteBuffer.wrap(value);
         if (value.length != size || numbers.getInt() != key) {
-            throw new IOException("a value that is not of key " + key);
+            throw new IOException("a value does not belong to key " + key);
         }
         int put = numbers.getInt();
-        for (int i = LEAST; i < size; i++) {
+        for (int i = MIN_BYTES; i < size; i++) {
             if (value[i] != fill(key, put, i)) {
-                throw new IOException("a value of key " + key + " that differs from put " + put + " at byte " + i);
+                throw new IOException("a value of key " + key + " differs from put " + put + " at byte " + i);
             }
         }
         return put;

@@ -8,8 +8,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 
 /**
- * One client of the load. The keys are divided among the clients: each puts its own ones, and gets those of all. So it
- * knows what it must get of its own keys, and of the others it knows that their puts are numbered upwards.
+ * One client of the load. The keys are divided among the clients: each puts its own keys only, and gets all. So it
+ * knows the exact value of its own keys, and for the others it knows that the numbers of their puts only grow.
  */
 final class LoadWorker implements Callable<LoadResult> {
     private static final int PERCENT = 100;
@@ -17,34 +17,34 @@ final class LoadWorker implements Callable<LoadResult> {
     private final KvClient client;
     private final LoadPlan plan;
     private final int index;
-    private final CyclicBarrier together;
+    private final CyclicBarrier barrier;
     private final Progress progress;
     private final LoadResult result = new LoadResult();
-    // By key: the number of the last put that this client has made or seen.
+    // by key: the number of the last put that this client has made or seen
     private final int[] seen;
 
-    LoadWorker(KvClient client, LoadPlan plan, int index, CyclicBarrier together, Progress progress) {
+    LoadWorker(KvClient client, LoadPlan plan, int index, CyclicBarrier barrier, Progress progress) {
         this.client = client;
         this.plan = plan;
         this.index = index;
-        this.together = together;
+        this.barrier = barrier;
         this.progress = progress;
         this.seen = new int[plan.keys()];
     }
 
     @Override
     public LoadResult call() throws IOException, InterruptedException, BrokenBarrierException {
-        // Not measured: the first put of each key, and a get of each.
+        // Not measured: one put and one get of each key.
         for (int key = index; key < plan.keys(); key += plan.clients()) {
             client.put(LoadValue.key(key), LoadValue.make(key, 0, plan.valueBytes()));
             progress.step();
         }
-        together.await();
+        barrier.await();
         for (int key = index; key < plan.keys(); key += plan.clients()) {
             get(key);
             progress.step();
         }
-        together.await();
+        barrier.await();
         SplittableRandom random = new SplittableRandom(index);
         result.begin();
         for (int i = index; i < plan.operations(); i += plan.clients()) {

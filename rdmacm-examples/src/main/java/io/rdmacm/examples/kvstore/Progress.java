@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A bar that grows with what is done, drawn again in its place a few times a second. For any number of threads. */
+/** A progress bar, redrawn a few times a second. Thread-safe. */
 final class Progress {
     private static final int WIDTH = 40;
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
@@ -17,27 +17,27 @@ final class Progress {
     private volatile String task = "";
 
     /**
-     * Nothing is done yet.
+     * Creates a bar with nothing done.
      *
-     * @param terminal where to draw; null for nowhere
-     * @param total how much there is to do
+     * @param terminal where to draw; null to draw nothing
+     * @param total the number of steps to do
      */
     Progress(PrintWriter terminal, long total) {
         this.terminal = terminal;
         this.total = total;
     }
 
-    /** What is being done now. */
+    /** Sets the label of the bar. */
     void begin(String what) {
         task = what;
     }
 
-    /** One more is done. */
+    /** Counts one step. */
     void step() {
         long now = done.incrementAndGet();
         long last = drawn.get();
         long time = System.nanoTime();
-        // One of the threads draws, and the others go on.
+        // one of the threads draws, the others go on
         if (terminal != null && time - last >= PAUSE && drawn.compareAndSet(last, time)) {
             draw(now);
         }

@@ -22,13 +22,13 @@ import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * The client over RDMA. A put is a message and its answer. A get is a read of the slot where the key must be, out of
- * the memory of a server that takes no notice; when the read met a write it is done again.
+ * The client over RDMA. A put is a message and an answer. A get is an RDMA read of the key's slot in the server's
+ * memory, which the server does not notice; if the read overlapped a write, it is repeated.
  */
 final class RdmaClient implements KvClient {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final Set<SendFlag> SIGNALED = EnumSet.of(SendFlag.SIGNALED);
-    private static final int MOST_TRIES = 1_000_000;
+    private static final int MAX_TRIES = 1_000_000;
 
     private final Resources resources = new Resources();
     private final WorkCompletions completions = WorkCompletions.allocate(1);
@@ -39,18 +39,18 @@ final class RdmaClient implements KvClient {
     private final KvLayout layout;
     private final MemoryRegion request;
     private final MemoryRegion answer;
-    // Where reads go, and the copy that is looked at.
+    // the target of reads, and a copy of it on the heap
     private final MemoryRegion slot;
     private final KvSlot copy;
     private volatile long tornReads;
 
-    /** Connects, and asks where the table is. */
+    /** Connects, and asks the server where the table is. */
     RdmaClient(InetSocketAddress server) throws IOException, InterruptedException {
         boolean connected = false;
         try {
             endpoint = resources.add(Endpoint.createActive(server, PortSpace.TCP, EndpointAttributes.defaults(),
-                    PATIENCE));
-            endpoint.connect(ConnectionParameters.defaults(), PATIENCE);
+                    TIMEOUT));
+            endpoint.connect(ConnectionParameters.defaults(), TIMEOUT);
             ByteBuffer hello;
             try (MemoryRegion message = allocate(KvMessage.OVERHEAD)) {
                 ByteBuffer question = message.memory().asByteBuffer();
@@ -74,7 +74,7 @@ final class RdmaClient implements KvClient {
         }
     }
 
-    /** How long messages can be, over RDMA and over TCP. */
+    /** Returns the maximum length of a message in bytes, over RDMA and TCP. */
     int messageBytes() {
         return layout.keyBytes() + layout.valueBytes() + KvMessage.OVERHEAD;
     }
@@ -83,12 +83,12 @@ final class RdmaClient implements KvClient {
         return layout;
     }
 
-    /** Where the same store listens for TCP. */
+    /** Returns the TCP port of the same store. */
     int tcpPort() {
         return tcpPort;
     }
 
-    /** The device that leads to the server. */
+    /** Returns the name of the device through which the server is reached. */
     String deviceName() {
         return endpoint.context().deviceName();
     }
@@ -111,7 +111,7 @@ final class RdmaClient implements KvClient {
                     return null;
                 }
                 default -> {
-                    // Another key has the slot: this one may be in the next.
+                    // Another key is in this slot: this key may be in the next one.
                 }
             }
         }
@@ -137,31 +137,31 @@ final class RdmaClient implements KvClient {
         resources.close();
     }
 
-    /** Reads a slot out of the server's memory, until that did not meet a write. */
+    /** Reads a slot from the server's memory, again and again until no write overlapped. */
     private KvSlot.Content read(long offset, byte[] key) throws IOException, InterruptedException {
-        for (int i = 0; i < MOST_TRIES; i++) {
+        for (int i = 0; i < MAX_TRIES; i++) {
             endpoint.postRead(0, slot, 0, layout.slotBytes(), SIGNALED, tableAddress + offset, tableKey);
-            endpoint.getSendCompletions(completions, PATIENCE);
+            endpoint.getSendCompletions(completions, TIMEOUT);
             check();
             MemorySegment.copy(slot.memory(), ValueLayout.JAVA_BYTE, 0, copy.bytes(), 0, copy.bytes().length);
-            KvSlot.Content content = copy.look(key);
+            KvSlot.Content content = copy.check(key);
             if (content != KvSlot.Content.TORN) {
                 return content;
             }
             tornReads++;
         }
-        throw new IOException("a slot is being written all the time");
+        throw new IOException("a slot was being written during each of " + MAX_TRIES + " reads");
     }
 
-    /** Sends a message and waits for its answer; a copy of it. */
+    /** Sends a message, waits for its answer, and returns a copy of the answer. */
     private byte[] exchange(MemoryRegion message, int length, MemoryRegion in)
             throws IOException, InterruptedException {
-        // The place of the answer first: the server may be fast.
+        // The receive is posted first: the server may be fast.
         endpoint.postReceive(0, in, 0, (int) in.length());
         endpoint.postSend(0, message, 0, length, SIGNALED);
-        endpoint.getSendCompletions(completions, PATIENCE);
+        endpoint.getSendCompletions(completions, TIMEOUT);
         check();
-        endpoint.getReceiveCompletions(completions, PATIENCE);
+        endpoint.getReceiveCompletions(completions, TIMEOUT);
         check();
         return in.memory().asSlice(0, completions.byteLength()).toArray(ValueLayout.JAVA_BYTE);
     }

@@ -23,11 +23,11 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * The store over RDMA: registers the table so that clients can read it, tells each where it is, and takes the messages
- * of those that put. Gets do not come here at all.
+ * The store over RDMA: registers the table so that clients can read it, tells each client where it is, and handles
+ * puts. Gets are RDMA reads and do not come here at all.
  */
 final class RdmaService implements AutoCloseable {
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final int BACKLOG = 64;
 
     private final KvRequests requests;
@@ -35,7 +35,7 @@ final class RdmaService implements AutoCloseable {
     private final Console console;
     private final ConnectionManager manager;
     private final Listener listener;
-    // The table, once for each device that clients come through.
+    // the registrations of the table, one for each device that clients are connected through
     private final Map<ProtectionDomain, MemoryRegion> regions = new HashMap<>();
 
     RdmaService(InetSocketAddress address, KvRequests requests, int tcpPort, Console console) throws RdmaException {
@@ -59,12 +59,12 @@ final class RdmaService implements AutoCloseable {
         return listener.address();
     }
 
-    /** Accepts clients, each served by a thread of its own, until it is interrupted. */
+    /** Accepts clients until it is interrupted, and serves each in a thread of its own. */
     void run() throws IOException, InterruptedException {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             try {
                 while (true) {
-                    Connection connection = listener.accept(FOR_EVER);
+                    Connection connection = listener.accept(FOREVER);
                     threads.execute(() -> serve(connection));
                 }
             } finally {
@@ -73,7 +73,7 @@ final class RdmaService implements AutoCloseable {
         }
     }
 
-    /** Ends what {@link #run} has left; the table's memory is no longer read after that. */
+    /** Closes what {@link #run} has left open. Nobody reads the table's memory after that. */
     @Override
     public void close() throws RdmaException {
         listener.close();
@@ -89,16 +89,16 @@ final class RdmaService implements AutoCloseable {
         try (connection) {
             while (true) {
                 answer.clear();
-                try (Message message = connection.receive(FOR_EVER)) {
+                try (Message message = connection.receive(FOREVER)) {
                     ByteBuffer request = message.memory().asByteBuffer();
                     KvMessage.Request kind = KvMessage.request(request);
                     if (kind == KvMessage.Request.HELLO) {
-                        tell(connection, answer);
+                        hello(connection, answer);
                     } else {
                         requests.answer(kind, request, answer, copy);
                     }
                 }
-                connection.send(answer.flip(), FOR_EVER);
+                connection.send(answer.flip(), FOREVER);
             }
         } catch (DisconnectedException e) {
             console.debug("%s has left", connection.peerAddress());
@@ -109,8 +109,8 @@ final class RdmaService implements AutoCloseable {
         }
     }
 
-    /** Where the table is, its key, and how it lies there. */
-    private void tell(Connection connection, ByteBuffer answer) throws RdmaException {
+    /** Answers HELLO: the address of the table, its remote key, the TCP port and the layout. */
+    private void hello(Connection connection, ByteBuffer answer) throws RdmaException {
         MemoryRegion region = region(connection.protectionDomain());
         KvMessage.begin(answer, KvMessage.Answer.OK);
         answer.putLong(region.remoteAddress()).putInt(region.remoteKey()).putInt(tcpPort);
@@ -120,7 +120,7 @@ final class RdmaService implements AutoCloseable {
     private synchronized MemoryRegion region(ProtectionDomain domain) throws RdmaException {
         MemoryRegion region = regions.get(domain);
         if (region == null) {
-            // The memory is the table's own: registered, not copied.
+            // registers the table's own memory: nothing is copied
             region = domain.register(requests.table().memory(), AccessFlag.REMOTE_READ);
             regions.put(domain, region);
         }

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 
-/** The client over TCP: everything is a request and an answer. */
+/** The client over TCP: puts and gets are messages with an answer. */
 final class TcpClient implements KvClient {
     private final SocketChannel channel;
     private final TcpFrames frames;
@@ -51,7 +51,7 @@ final class TcpClient implements KvClient {
         return answer.getLong();
     }
 
-    /** The server reads its table itself. */
+    /** Returns 0: the server reads the table itself. */
     @Override
     public long tornReads() {
         return 0;

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** Messages over a TCP connection, one at a time each way; for one thread. */
+/** Messages over a TCP connection, each preceded by its length. Not thread-safe. */
 final class TcpFrames {
     private final SocketChannel channel;
     private final ByteBuffer in;
@@ -18,12 +18,12 @@ final class TcpFrames {
         this.out = ByteBuffer.allocateDirect(Integer.BYTES + messageBytes);
     }
 
-    /** Where to write the next message. */
+    /** Returns the buffer to write the next message to. */
     ByteBuffer begin() {
         return out.clear().position(Integer.BYTES);
     }
 
-    /** Sends what was written. */
+    /** Sends the message. */
     void send() throws IOException {
         out.putInt(0, out.position() - Integer.BYTES).flip();
         while (out.hasRemaining()) {
@@ -32,9 +32,9 @@ final class TcpFrames {
     }
 
     /**
-     * Waits for the next message. Mostly one read brings all of it.
+     * Waits for the next message.
      *
-     * @return valid until the next call; null when the peer has ended the connection between two messages
+     * @return the message, valid until the next call; null if the peer has closed the connection between two messages
      */
     ByteBuffer receive() throws IOException {
         in.clear();

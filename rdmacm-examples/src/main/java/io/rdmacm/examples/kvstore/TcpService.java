@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 
 import io.rdmacm.examples.support.Console;
 
-/** The same store over TCP: a message is its length and itself. A thread a client, as over RDMA. */
+/** The same store over TCP, with a virtual thread per client, as over RDMA. */
 final class TcpService implements AutoCloseable {
     private final KvRequests requests;
     private final Console console;
@@ -40,11 +40,11 @@ final class TcpService implements AutoCloseable {
         return ((InetSocketAddress) listener.getLocalAddress()).getPort();
     }
 
-    /** Ends all connections. */
+    /** Closes all connections. */
     @Override
     public void close() throws IOException {
         listener.close();
-        // The interrupt closes the channel that a thread waits for.
+        // The interrupt closes the channel that a thread is reading from.
         threads.shutdownNow();
         threads.close();
     }

@@ -14,17 +14,17 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.PathMigrationState;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 
-/** The two steps of automatic path migration: to arm an alternate path, and to go over to it. */
+/** The two steps of automatic path migration: arming an alternate path, and migrating to it. */
 final class AlternatePaths {
     private AlternatePaths() {
     }
 
     /**
-     * Names the alternate path of a connected queue pair and arms it: from now on the device goes over when the first
-     * path fails, as soon as the peer has armed its own.
+     * Sets the alternate path of a connected queue pair and arms it. Once the peer has armed its own too, the device
+     * migrates when the primary path fails.
      *
-     * @param port where the path begins; 0 for that of the first path
-     * @param lid where it leads to; 0 for that of the first path
+     * @param port the local port of the alternate path; 0 for that of the primary path
+     * @param lid the destination LID of the alternate path; 0 for that of the primary path
      */
     static void arm(QueuePair pair, int port, int lid) throws RdmaException {
         QueuePairAttributes current = pair.query().attributes();
@@ -32,7 +32,7 @@ final class AlternatePaths {
                 .pathMigrationState(PathMigrationState.REARM).build());
     }
 
-    /** Differs from the first path in where it begins and leads to. */
+    /** Returns a copy of the primary path with another port and destination LID. */
     static AlternatePath alternate(QueuePairAttributes current, int port, int lid) {
         AddressAttributes first = current.path();
         int begin = port == 0 ? first.port() : port;
@@ -41,23 +41,23 @@ final class AlternatePaths {
         return new AlternatePath(second, current.partitionKeyIndex(), begin, current.timeout());
     }
 
-    /** Why a device refused an alternate path, for people. */
+    /** Explains why a device refused an alternate path. */
     static String explain(QueuePair pair, RdmaException refusal) throws RdmaException {
         LinkLayer link = pair.context().queryPort(pair.query().attributes().port()).linkLayer();
-        return pair.context().deviceName() + " refused an alternate one (" + refusal.getMessage() + "); "
+        return pair.context().deviceName() + " refused an alternate path (" + refusal.getMessage() + "); "
                 + (link == LinkLayer.ETHERNET
-                        ? "its port is Ethernet, and paths migrate on InfiniBand only: on RoCE bonded network"
-                                + " interfaces take that part"
-                        : "has the port a second path, and the device automatic path migration?");
+                        ? "its port is Ethernet, and path migration exists on InfiniBand only: on RoCE, use bonded"
+                                + " network interfaces"
+                        : "is there a second path, and does the device support automatic path migration?");
     }
 
-    /** Goes over now, though the first path is well. The device says when it has. */
-    static void goOver(QueuePair pair, Duration timeout) throws IOException, InterruptedException {
+    /** Migrates now, although the primary path works, and waits until the device reports that it has migrated. */
+    static void migrate(QueuePair pair, Duration timeout) throws IOException, InterruptedException {
         pair.modify(QueuePairAttributes.migrate(PathMigrationState.MIGRATED));
         while (true) {
             try (AsyncEvent event = pair.context().getAsyncEvent(timeout)) {
                 if (event.type() == AsyncEventType.PATH_MIG_ERR) {
-                    throw new IOException("the device could not go over to the alternate path");
+                    throw new IOException("the device could not migrate to the alternate path");
                 }
                 if (event.type() == AsyncEventType.PATH_MIG) {
                     return;

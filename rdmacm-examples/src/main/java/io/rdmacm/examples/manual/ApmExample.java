@@ -30,46 +30,45 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The example of automatic path migration of the manual (8.1). A connection between machines that have two paths to
- * each other names the second one beforehand; when the first fails the device goes over by itself, and no message is
- * lost. Here a client sends messages, which the server sends back, and goes over in the middle of them.
+ * The command {@code apm_example}: the automatic path migration of the manual (8.1). A connection between machines with
+ * two paths is told the second one in advance; when the first one fails, the device migrates by itself, and no message
+ * is lost. Here a client sends messages, which the server sends back, and migrates halfway through.
  *
- * <p>It uses the synchronous calls: each waits for what it began.
+ * <p>It uses the synchronous calls.
  */
-@Command(name = "apm_example", sortOptions = false, header = "Automatic path migration, in the middle of messages.",
-        description = "Paths migrate on InfiniBand only. Elsewhere the messages stay on their one path, and the program"
-                + " tells what was refused, with the status 1.",
-        footer = {"%nFor example, a server, and a client on another machine that goes over to its second port:",
+@Command(name = "apm_example", sortOptions = false, header = "Automatic path migration during an exchange of messages.",
+        description = "Path migration exists on InfiniBand only. Elsewhere all messages use the primary path, and the"
+                + " program prints what was refused and exits with status 1.",
+        footer = {"%nFor example, a server, and a client on another machine that migrates to its second port:",
             "  rdmacm apm_example -s -a 192.168.99.1 --alt-port 2",
             "  rdmacm apm_example -a 192.168.99.1 --alt-port 2 --alt-lid 7"})
 public final class ApmExample implements Callable<Integer> {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final Set<SendFlag> SIGNALED = EnumSet.of(SendFlag.SIGNALED);
     private static final int MESSAGE = 64;
 
-    @Option(names = "-s", description = "Be the server; if not given, the client.")
+    @Option(names = "-s", description = "Run as the server; by default as the client.")
     private boolean server;
 
     @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
-            description = "The server: where to listen. The client: the server's address or name.")
+            description = "Server: the address to listen on. Client: the server's address or name.")
     private InetAddress address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471",
-            description = "The server's port (${DEFAULT-VALUE}); a server given 0 takes a free one and prints it.")
+            description = "The server's port (${DEFAULT-VALUE}); with 0, the server chooses a free one and prints it.")
     private int port;
 
     @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10",
-            description = "The client: how many messages (${DEFAULT-VALUE}).")
+            description = "Client: how many messages to send (${DEFAULT-VALUE}).")
     private int count;
 
     @Option(names = "--alt-port", paramLabel = "N", defaultValue = "0",
-            description = "The port of this device that the alternate path begins at; that of the first path if not"
-                    + " given.")
+            description = "The device port of the alternate path; by default that of the primary path.")
     private int alternatePort;
 
     @Option(names = "--alt-lid", paramLabel = "LID", defaultValue = "0",
-            description = "The local identifier that the alternate path leads to; that of the first path if not given.")
+            description = "The destination LID of the alternate path; by default that of the primary path.")
     private int alternateLid;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -79,10 +78,10 @@ public final class ApmExample implements Callable<Integer> {
     private CommandSpec spec;
 
     private Console console;
-    // null when an alternate path is armed
+    // null if an alternate path is armed
     private IOException refusal;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public ApmExample() {
     }
 
@@ -107,15 +106,15 @@ public final class ApmExample implements Callable<Integer> {
         try (Endpoint listener = Endpoint.createPassive(where, PortSpace.TCP, EndpointAttributes.defaults())) {
             listener.listen(1);
             console.print("listening on port " + listener.localAddress().getPort());
-            try (Endpoint endpoint = listener.getRequest(FOR_EVER);
+            try (Endpoint endpoint = listener.getRequest(FOREVER);
                     MemoryRegion buffer = endpoint.protectionDomain().allocate(MESSAGE, AccessFlag.LOCAL_WRITE)) {
                 endpoint.postReceive(0, buffer, 0, MESSAGE);
-                endpoint.accept(ConnectionParameters.defaults(), PATIENCE);
+                endpoint.accept(ConnectionParameters.defaults(), TIMEOUT);
                 QueuePair pair = endpoint.queuePair().orElseThrow();
-                // Both sides must have armed their alternate path before it can be gone over to.
+                // Both sides have to arm their alternate path before either can migrate.
                 arm(pair);
                 int messages = 0;
-                // The empty message is the last one.
+                // an empty message ends the exchange
                 for (int length = receive(endpoint); length > 0; length = receive(endpoint)) {
                     endpoint.postReceive(0, buffer, 0, MESSAGE);
                     send(endpoint, buffer, length);
@@ -129,17 +128,17 @@ public final class ApmExample implements Callable<Integer> {
     }
 
     private void send(InetSocketAddress where) throws IOException, InterruptedException {
-        try (Endpoint endpoint = Endpoint.createActive(where, PortSpace.TCP, EndpointAttributes.defaults(), PATIENCE);
+        try (Endpoint endpoint = Endpoint.createActive(where, PortSpace.TCP, EndpointAttributes.defaults(), TIMEOUT);
                 MemoryRegion out = endpoint.protectionDomain().allocate(MESSAGE);
                 MemoryRegion in = endpoint.protectionDomain().allocate(MESSAGE, AccessFlag.LOCAL_WRITE)) {
-            endpoint.connect(ConnectionParameters.defaults(), PATIENCE);
+            endpoint.connect(ConnectionParameters.defaults(), TIMEOUT);
             QueuePair pair = endpoint.queuePair().orElseThrow();
             arm(pair);
             for (int message = 0; message < count; message++) {
                 if (message == count / 2 && refusal == null) {
-                    console.print("going over to the alternate path");
-                    AlternatePaths.goOver(pair, PATIENCE);
-                    console.print("gone over");
+                    console.print("migrating to the alternate path");
+                    AlternatePaths.migrate(pair, TIMEOUT);
+                    console.print("migrated");
                 }
                 out.memory().setString(0, "message " + message);
                 endpoint.postReceive(0, in, 0, MESSAGE);
@@ -153,12 +152,12 @@ public final class ApmExample implements Callable<Integer> {
             send(endpoint, out, 0);
             receive(endpoint);
             console.print(count + " messages came back");
-            endpoint.disconnect(PATIENCE);
+            endpoint.disconnect(TIMEOUT);
             requireArmed();
         }
     }
 
-    /** Names the alternate path. When that is refused, the connection is as good as before. */
+    /** Arms the alternate path. If the device refuses, the connection stays usable. */
     private void arm(QueuePair pair) throws RdmaException {
         try {
             AlternatePaths.arm(pair, alternatePort, alternateLid);
@@ -178,12 +177,12 @@ public final class ApmExample implements Callable<Integer> {
     private static void send(Endpoint endpoint, MemoryRegion buffer, int length)
             throws IOException, InterruptedException {
         endpoint.postSend(0, buffer, 0, length, SIGNALED);
-        check(endpoint.getSendCompletion(PATIENCE));
+        check(endpoint.getSendCompletion(TIMEOUT));
     }
 
-    /** The length of the next message. */
+    /** Receives a message, and returns its length. */
     private static int receive(Endpoint endpoint) throws IOException, InterruptedException {
-        return check(endpoint.getReceiveCompletion(PATIENCE)).byteLength();
+        return check(endpoint.getReceiveCompletion(TIMEOUT)).byteLength();
     }
 
     private static WorkCompletion check(WorkCompletion completion) throws IOException {

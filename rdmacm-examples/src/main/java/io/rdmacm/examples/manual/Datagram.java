@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** What a message of the multicast example is made of: its number, its length, and bytes that follow from both. */
+/** The content of a message: its number, its length, and bytes derived from the number. */
 final class Datagram {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int HEADER = 2 * Integer.BYTES;
@@ -14,7 +14,7 @@ final class Datagram {
     private Datagram() {
     }
 
-    /** Fills all of the memory. */
+    /** Fills memory with a message. */
     static void fill(MemorySegment memory, int number) {
         memory.set(INT, 0, number);
         memory.set(INT, Integer.BYTES, (int) memory.byteSize());
@@ -24,13 +24,13 @@ final class Datagram {
     }
 
     /**
-     * The number of a message that arrived.
+     * Returns the number of a received message.
      *
-     * @throws IOException when it did not arrive as it was sent
+     * @throws IOException if the message is not as it was sent
      */
     static int check(MemorySegment memory) throws IOException {
         if (memory.byteSize() < HEADER || memory.get(INT, Integer.BYTES) != memory.byteSize()) {
-            throw new IOException("a datagram of " + memory.byteSize() + " bytes is not of this program");
+            throw new IOException("a datagram of " + memory.byteSize() + " bytes does not come from this program");
         }
         int number = memory.get(INT, 0);
         for (long i = HEADER; i < memory.byteSize(); i++) {

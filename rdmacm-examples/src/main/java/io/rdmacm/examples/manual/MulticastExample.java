@@ -38,25 +38,27 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The multicast example of the manual (7.3 and 8.2): one sends datagrams to a group, any number of others receive them.
- * Both join the group through the connection manager, which tells the switches and attaches the queue pair.
+ * The command {@code multicast_example}, from the manual (7.3 and 8.2): a sender sends datagrams to a group, and any
+ * number of receivers receive them. Both join the group through the connection manager, which informs the switches and
+ * attaches the queue pair.
  */
-@Command(name = "multicast_example", sortOptions = false, header = "Datagrams to a multicast group.",
-        description = "Start the receivers first: nobody sends a datagram again.",
+@Command(name = "multicast_example", sortOptions = false,
+        header = "Sends datagrams to a multicast group, or receives them.",
+        description = "Start the receivers first: datagrams are not retransmitted.",
         footer = {"%nFor example, a receiver, and a sender on another machine:",
             "  rdmacm multicast_example -m 239.7.1.9 -b 192.168.99.1",
             "  rdmacm multicast_example -s -m 239.7.1.9 -b 192.168.99.2"})
 public final class MulticastExample implements Callable<Integer> {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
-    // A receive of a datagram begins with the global route header, or with room for it.
+    // The data of a receive follows the global route header, or room for it.
     private static final int ROUTE_HEADER = 40;
-    private static final int LEAST_SIZE = 2 * Integer.BYTES;
-    // What UDP can carry; the port says later what a packet of it holds.
-    private static final int MOST_SIZE = 65_507;
-    private static final int MOST_MESSAGES = 1000;
+    private static final int MIN_SIZE = 2 * Integer.BYTES;
+    // the most that UDP can carry; the MTU of the port is checked later
+    private static final int MAX_SIZE = 65_507;
+    private static final int MAX_MESSAGES = 1000;
 
-    @Option(names = "-s", description = "Be the sender; if not given, a receiver.")
+    @Option(names = "-s", description = "Run as the sender; by default as a receiver.")
     private boolean sender;
 
     @Option(names = "-m", paramLabel = "GROUP", defaultValue = "239.7.1.9", converter = HostConverter.class,
@@ -64,15 +66,15 @@ public final class MulticastExample implements Callable<Integer> {
     private InetAddress group;
 
     @Option(names = "-b", paramLabel = "ADDR", converter = HostConverter.class,
-            description = "The address of this machine to send or receive with; chosen by the routes if not given.")
+            description = "The local address to send or receive with; by default chosen by the routing table.")
     private InetAddress local;
 
     @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10",
-            description = "How many messages; the same at both ends (${DEFAULT-VALUE}).")
+            description = "How many messages, the same on both sides (${DEFAULT-VALUE}).")
     private int count;
 
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64",
-            description = "Bytes of a message, at most what one packet holds (${DEFAULT-VALUE}).")
+            description = "The length of a message in bytes, at most the MTU (${DEFAULT-VALUE}).")
     private int size;
 
     @Option(names = "-t", paramLabel = "SECONDS", defaultValue = "60",
@@ -88,24 +90,24 @@ public final class MulticastExample implements Callable<Integer> {
     private Console console;
     private final WorkCompletions completions = WorkCompletions.allocate(16);
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public MulticastExample() {
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Usage.require(spec, group.isMulticastAddress(), group.getHostAddress() + " is no multicast address");
-        Usage.require(spec, count >= 1 && count <= MOST_MESSAGES, "Invalid count " + count + " (valid range is 1 to "
-                + MOST_MESSAGES + ")");
-        Usage.require(spec, size >= LEAST_SIZE && size <= MOST_SIZE, "Invalid size " + size
-                + " (valid range is " + LEAST_SIZE + " to " + MOST_SIZE + ")");
+        Usage.require(spec, count >= 1 && count <= MAX_MESSAGES, "Invalid count " + count + " (valid range is 1 to "
+                + MAX_MESSAGES + ")");
+        Usage.require(spec, size >= MIN_SIZE && size <= MAX_SIZE, "Invalid size " + size
+                + " (valid range is " + MIN_SIZE + " to " + MAX_SIZE + ")");
         Usage.require(spec, seconds >= 1, "Invalid number of seconds " + seconds);
         console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
         InetSocketAddress destination = new InetSocketAddress(group, 0);
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.UDP)) {
-            // Which device leads to the group.
+            // finds the device through which the group is reached
             id.resolveAddress(local == null ? null : new InetSocketAddress(local, 0), destination, RESOLVE_TIMEOUT);
-            channel.await(id, CmEventType.ADDR_RESOLVED, PATIENCE).close();
+            channel.await(id, CmEventType.ADDR_RESOLVED, TIMEOUT).close();
             console.print("using " + id.context().deviceName() + ", address "
                     + id.localAddress().getAddress().getHostAddress());
             joinAndRun(channel, id, destination);
@@ -124,7 +126,7 @@ public final class MulticastExample implements Callable<Integer> {
                 QueuePair pair = id.createQueuePair(domain, QueuePairInitAttributes.builder().type(QueuePairType.UD)
                         .completionQueue(queue).maxSendRequests(1).maxReceiveRequests(count).build())) {
             if (!sender) {
-                // All that will come has its place before the first can.
+                // posts receives for all messages before the first one can arrive
                 ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
                 for (int i = 0; i < count; i++) {
                     pair.postReceive(receive.id(i).data(memory, (long) i * slot, slot));
@@ -145,15 +147,15 @@ public final class MulticastExample implements Callable<Integer> {
         }
     }
 
-    /** The event of the join tells how to send to the group. */
+    /** Waits for the join, whose event holds the parameters for sending to the group. */
     private static DatagramParameters awaitJoin(EventChannel channel, CmId id)
             throws IOException, InterruptedException {
-        try (CmEvent joined = channel.await(id, CmEventType.MULTICAST_JOIN, PATIENCE)) {
+        try (CmEvent joined = channel.await(id, CmEventType.MULTICAST_JOIN, TIMEOUT)) {
             return joined.datagramParameters();
         }
     }
 
-    /** A datagram is one packet. */
+    /** Checks that a message fits into one packet, as a datagram must. */
     private void requireFits(int mtu) throws IOException {
         if (size > mtu) {
             throw new IOException("a packet holds at most " + mtu + " bytes here, not " + size);
@@ -167,8 +169,8 @@ public final class MulticastExample implements Callable<Integer> {
         for (int message = 0; message < count; message++) {
             Datagram.fill(memory.memory().asSlice(0, size), message);
             pair.postSend(request);
-            // Done means that it has left this machine, not that anybody got it.
-            pair.sendQueue().await(completions, PATIENCE);
+            // The completion means that the message was sent, not that anybody received it.
+            pair.sendQueue().await(completions, TIMEOUT);
             completions.at(0).check();
         }
         console.print("sent " + count + " messages of " + size + " bytes to " + to.address().orElseThrow()

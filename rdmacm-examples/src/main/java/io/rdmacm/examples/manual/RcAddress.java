@@ -6,17 +6,17 @@ import java.nio.ByteBuffer;
 import io.rdmacm.verbs.address.Gid;
 
 /**
- * What one side must know of the other before two queue pairs can be connected by hand, and before one of them can read
- * and write the memory of the other. It travels over TCP, in network byte order.
+ * What a side must know of the other one to connect the queue pairs without a connection manager, and to read and write
+ * the other side's memory. It is exchanged over TCP, in network byte order.
  *
- * @param memory where the buffer begins, in the memory of its owner
- * @param key the owner's key for it
+ * @param memory the address of the buffer in its owner's process
+ * @param key the remote key of the buffer
  * @param queuePair the number of the queue pair
  * @param lid the local identifier of the port: its address on InfiniBand, 0 on RoCE
- * @param gid the global identifier of the port: its address on RoCE; all zeros when it is not used
+ * @param gid the global identifier of the port: its address on RoCE; zero if it is not used
  */
 record RcAddress(long memory, int key, int queuePair, int lid, Gid gid) {
-    /** How many bytes it travels in. */
+    /** The length of the encoded form. */
     static final int BYTES = Long.BYTES + 2 * Integer.BYTES + Short.BYTES + Gid.BYTES;
 
     byte[] toBytes() {

@@ -33,28 +33,29 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The example of chapter 7 of the manual: a reliable connection without the connection manager. The two sides tell each
- * other over TCP where they are, bring their queue pairs from state to state by hand, and then try what such a
+ * The command {@code rc_example}, from the manual (7.1): a reliable connection without the connection manager. The two
+ * sides exchange their addresses over TCP, move their queue pairs from state to state, and then try what such a
  * connection can do: a send into a receive, a read and a write of the other side's memory.
  */
 @Command(name = "rc_example", sortOptions = false,
-        header = "A reliable connection set up by hand: send, receive, RDMA read, RDMA write.",
-        description = "Without SERVER it is the server. The two find each other over TCP.",
-        footer = {"%nFor example, a server, and its client on another machine:",
+        header = "Send, receive, RDMA read and write without a connection manager.",
+        description = "Without SERVER it runs as the server. The two sides find each other over TCP.",
+        footer = {"%nFor example, a server, and a client on another machine:",
             "  rdmacm rc_example -d mlx5_0", "  rdmacm rc_example -d mlx5_0 192.168.99.1"})
 public final class RcExample implements Callable<Integer> {
     private static final int BUFFER = 64;
     private static final int QUEUE = 4;
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "SERVER", converter = HostConverter.class,
-            description = "The client: the server's address or name.")
+            description = "Client: the server's address or name.")
     private InetAddress server;
 
     @Option(names = {"-p", "--port"}, paramLabel = "PORT", defaultValue = "19875",
-            description = "The server's TCP port (${DEFAULT-VALUE}); a server given 0 takes a free one and prints it.")
+            description = "The server's TCP port (${DEFAULT-VALUE}); with 0, the server chooses a free one and prints"
+                    + " it.")
     private int port;
 
-    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEVICE", description = "The RDMA device; the first if not given.")
+    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEVICE", description = "The RDMA device; by default the first.")
     private String deviceName;
 
     @Option(names = {"-i", "--ib-port"}, paramLabel = "N", defaultValue = "1",
@@ -62,8 +63,8 @@ public final class RcExample implements Callable<Integer> {
     private int devicePort;
 
     @Option(names = {"-g", "--gid_idx"}, paramLabel = "INDEX", defaultValue = "-1",
-            description = "The index of the port's GID to be reached by. If not given: none on InfiniBand; on RoCE,"
-                    + " which needs one, the one of an IP address.")
+            description = "The index of the port's GID to use. By default none on InfiniBand; on RoCE, which needs one,"
+                    + " the GID of an IP address.")
     private int gidIndex;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -74,7 +75,7 @@ public final class RcExample implements Callable<Integer> {
 
     private Console console;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public RcExample() {
     }
 
@@ -93,7 +94,7 @@ public final class RcExample implements Callable<Integer> {
         return 0;
     }
 
-    /** All that is needed is made in the head of the try, and destroyed in the opposite order at its end. */
+    /** Creates all resources in the head of the try; they are closed in reverse order at its end. */
     private void run(Device device, TcpPeer peer) throws IOException, InterruptedException {
         try (VerbsContext context = device.open();
                 ProtectionDomain domain = context.allocateProtectionDomain();
@@ -114,7 +115,7 @@ public final class RcExample implements Callable<Integer> {
         }
     }
 
-    /** From the state RESET, in which a queue pair can nothing, to RTS, in which it can everything. */
+    /** Moves the queue pair from RESET, in which it can do nothing, to RTS, in which it can send and receive. */
     private RcAddress connect(VerbsContext context, RcSide side, MemoryRegion buffer, QueuePair pair, TcpPeer peer)
             throws IOException, InterruptedException {
         PortAttributes attributes = context.queryPort(devicePort);
@@ -132,12 +133,12 @@ public final class RcExample implements Callable<Integer> {
         }
         side.init(devicePort);
         if (server != null) {
-            // A receive can be posted from INIT on. It must be there before the server sends.
+            // Receives can be posted from INIT on. This one must be posted before the server sends.
             side.postReceive();
         }
         side.readyToReceive(path.build(), remote.queuePair());
         side.readyToSend();
-        // The first message must not come before the other side is ready to receive.
+        // The first message must not arrive before the other side is ready to receive.
         peer.sync('Q');
         side.watchPeer();
         console.print("connected: " + pair.state());
@@ -150,7 +151,7 @@ public final class RcExample implements Callable<Integer> {
         side.awaitCompletion();
         console.print("sent: " + side.text());
 
-        // What the client reads next. The server is not told when; so it leaves the buffer alone until step W.
+        // The client reads this next. The server does not notice when, so it leaves the buffer alone until step W.
         side.text("put there by the server, to be read");
         peer.sync('R');
         peer.sync('W');
@@ -192,7 +193,7 @@ public final class RcExample implements Callable<Integer> {
                         + String.join(", ", devices.stream().map(Device::name).toList())));
     }
 
-    /** On RoCE the GID is the address. Those of version 2 with an IPv4 address can go through any router. */
+    /** Chooses a GID, which is the address on RoCE: preferably of RoCE v2, which is routable, with an IPv4 address. */
     private int chooseGid(VerbsContext context, PortAttributes attributes) throws IOException {
         if (gidIndex >= 0 || attributes.linkLayer() != LinkLayer.ETHERNET) {
             return gidIndex;
@@ -200,8 +201,8 @@ public final class RcExample implements Callable<Integer> {
         return context.queryGidTable(256).stream().filter(entry -> entry.port() == devicePort)
                 .max(Comparator.comparing((GidEntry entry) -> entry.type() == GidType.ROCE_V2)
                         .thenComparing(entry -> entry.gid().isIpv4()).thenComparing(entry -> -entry.index()))
-                .orElseThrow(() -> new IOException("port " + devicePort + " has no GID: has its network interface an"
-                        + " address?")).index();
+                .orElseThrow(() -> new IOException("port " + devicePort + " has no GID: does its network interface have"
+                        + " an address?")).index();
     }
 
     private void printConfig(Device device) {
@@ -211,6 +212,6 @@ public final class RcExample implements Callable<Integer> {
             console.print("server:      " + server.getHostAddress());
         }
         console.print("TCP port:    " + port);
-        console.print("GID index:   " + (gidIndex < 0 ? "chosen by the link" : gidIndex));
+        console.print("GID index:   " + (gidIndex < 0 ? "default" : gidIndex));
     }
 }

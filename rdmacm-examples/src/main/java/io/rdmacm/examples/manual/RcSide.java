@@ -19,13 +19,13 @@ import io.rdmacm.verbs.work.AccessFlag;
 
 /** One side of the connection: its queue pair, one buffer, and the steps that are the same for both sides. */
 final class RcSide {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final int FIRST_PACKET = 0;
-    // 256 bytes, which every port can. The smaller active MTU of the two ports would be faster.
+    // 256 bytes, which every port supports. The smaller active MTU of the two ports would be faster.
     private static final int PATH_MTU = 256;
-    // How long the peer waits when it finds no receive posted.
+    // how long the peer waits before it retries a send that found no receive
     private static final RnrTimer RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
-    // How long an acknowledgement is waited for before a packet is sent again: 1.07 s is the next that C has a code of.
+    // how long to wait for an acknowledgement before a packet is retransmitted; rounded up to the next code, 1.07 s
     private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofSeconds(1));
     private static final int RETRIES = 6;
     private static final int READS_AT_A_TIME = 1;
@@ -42,29 +42,29 @@ final class RcSide {
         this.peer = peer;
     }
 
-    /** RESET to INIT: the queue pair is bound to its port, and receives can be posted. */
+    /** RESET to INIT: binds the queue pair to its port; receives can be posted from now on. */
     void init(int port) throws RdmaException {
         pair.modify(QueuePairTransitions.Rc.resetToInit(port, 0, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
                 AccessFlag.REMOTE_WRITE));
     }
 
-    /** INIT to RTR, ready to receive: the queue pair learns who its peer is, and by which path. */
+    /** INIT to RTR, ready to receive: sets the peer and the path to it. */
     void readyToReceive(AddressAttributes path, int peerQueuePair) throws RdmaException {
         pair.modify(QueuePairTransitions.Rc.initToRtr(path, PATH_MTU, peerQueuePair, FIRST_PACKET, READS_AT_A_TIME,
                 RNR_TIMER));
     }
 
-    /** RTR to RTS, ready to send: what to do when no answer comes. */
+    /** RTR to RTS, ready to send: sets the timeout and the number of retries. */
     void readyToSend() throws RdmaException {
         pair.modify(QueuePairTransitions.Rc.rtrToRts(FIRST_PACKET, ACK_TIMEOUT, RETRIES, RETRIES, READS_AT_A_TIME));
     }
 
-    /** From now on, whatever is posted when the peer dies completes with WR_FLUSH_ERR, instead of never. */
+    /** Makes posted requests complete with WR_FLUSH_ERR when the peer dies; otherwise they would never complete. */
     void watchPeer() {
         peer.gone().thenRun(this::flush);
     }
 
-    /** Makes room for one message: before the peer sends it. */
+    /** Posts a receive for one message, to be called before the peer sends it. */
     void postReceive() throws RdmaException {
         pair.postReceive(ReceiveRequests.allocate(1, 1).get(0).data(buffer, 0, (int) buffer.length()));
     }
@@ -74,28 +74,28 @@ final class RcSide {
         post(request.send());
     }
 
-    /** Reads the peer's buffer into this one; the peer does nothing for it. */
+    /** Reads the peer's buffer into this one, without any action of the peer. */
     void postRead(RcAddress remote) throws RdmaException {
         post(request.rdmaRead(remote.memory(), remote.key()));
     }
 
-    /** Writes this buffer into the peer's; the peer does nothing for it, and is not told. */
+    /** Writes this buffer into the peer's, without any action of the peer, which is not notified either. */
     void postWrite(RcAddress remote) throws RdmaException {
         post(request.rdmaWrite(remote.memory(), remote.key()));
     }
 
-    /** Waits until what was posted is done, the sends as well as the receive. */
+    /** Waits for the next completion of a send or receive. */
     void awaitCompletion() throws IOException, InterruptedException {
-        // In C: poll a while, or arm the queue, poll once more, and wait for the channel's event. This does the latter.
-        pair.sendQueue().await(completions, PATIENCE);
+        // In C: poll for a while, or arm the queue, poll once more, and wait for an event. This does the latter.
+        pair.sendQueue().await(completions, TIMEOUT);
         completions.next();
         if (!completions.succeeded() && peer.gone().isDone()) {
-            throw new IOException("the peer has gone, in the middle of the example");
+            throw new IOException("the peer has gone in the middle of the example");
         }
         completions.check();
     }
 
-    /** What is in the buffer. */
+    /** Returns the text in the buffer. */
     String text() {
         return buffer.memory().getString(0);
     }
@@ -109,12 +109,12 @@ final class RcSide {
         pair.postSend(ready.data(buffer, 0, (int) buffer.length()));
     }
 
-    /** By the thread that reads from TCP. */
+    /** Flushes all requests. Called by the thread that reads from TCP. */
     private void flush() {
         try {
             pair.modifyToError();
         } catch (RdmaException | IllegalStateException e) {
-            // The program is through, and has closed the queue pair: nobody waits for it.
+            // the program has finished and closed the queue pair
             return;
         }
     }

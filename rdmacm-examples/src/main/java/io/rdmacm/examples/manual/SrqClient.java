@@ -26,11 +26,11 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.work.AccessFlag;
 
-/** Opens the connections, sends messages over all of them in turn, and waits for an answer over each. */
+/** Opens the connections, sends messages on all of them in turn, and waits for an answer on each. */
 final class SrqClient {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
-    // The ids of requests: a message, and the answer of a connection above it.
+    // the ids of requests: sends, and from ANSWER on the receive of each connection
     private static final int SEND = 0;
     private static final int ANSWER = 1;
 
@@ -50,7 +50,7 @@ final class SrqClient {
         this.console = console;
     }
 
-    /** Returns when all answers have come. */
+    /** Runs the client, and returns when all answers have arrived. */
     void run() throws IOException, InterruptedException {
         try (EventChannel channel = EventChannel.open(); CmId first = resolve(channel)) {
             VerbsContext device = first.context();
@@ -77,9 +77,9 @@ final class SrqClient {
         boolean resolved = false;
         try {
             id.resolveAddress(server, RESOLVE_TIMEOUT);
-            channel.await(id, CmEventType.ADDR_RESOLVED, PATIENCE).close();
+            channel.await(id, CmEventType.ADDR_RESOLVED, TIMEOUT).close();
             id.resolveRoute(RESOLVE_TIMEOUT);
-            channel.await(id, CmEventType.ROUTE_RESOLVED, PATIENCE).close();
+            channel.await(id, CmEventType.ROUTE_RESOLVED, TIMEOUT).close();
             resolved = true;
             return id;
         } finally {
@@ -100,7 +100,7 @@ final class SrqClient {
             peer.pair().postReceive(ReceiveRequests.allocate(1, 1).get(0).id(ANSWER + i)
                     .data(inbox, (long) i * Integer.BYTES, Integer.BYTES));
             id.connect(ConnectionParameters.defaults());
-            channel.await(id, CmEventType.ESTABLISHED, PATIENCE).close();
+            channel.await(id, CmEventType.ESTABLISHED, TIMEOUT).close();
         }
         console.print(connections + " connections with " + server);
     }
@@ -126,13 +126,13 @@ final class SrqClient {
             events.check();
             throw e;
         }
-        console.print("the server got " + count + " messages over each");
+        console.print("the server received " + count + " messages on each");
         for (SrqPeer peer : peers) {
             peer.id().disconnect();
         }
     }
 
-    /** By the thread of the events: an end that nobody here has asked for. */
+    /** Handles the end of a connection that this side did not ask for. Called by the event thread. */
     private void handle(CmEvent event) throws IOException {
         for (SrqPeer peer : peers) {
             if (event.type() == CmEventType.DISCONNECTED && peer.id() == event.id()) {
@@ -142,7 +142,7 @@ final class SrqClient {
     }
 
     private void takeCompletions(CompletionQueue queue, MemoryRegion inbox) throws IOException, InterruptedException {
-        queue.await(completions, PATIENCE);
+        queue.await(completions, TIMEOUT);
         while (completions.next()) {
             if (!completions.succeeded() && completions.workRequestId() != SEND) {
                 throw new IOException("the server ended a connection before it answered");
@@ -154,7 +154,7 @@ final class SrqClient {
                 long offset = (completions.workRequestId() - ANSWER) * Integer.BYTES;
                 int received = Integer.reverseBytes(inbox.memory().get(ValueLayout.JAVA_INT, offset));
                 if (received != count) {
-                    throw new IOException("the server got " + received + " messages of " + count);
+                    throw new IOException("the server received " + received + " messages of " + count);
                 }
                 answered++;
             }

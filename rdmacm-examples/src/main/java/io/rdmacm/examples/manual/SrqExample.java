@@ -15,37 +15,36 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The shared receive queue of the manual (8.3): a server of many connections posts receives once for all of them,
- * instead of many for each of which most are never used. This class has the options; {@link SrqServer} and
- * {@link SrqClient} are the two roles.
+ * The command {@code srq_example}: the shared receive queue of the manual (8.3). A server with many connections posts
+ * its receives to one queue for all of them, instead of many to each connection, most of which are never used. This
+ * class holds the options; {@link SrqServer} and {@link SrqClient} are the two roles.
  */
 @Command(name = "srq_example", sortOptions = false, header = "One receive queue for many connections.",
-        description = "The client opens some connections and sends messages over each; the server receives all of them"
-                + " from one queue, and answers each connection with how many came.",
+        description = "The client opens some connections and sends messages on each; the server receives all of them"
+                + " from one queue, and answers on each connection with the number of its messages.",
         footer = {"%nFor example, a server, and a client on another machine:",
             "  rdmacm srq_example -s -a 192.168.99.1", "  rdmacm srq_example -a 192.168.99.1 -c 8 -C 100"})
 public final class SrqExample implements Callable<Integer> {
-    private static final int MOST_CONNECTIONS = 64;
-    private static final int MOST_MESSAGES = 1_000_000;
+    private static final int MAX_CONNECTIONS = 64;
+    private static final int MAX_MESSAGES = 1_000_000;
 
-    @Option(names = "-s", description = "Be the server; if not given, the client.")
+    @Option(names = "-s", description = "Run as the server; by default as the client.")
     private boolean server;
 
     @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
-            description = "The server: the address of an RDMA device, to listen at. The client: the server's address or"
-                    + " name.")
+            description = "Server: the address of an RDMA device to listen on. Client: the server's address or name.")
     private InetAddress address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471",
-            description = "The server's port (${DEFAULT-VALUE}); a server given 0 takes a free one and prints it.")
+            description = "The server's port (${DEFAULT-VALUE}); with 0, the server chooses a free one and prints it.")
     private int port;
 
     @Option(names = "-c", paramLabel = "CONNECTIONS", defaultValue = "4",
-            description = "How many connections; the same at both ends (${DEFAULT-VALUE}).")
+            description = "How many connections, the same on both sides (${DEFAULT-VALUE}).")
     private int connections;
 
     @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10",
-            description = "How many messages on each; the same at both ends (${DEFAULT-VALUE}).")
+            description = "How many messages on each, the same on both sides (${DEFAULT-VALUE}).")
     private int count;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -54,7 +53,7 @@ public final class SrqExample implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public SrqExample() {
     }
 
@@ -62,10 +61,10 @@ public final class SrqExample implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         Usage.requirePort(spec, port);
         Usage.require(spec, server || port != 0, "a client needs the server's port: -p PORT");
-        Usage.require(spec, connections >= 1 && connections <= MOST_CONNECTIONS, "Invalid number of connections "
-                + connections + " (valid range is 1 to " + MOST_CONNECTIONS + ")");
-        Usage.require(spec, count >= 1 && count <= MOST_MESSAGES, "Invalid count " + count + " (valid range is 1 to "
-                + MOST_MESSAGES + ")");
+        Usage.require(spec, connections >= 1 && connections <= MAX_CONNECTIONS, "Invalid number of connections "
+                + connections + " (valid range is 1 to " + MAX_CONNECTIONS + ")");
+        Usage.require(spec, count >= 1 && count <= MAX_MESSAGES, "Invalid count " + count + " (valid range is 1 to "
+                + MAX_MESSAGES + ")");
         Usage.require(spec, !address.isAnyLocalAddress(), "the address of one RDMA device is needed: -a ADDR");
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
         InetSocketAddress where = new InetSocketAddress(address, port);

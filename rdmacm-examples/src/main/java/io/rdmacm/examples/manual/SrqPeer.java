@@ -9,9 +9,9 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** One of the connections of the example, at either side. */
+/** One connection of the example, in either role. */
 final class SrqPeer implements AutoCloseable {
-    /** The id of a request that completes when the connection has ended. */
+    /** The id of the request that completes when the connection has ended. */
     static final long END = -1;
 
     private final CmId id;
@@ -26,7 +26,7 @@ final class SrqPeer implements AutoCloseable {
         this.index = index;
     }
 
-    /** Makes the queue pair of an id, which is the peer's from now on: it is closed too when that fails. */
+    /** Creates the queue pair of an id. The id is closed with the peer, or at once if this fails. */
     static SrqPeer create(CmId id, ProtectionDomain domain, QueuePairInitAttributes attributes, int index)
             throws RdmaException {
         try {
@@ -45,17 +45,17 @@ final class SrqPeer implements AutoCloseable {
         return pair;
     }
 
-    /** Which of the connections it is, from 0 on. */
+    /** Returns the index of the connection, from 0 on. */
     int index() {
         return index;
     }
 
-    /** To be filled and posted by the thread that sends. */
+    /** Returns the request that the sending thread fills in and posts. */
     SendRequest message() {
         return message;
     }
 
-    /** Counts a message, and tells how many came before it. */
+    /** Counts a message, and returns how many arrived before it. */
     int countReceived() {
         return received++;
     }
@@ -65,9 +65,9 @@ final class SrqPeer implements AutoCloseable {
     }
 
     /**
-     * Tells the thread that waits for completions that the connection has ended. The receives of a shared queue do not:
-     * they belong to the other queue pairs too, and so are not flushed with this one. But a send on a queue pair in the
-     * state ERROR is flushed at once.
+     * Tells the thread that waits for completions that the connection has ended. The receives of a shared queue cannot
+     * do that: they belong to the other queue pairs too, and so are not flushed with this one. But a send to a queue
+     * pair in the ERROR state is flushed at once.
      */
     void end() throws RdmaException {
         id.disconnect();

@@ -31,24 +31,24 @@ import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * Receives the messages of all connections from one shared receive queue. Two threads: one takes the events of
- * connections, and makes their queue pairs; the other, which is the program's own, takes completions. Which connection
- * a message came over is what its completion tells.
+ * Receives the messages of all connections from one shared receive queue. One thread handles the connection events and
+ * creates the queue pairs; the main thread handles the completions. A completion names the queue pair, and thereby the
+ * connection, that a message arrived on.
  */
 final class SrqServer {
-    /** Bytes of a message. */
+    /** The length of a message in bytes. */
     static final int MESSAGE = 64;
 
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final int RECEIVES = 64;
-    // A sender that finds the queue empty tries again after this time.
+    // a sender that finds the queue empty retries after this time
     private static final Duration RNR_TIMER = Duration.ofNanos(640_000);
 
     private final InetSocketAddress where;
     private final int connections;
     private final int count;
     private final Console console;
-    // By the number of the queue pair.
+    // by the number of the queue pair
     private final Map<Integer, SrqPeer> peers = new ConcurrentHashMap<>();
     private final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
 
@@ -59,7 +59,7 @@ final class SrqServer {
         this.console = console;
     }
 
-    /** Returns when all connections have come, said what they have to say, and ended. */
+    /** Runs the server, and returns when all connections have sent their messages and ended. */
     void run() throws IOException, InterruptedException {
         try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP)) {
             listener.bindAddress(where);
@@ -100,12 +100,12 @@ final class SrqServer {
         }
     }
 
-    /** By the thread of the events. */
+    /** Handles an event. Called by the event thread. */
     private void handle(CmEvent event, ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
         switch (event.type()) {
             case CONNECT_REQUEST -> {
-                // A request whose id nobody asks for is rejected when the event is closed.
+                // A request whose id is not used is rejected when its event is closed.
                 if (peers.size() < connections) {
                     accept(event.id(), domain, attributes);
                 }
@@ -114,7 +114,7 @@ final class SrqServer {
                     .build());
             case DISCONNECTED, REJECTED, UNREACHABLE, CONNECT_ERROR -> peerOf(event).end();
             default -> {
-                // Nothing that a connection has to do with any more.
+                // does not concern an open connection
             }
         }
     }
@@ -134,7 +134,7 @@ final class SrqServer {
         WorkCompletions completions = WorkCompletions.allocate(16);
         int ended = 0;
         while (ended < connections) {
-            queue.await(completions, FOR_EVER);
+            queue.await(completions, FOREVER);
             while (completions.next()) {
                 SrqPeer peer = peers.get(completions.queuePairNumber());
                 if (completions.workRequestId() == SrqPeer.END) {
@@ -153,12 +153,12 @@ final class SrqServer {
         console.print(connections + " connections sent " + count + " messages each, received from one queue");
     }
 
-    /** On each connection the messages come in order, though the places in the queue are taken as they come. */
+    /** Checks a message. The messages of each connection arrive in order, whatever slots of the queue they use. */
     private static void take(SrqPeer peer, int slot, int length, MemoryRegion inbox) throws IOException {
         int number = Datagram.check(inbox.memory().asSlice((long) slot * MESSAGE, length));
         int expected = peer.countReceived();
         if (number != expected) {
-            throw new IOException("connection " + peer.index() + " sent message " + number + " in place of "
+            throw new IOException("connection " + peer.index() + " sent message " + number + " instead of "
                     + expected);
         }
     }

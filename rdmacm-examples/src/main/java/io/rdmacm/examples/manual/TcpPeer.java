@@ -16,14 +16,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 
 /**
- * The TCP connection beside two queue pairs that are connected by hand. It carries what they must know of each other,
- * and keeps both sides in step. And it is what tells that the peer has died: a queue pair that waits for a message
- * would wait for ever.
+ * The TCP connection beside two queue pairs that are connected without a connection manager. It carries their
+ * addresses, and keeps both sides in step. It also reveals that the peer has died: a queue pair that waits for a
+ * message would wait forever.
  *
  * <p>A thread of its own reads, so that the end of the connection is noticed whatever the program is doing.
  */
 final class TcpPeer implements AutoCloseable {
-    private static final int PATIENCE_SECONDS = 60;
+    private static final int TIMEOUT_SECONDS = 60;
 
     private final SocketChannel channel;
     private final BlockingQueue<Byte> arrived = new LinkedBlockingQueue<>();
@@ -35,10 +35,10 @@ final class TcpPeer implements AutoCloseable {
     }
 
     /**
-     * Waits for the client.
+     * Waits for a client.
      *
-     * @param port where; 0 for any free one
-     * @param listening told the port as soon as a client can connect
+     * @param port the TCP port to listen on; 0 for any free one
+     * @param listening called with the port as soon as a client can connect
      */
     static TcpPeer accept(int port, IntConsumer listening) throws IOException, InterruptedException {
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
@@ -61,7 +61,7 @@ final class TcpPeer implements AutoCloseable {
         }
     }
 
-    /** Tells the peer something and hears as much from it. Neither side goes on before both have come here. */
+    /** Sends bytes to the peer, and waits for as many from it. */
     byte[] exchange(byte[] mine) throws IOException, InterruptedException {
         try {
             for (ByteBuffer data = ByteBuffer.wrap(mine); data.hasRemaining();) {
@@ -77,7 +77,7 @@ final class TcpPeer implements AutoCloseable {
         return theirs;
     }
 
-    /** Waits until the peer has come to the same step. */
+    /** Waits until the peer has reached the same step. */
     void sync(char step) throws IOException, InterruptedException {
         byte theirs = exchange(new byte[] {(byte) step})[0];
         if (theirs != step) {
@@ -85,7 +85,7 @@ final class TcpPeer implements AutoCloseable {
         }
     }
 
-    /** Completes when the peer has ended the connection, or has died. */
+    /** Returns a future that completes when the peer has closed the connection or died. */
     CompletableFuture<Void> gone() {
         return gone;
     }
@@ -96,8 +96,8 @@ final class TcpPeer implements AutoCloseable {
     }
 
     private byte next() throws IOException, InterruptedException {
-        for (int i = 0; i < PATIENCE_SECONDS; i++) {
-            // What came before the end still counts.
+        for (int i = 0; i < TIMEOUT_SECONDS; i++) {
+            // what arrived before the end still counts
             boolean ended = gone.isDone();
             Byte next = arrived.poll(ended ? 0 : 1, TimeUnit.SECONDS);
             if (next != null) {
@@ -107,7 +107,7 @@ final class TcpPeer implements AutoCloseable {
                 throw new EOFException("the peer has ended the TCP connection");
             }
         }
-        throw new IOException("the peer said nothing for " + PATIENCE_SECONDS + " seconds");
+        throw new IOException("the peer sent nothing for " + TIMEOUT_SECONDS + " seconds");
     }
 
     private void read() {
@@ -121,7 +121,7 @@ final class TcpPeer implements AutoCloseable {
             }
             gone.complete(null);
         } catch (IOException e) {
-            // a reset by the peer, or the close of this side: an end as well
+            // a reset by the peer, or a close by this side
             gone.complete(null);
         }
     }

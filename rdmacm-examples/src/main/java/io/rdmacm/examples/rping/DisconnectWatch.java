@@ -11,12 +11,12 @@ import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.QueuePair;
 
 /**
- * Ends what waits for completions when the peer leaves: only the event channel tells that it has, so a thread waits
- * there. Disconnecting this side too then flushes what is posted.
+ * A thread that waits for the peer to disconnect, which only the event channel reports. It then disconnects this side
+ * too: this flushes all posted requests, so that a thread that waits for a completion wakes up.
  */
 final class DisconnectWatch implements AutoCloseable {
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final CmId id;
     private final QueuePair pair;
@@ -32,14 +32,14 @@ final class DisconnectWatch implements AutoCloseable {
         this.thread = Thread.ofPlatform().name("rping-disconnect-watch").unstarted(this::watch);
     }
 
-    /** Begins, for a connection that is established. */
+    /** Starts the watch of an established connection. */
     static DisconnectWatch start(CmId id, QueuePair pair, String role, Console console) {
         DisconnectWatch watch = new DisconnectWatch(id, pair, role, console);
         watch.thread.start();
         return watch;
     }
 
-    /** Ends the connection if the peer has not, and waits a while for the peer to take note. */
+    /** Disconnects if the peer has not done so, and waits up to 20 seconds for the event. */
     @Override
     public void close() throws IOException {
         try {
@@ -50,7 +50,7 @@ final class DisconnectWatch implements AutoCloseable {
     }
 
     private void watch() {
-        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, FOR_EVER)) {
+        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, FOREVER)) {
             console.report(role + " DISCONNECT EVENT...");
             console.debug("%s", event);
             disconnect();
@@ -62,7 +62,7 @@ final class DisconnectWatch implements AutoCloseable {
     }
 
     private void disconnect() throws IOException {
-        // The connection manager does this for the queue pairs that it has made.
+        // The connection manager does this by itself only for queue pairs that it created.
         pair.modifyToError();
         id.disconnect();
     }
@@ -70,7 +70,7 @@ final class DisconnectWatch implements AutoCloseable {
     private void join() {
         boolean interrupted = false;
         try {
-            if (!thread.join(PATIENCE)) {
+            if (!thread.join(TIMEOUT)) {
                 thread.interrupt();
             }
         } catch (InterruptedException e) {

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/** What a ping is made of: a text that ends with a zero, as C has them. */
+/** The content of a ping: a text that ends with a zero byte, as in C. */
 final class PingData {
     private static final int FIRST = 'A';
     private static final int LAST = 'z';
@@ -14,7 +14,7 @@ final class PingData {
     private PingData() {
     }
 
-    /** Fills all of the memory: the number of the ping, then letters that begin one later with each ping. */
+    /** Fills memory with the number of the ping, then letters that start one further with each ping. */
     static void fill(MemorySegment memory, int ping) {
         byte[] start = ("rdma-ping-" + ping + ": ").getBytes(StandardCharsets.US_ASCII);
         int length = (int) memory.byteSize() - 1;
@@ -25,7 +25,7 @@ final class PingData {
         memory.set(ValueLayout.JAVA_BYTE, length, (byte) 0);
     }
 
-    /** The bytes before the first zero; a peer may have sent none, so the last byte always counts as one. */
+    /** Returns the bytes before the first zero. The last byte always counts as one, because the peer may send none. */
     static byte[] text(MemorySegment memory) {
         long end = 0;
         while (end < memory.byteSize() - 1 && memory.get(ValueLayout.JAVA_BYTE, end) != 0) {
@@ -34,7 +34,7 @@ final class PingData {
         return memory.asSlice(0, end).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** The text for a terminal. */
+    /** Returns the text as a string. */
     static String show(byte[] text) {
         return new String(text, StandardCharsets.ISO_8859_1);
     }

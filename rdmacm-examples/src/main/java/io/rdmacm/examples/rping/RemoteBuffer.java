@@ -8,21 +8,21 @@ import java.nio.ByteOrder;
 import io.rdmacm.verbs.MemoryRegion;
 
 /**
- * Memory that its owner offers to a peer, and the message that tells the peer of it: address, key and length, in
- * network byte order.
+ * Memory that its owner offers to a peer, and the message that announces it: address, key and length in network byte
+ * order.
  *
- * @param address where it begins, in the owner's memory
- * @param key the owner's key for it
- * @param length how many bytes, an unsigned number
+ * @param address the address in the owner's process
+ * @param key the remote key
+ * @param length in bytes, 0 to 2^32 - 1
  */
 record RemoteBuffer(long address, int key, long length) {
-    /** The length of the message. */
+    /** The length of the message in bytes. */
     static final int MESSAGE = 16;
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** A region of ours. */
+    /** Returns the description of a local region. */
     static RemoteBuffer of(MemoryRegion region) {
         return new RemoteBuffer(region.remoteAddress(), region.remoteKey(), region.length());
     }

@@ -16,60 +16,61 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * rping(1): a client offers some bytes, the server reads them from the client's memory and writes them back. Client and
- * server work with those of rdma-core too. This class has the options; {@link RpingServer} and {@link RpingClient} are
- * the two roles.
+ * The command {@code rping}, as rping(1): the client offers some memory, the server reads a ping from it and writes it
+ * back. Client and server also work with those of rdma-core. This class holds the options; {@link RpingServer} and
+ * {@link RpingClient} are the two roles.
  */
 @Command(name = "rping", sortOptions = false, header = "Ping-pong with RDMA reads and writes.",
-        description = "The client offers its memory; the server reads the ping from it and writes it back.",
+        description = "The client offers its memory; the server reads a ping from it and writes it back.",
         footer = {"%nFor example, a server, and a client on another machine that pings it ten times:",
             "  rdmacm rping -s -v", "  rdmacm rping -c -a 192.168.99.1 -v -C 10"})
 public final class Rping implements Callable<Integer> {
-    // What the C program demands: room for the beginning of a ping; and a server's size must suit all clients.
-    private static final int LEAST_SIZE = 23;
-    private static final int MOST_SIZE = 65_535;
+    // The limits of the C program: room for the start of a ping; and the server's size must suit all clients.
+    private static final int MIN_SIZE = 23;
+    private static final int MAX_SIZE = 65_535;
 
-    @Option(names = "-s", description = "Be the server.")
+    @Option(names = "-s", description = "Run as the server.")
     private boolean server;
 
-    @Option(names = "-c", description = "Be the client.")
+    @Option(names = "-c", description = "Run as the client.")
     private boolean client;
 
     @Option(names = "-a", paramLabel = "ADDR", converter = HostConverter.class,
-            description = "The server: where to listen, every IPv4 address if not given (:: for every IPv6 address)."
-                    + " The client: the server's address or name.")
+            description = "Server: the address to listen on; by default every IPv4 address (:: for every IPv6"
+                    + " address). Client: the server's address or name.")
     private InetAddress address;
 
     @Option(names = "-I", paramLabel = "ADDR", converter = HostConverter.class,
-            description = "The client: the address of this machine to come from.")
+            description = "Client: the local address to connect from.")
     private InetAddress source;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7174",
-            description = "The server's port (${DEFAULT-VALUE}); a server given 0 takes a free one and prints it.")
+            description = "The server's port (${DEFAULT-VALUE}); with 0, the server chooses a free one and prints it.")
     private int port;
 
     @Option(names = "-C", paramLabel = "COUNT", defaultValue = "0",
-            description = "How many pings the client sends; 0, as if not given, for pings without end.")
+            description = "Client: how many pings to send; 0 (the default) for no limit.")
     private int count;
 
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64",
-            description = "Bytes of a ping (${DEFAULT-VALUE}); the server's must be at least the client's.")
+            description = "The length of a ping in bytes (${DEFAULT-VALUE}); the server's must be at least the"
+                    + " client's.")
     private int size;
 
     @Option(names = "-v", description = "Print the data of each ping.")
     private boolean verbose;
 
-    @Option(names = "-V", description = "The client: verify the data that comes back.")
+    @Option(names = "-V", description = "Client: verify the data that comes back.")
     private boolean verify;
 
     @Option(names = "-d", description = "Print each step.")
     private boolean debug;
 
-    @Option(names = "-P", description = "The server: serve any number of clients, also at once, without end.")
+    @Option(names = "-P", description = "Server: serve any number of clients, several at a time, until interrupted.")
     private boolean persistent;
 
-    @Option(names = "-q", description = "Make the queue pair without the connection manager's help, and bring it from"
-            + " state to state.")
+    @Option(names = "-q", description = "Create the queue pair without the connection manager, and move it from state"
+            + " to state.")
     private boolean ownQueuePair;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -78,7 +79,7 @@ public final class Rping implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public Rping() {
     }
 
@@ -94,12 +95,12 @@ public final class Rping implements Callable<Integer> {
         return 0;
     }
 
-    /** The server's address: where to listen, or to connect to. */
+    /** Returns the server's address, to listen on or to connect to. */
     InetSocketAddress address() throws UnknownHostException {
         return new InetSocketAddress(address == null ? InetAddress.getByName("0.0.0.0") : address, port);
     }
 
-    /** The client's own address; null for any. */
+    /** Returns the client's local address, or null for any. */
     InetSocketAddress source() {
         return source == null ? null : new InetSocketAddress(source, 0);
     }
@@ -108,7 +109,7 @@ public final class Rping implements Callable<Integer> {
         return size;
     }
 
-    /** Whether a client that has done so many pings has done enough. */
+    /** Returns whether a client has finished after so many pings. */
     boolean isEnough(int pings) {
         return count != 0 && pings >= count;
     }
@@ -131,8 +132,8 @@ public final class Rping implements Callable<Integer> {
 
     private void check() {
         Usage.require(spec, server != client, "either -s or -c: be the server or the client");
-        Usage.require(spec, size >= LEAST_SIZE && size <= MOST_SIZE,
-                "Invalid size " + size + " (valid range is " + LEAST_SIZE + " to " + MOST_SIZE + ")");
+        Usage.require(spec, size >= MIN_SIZE && size <= MAX_SIZE,
+                "Invalid size " + size + " (valid range is " + MIN_SIZE + " to " + MAX_SIZE + ")");
         Usage.require(spec, count >= 0, "Invalid count " + count);
         Usage.requirePort(spec, port);
         Usage.require(spec, server || address != null, "a client needs the server's address: -a ADDR");

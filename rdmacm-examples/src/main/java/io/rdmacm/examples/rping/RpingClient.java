@@ -24,14 +24,14 @@ final class RpingClient {
         this.console = console;
     }
 
-    /** Returns when all pings are done. */
+    /** Connects, and returns when all pings have come back. */
     void run() throws IOException, InterruptedException {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
             id.resolveAddress(options.source(), options.address(), RESOLVE_TIMEOUT);
-            channel.await(id, CmEventType.ADDR_RESOLVED, RpingConnection.PATIENCE).close();
-            console.debug("address resolved: %s leads to it", id.context().deviceName());
+            channel.await(id, CmEventType.ADDR_RESOLVED, RpingConnection.TIMEOUT).close();
+            console.debug("address resolved: it is reached through %s", id.context().deviceName());
             id.resolveRoute(RESOLVE_TIMEOUT);
-            channel.await(id, CmEventType.ROUTE_RESOLVED, RpingConnection.PATIENCE).close();
+            channel.await(id, CmEventType.ROUTE_RESOLVED, RpingConnection.TIMEOUT).close();
             console.debug("route resolved");
             RpingConnection.open(id, "client", options, console, connection -> {
                 connection.connect();
@@ -46,10 +46,10 @@ final class RpingClient {
             for (int ping = 0; !options.isEnough(ping); ping++) {
                 PingData.fill(source.memory(), ping);
                 connection.offer(source);
-                // The server has read it.
+                // now the server has read it
                 connection.receive();
                 connection.offer(sink);
-                // The server has written it back.
+                // now the server has written it back
                 connection.receive();
                 if (options.verifies() && source.memory().mismatch(sink.memory()) >= 0) {
                     throw new IOException("data mismatch! Ping " + ping + " came back different at byte "

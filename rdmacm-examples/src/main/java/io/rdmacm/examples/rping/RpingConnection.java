@@ -25,7 +25,7 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * One connection of rping, of either role. For each ping the messages are:
+ * One connection of rping, in either role. For each ping the messages are:
  *
  * <pre>
  * client: the ping is here      server: reads it there, go ahead
@@ -33,8 +33,8 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
  * </pre>
  */
 final class RpingConnection implements AutoCloseable {
-    /** How long a peer may keep silent. */
-    static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** How long to wait for the peer. */
+    static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final int SENDS = 16;
 
@@ -73,20 +73,20 @@ final class RpingConnection implements AutoCloseable {
         if (ownPair) {
             id.modifyQueuePair(pair, QueuePairState.INIT);
         }
-        // Before there is a connection, or its first message could find no place.
+        // Before the connection is established: the peer may send its first message at once.
         pair.postReceive(receive);
     }
 
-    /** The kinds of work requests; their ids. */
+    /** The kinds of work requests; the ordinal is the id of the request. */
     private enum Work { RECEIVE, SEND, READ, WRITE }
 
-    /** What is done with a connection. */
+    /** Uses a connection. */
     @FunctionalInterface
     interface Session {
         void run(RpingConnection connection) throws IOException, InterruptedException;
     }
 
-    /** The peer has ended the connection. */
+    /** Thrown when the peer has ended the connection. */
     static final class EndedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -95,7 +95,7 @@ final class RpingConnection implements AutoCloseable {
         }
     }
 
-    /** Makes what a connection needs, and frees it in the opposite order when the session is over. */
+    /** Creates what a connection needs, runs the session, and closes everything in reverse order. */
     static void open(CmId id, String role, Rping options, Console console, Session session)
             throws IOException, InterruptedException {
         VerbsContext device = id.context();
@@ -114,7 +114,7 @@ final class RpingConnection implements AutoCloseable {
         }
     }
 
-    /** The server's way into the connection. */
+    /** Accepts the connection, on the server. */
     void accept() throws IOException, InterruptedException {
         if (ownPair) {
             bringUp();
@@ -124,7 +124,7 @@ final class RpingConnection implements AutoCloseable {
         established();
     }
 
-    /** The client's way into the connection. */
+    /** Connects, on the client. */
     void connect() throws IOException, InterruptedException {
         id.connect(parameters());
         if (ownPair) {
@@ -137,28 +137,28 @@ final class RpingConnection implements AutoCloseable {
         established();
     }
 
-    /** Where the ping is read to, and written from. */
+    /** Returns the buffer that pings are read into and written from. */
     MemoryRegion buffer() {
         return buffer;
     }
 
-    /** More memory for this connection, to be closed before it. */
+    /** Allocates more registered memory for this connection, to be closed before the connection. */
     MemoryRegion allocate(int size, AccessFlag... access) throws IOException {
         return pair.protectionDomain().allocate(size, access);
     }
 
-    /** Tells the peer of memory of ours. */
+    /** Sends the peer the address of a region that it may use. */
     void offer(MemoryRegion region) throws IOException, InterruptedException {
         send(RemoteBuffer.of(region));
     }
 
-    /** Tells the peer that its turn has come; what the message says does not matter. */
+    /** Tells the peer to go on; the content of the message does not matter. */
     void goAhead() throws IOException, InterruptedException {
         send(RemoteBuffer.of(buffer));
         console.debug("sent go-ahead");
     }
 
-    /** Waits for a message of the peer: an offer, or a go-ahead. */
+    /** Waits for a message from the peer: an offer or a go-ahead. */
     RemoteBuffer receive() throws IOException, InterruptedException {
         await(Work.RECEIVE);
         RemoteBuffer offered = RemoteBuffer.read(inbox.memory());
@@ -180,7 +180,7 @@ final class RpingConnection implements AutoCloseable {
         console.debug("read the ping");
     }
 
-    /** Writes the beginning of the buffer to the peer's memory. */
+    /** Writes the first bytes of the buffer to the peer's memory. */
     void write(RemoteBuffer sink, int length) throws IOException, InterruptedException {
         if (length > sink.length()) {
             throw new IOException("the echo of " + length + " bytes does not fit into the " + sink.length()
@@ -192,7 +192,7 @@ final class RpingConnection implements AutoCloseable {
         console.debug("wrote the echo");
     }
 
-    /** Ends the connection, when there is one. */
+    /** Disconnects, if there is a connection. */
     @Override
     public void close() throws IOException {
         if (disconnectWatch != null) {
@@ -207,7 +207,7 @@ final class RpingConnection implements AutoCloseable {
         return own ? domain.createQueuePair(attributes) : id.createQueuePair(domain, attributes);
     }
 
-    /** What the connection manager does with the queue pairs that it has made. */
+    /** Moves the queue pair to RTS; the connection manager does this by itself for the queue pairs that it created. */
     private void bringUp() throws IOException {
         id.modifyQueuePair(pair, QueuePairState.INIT);
         id.modifyQueuePair(pair, QueuePairState.RTR);
@@ -215,13 +215,13 @@ final class RpingConnection implements AutoCloseable {
     }
 
     private ConnectionParameters parameters() {
-        // One read at a time is all that rping does.
+        // rping has at most one read outstanding.
         return ConnectionParameters.builder().responderResources(1).initiatorDepth(1)
                 .queuePairNumber(ownPair ? pair.number() : 0).build();
     }
 
     private void await(CmEventType expected) throws IOException, InterruptedException {
-        id.channel().await(id, expected, PATIENCE).close();
+        id.channel().await(id, expected, TIMEOUT).close();
     }
 
     private void established() {
@@ -238,10 +238,10 @@ final class RpingConnection implements AutoCloseable {
         outboxInUse = true;
     }
 
-    /** Waits until a piece of work is done; the completions of others that come meanwhile are remembered. */
+    /** Waits for the completion of a kind of request, and counts other completions that arrive meanwhile. */
     private void await(Work work) throws IOException, InterruptedException {
         while (done[work.ordinal()] == 0) {
-            pair.sendQueue().await(completions, PATIENCE);
+            pair.sendQueue().await(completions, TIMEOUT);
             while (completions.next()) {
                 take();
             }

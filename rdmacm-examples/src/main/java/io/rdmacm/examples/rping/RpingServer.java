@@ -17,7 +17,7 @@ import io.rdmacm.examples.support.Console;
 /** The server of rping: listens, accepts, and answers the pings of one client, or of many. */
 final class RpingServer {
     private static final int BACKLOG = 64;
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final Rping options;
     private final Console console;
@@ -27,7 +27,7 @@ final class RpingServer {
         this.console = console;
     }
 
-    /** Returns when the client has left; never for a persistent server. */
+    /** Serves one client and returns; a persistent server runs until it is interrupted. */
     void run() throws IOException, InterruptedException {
         try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP)) {
             InetSocketAddress address = options.address();
@@ -45,7 +45,7 @@ final class RpingServer {
         }
     }
 
-    /** One thread a client. A client that fails is reported, and the others go on. */
+    /** Serves each client in a thread of its own. A failure of one client is printed and does not affect the others. */
     private void serveAll(EventChannel channel, CmId listener) throws IOException, InterruptedException {
         try (ExecutorService clients = Executors.newCachedThreadPool()) {
             try {
@@ -69,15 +69,15 @@ final class RpingServer {
         }
     }
 
-    /** The new id of the next client; whoever asks an event for it has to close it. */
+    /** Waits for the next client, and returns its new id, which the caller has to close. */
     private CmId awaitClient(EventChannel channel, CmId listener) throws IOException, InterruptedException {
-        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, FOR_EVER)) {
+        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, FOREVER)) {
             console.debug("connect request from %s", request.id().peerAddress());
             return request.id();
         }
     }
 
-    /** From the accept to the close of one connection. */
+    /** Serves one client, from the accept to the close of the connection. */
     private void serve(CmId client) throws IOException, InterruptedException {
         try (client) {
             RpingConnection.open(client, "server", options, console, connection -> {
@@ -93,7 +93,7 @@ final class RpingServer {
             try {
                 source = connection.receive();
             } catch (RpingConnection.EndedException e) {
-                // Between two pings: the client has had enough.
+                // Between two pings: the client is done.
                 return;
             }
             connection.read(source);

@@ -4,18 +4,18 @@ package io.rdmacm.examples.support;
 import java.io.IOException;
 import java.io.PrintWriter;
 
-/** Where a program prints to. */
+/** The output of a program. */
 public final class Console {
     private final PrintWriter out;
     private final PrintWriter err;
     private final boolean debug;
 
     /**
-     * Prints to the given streams.
+     * Creates a console for the given streams.
      *
-     * @param out for what the program is for
-     * @param err for what happens
-     * @param debug whether to print each step
+     * @param out receives the results of the program
+     * @param err receives warnings and errors
+     * @param debug whether to print the lines of {@link #debug}
      */
     public Console(PrintWriter out, PrintWriter err, boolean debug) {
         this.out = out;
@@ -23,30 +23,54 @@ public final class Console {
         this.debug = debug;
     }
 
-    /** A line of what the program is for. */
+    /**
+     * Prints a line of the program's results.
+     *
+     * @param line the line, without a line break
+     */
     public void print(String line) {
         out.println(line);
     }
 
-    /** A line about something that happened. */
+    /**
+     * Prints a warning or an error.
+     *
+     * @param line the line, without a line break
+     */
     public void report(String line) {
         err.println(line);
     }
 
-    /** A line for those who want to follow each step. */
+    /**
+     * Prints a line that helps to follow each step, if the program runs with its debug option.
+     *
+     * @param format as for {@link String#format(String, Object...)}
+     * @param arguments the arguments of the format
+     */
     public void debug(String format, Object... arguments) {
         if (debug) {
             out.println(String.format(format, arguments));
         }
     }
 
-    /** What went wrong, in one line. Exceptions that nobody foresaw show what they are. */
+    /**
+     * Describes a failure in one line: by its message if it is an {@link IOException}, otherwise with the name of its
+     * class.
+     *
+     * @param failure what was thrown
+     * @return the line
+     */
     public static String describe(Throwable failure) {
-        boolean foreseen = failure instanceof IOException && failure.getMessage() != null;
-        return oneLine(foreseen ? failure.getMessage() : failure.toString());
+        boolean expected = failure instanceof IOException && failure.getMessage() != null;
+        return oneLine(expected ? failure.getMessage() : failure.toString());
     }
 
-    /** A text of any number of lines in one. */
+    /**
+     * Joins the lines of a text with commas.
+     *
+     * @param text any number of lines
+     * @return one line
+     */
     public static String oneLine(String text) {
         return text.strip().replaceAll("\\s*\\R\\s*", ", ");
     }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.EventChannel;
 
-/** Takes the events of a channel as they come, while other threads do something else. */
+/** A thread that reads the events of a channel and passes each to a handler, while other threads do something else. */
 public final class EventThread implements AutoCloseable {
     private final EventChannel channel;
     private final Handler handler;
@@ -21,19 +21,36 @@ public final class EventThread implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("cm-events").unstarted(this::run);
     }
 
-    /** What is done with an event, which is closed after that. */
+    /** Handles the events of a channel. */
     @FunctionalInterface
     public interface Handler {
-        /** Does it. */
+        /**
+         * Handles an event. The thread closes it afterwards.
+         *
+         * @param event the event
+         * @throws IOException if handling it fails, which ends the thread
+         */
         void handle(CmEvent event) throws IOException;
     }
 
-    /** Begins. Who goes on without it asks {@link #check} now and then. */
+    /**
+     * Starts a thread. Its failure is reported by {@link #check} only.
+     *
+     * @param channel whose events to read
+     * @param handler called for each event
+     * @return the thread, to be closed before the channel
+     */
     public static EventThread start(EventChannel channel, Handler handler) {
         return start(channel, handler, () -> { });
     }
 
-    /** Begins. When it fails the caller is interrupted, and then asks {@link #check} why. */
+    /**
+     * Starts a thread that interrupts the caller's thread when it fails; {@link #check} then throws the reason.
+     *
+     * @param channel whose events to read
+     * @param handler called for each event
+     * @return the thread, to be closed before the channel
+     */
     public static EventThread startInterrupting(EventChannel channel, Handler handler) {
         return start(channel, handler, Thread.currentThread()::interrupt);
     }
@@ -44,14 +61,18 @@ public final class EventThread implements AutoCloseable {
         return events;
     }
 
-    /** Throws what has ended the thread, if something has. */
+    /**
+     * Throws the exception that ended the thread, if there is one.
+     *
+     * @throws IOException if reading or handling an event has failed
+     */
     public void check() throws IOException {
         if (failure != null) {
             throw new IOException(failure.getMessage(), failure);
         }
     }
 
-    /** Returns when no event is taken any more. The channel stays as it is. */
+    /** Stops the thread, and waits for its end. The channel stays open. */
     @Override
     public void close() {
         thread.interrupt();
@@ -71,7 +92,7 @@ public final class EventThread implements AutoCloseable {
     private void run() {
         try {
             while (true) {
-                try (CmEvent event = channel.getEvent(Patience.FOR_EVER)) {
+                try (CmEvent event = channel.getEvent(PeerTimeout.FOREVER)) {
                     handler.handle(event);
                 }
             }

@@ -7,9 +7,9 @@ import java.net.UnknownHostException;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Option values that are host names, or IP addresses of both kinds. */
+/** Converts host names, IPv4 and IPv6 addresses on the command line. */
 public final class HostConverter implements ITypeConverter<InetAddress> {
-    /** Made by picocli. */
+    /** Created by picocli. */
     public HostConverter() {
     }
 

@@ -4,9 +4,9 @@ package io.rdmacm.examples.support;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Option values that are numbers in the notations of C: 17, 0x11, 021. */
+/** Converts decimal, hexadecimal and octal numbers on the command line: 17, 0x11, 021. */
 public final class NumberConverter implements ITypeConverter<Integer> {
-    /** Made by picocli. */
+    /** Created by picocli. */
     public NumberConverter() {
     }
 

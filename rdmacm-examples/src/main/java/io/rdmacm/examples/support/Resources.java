@@ -8,35 +8,53 @@ import java.util.Deque;
 import io.rdmacm.verbs.NativeObject;
 
 /**
- * What a program has opened: closed at its end, the last first. For programs whose objects are too many for
- * try-with-resources, or are known only as they run.
+ * The objects that a program has opened, closed in reverse order. For programs that have too many objects for
+ * try-with-resources, or a number that is only known at run time.
  */
 public final class Resources implements AutoCloseable {
     private final Deque<Closer> open = new ArrayDeque<>();
 
-    /** Closes something. */
+    /** An action at the end of the program. */
     @FunctionalInterface
     public interface Closer {
-        /** Closes it. */
+        /**
+         * Runs the action.
+         *
+         * @throws IOException if it fails; the remaining resources are closed nevertheless
+         */
         void close() throws IOException;
     }
 
-    /** With nothing in it. */
+    /** Creates an empty collection. */
     public Resources() {
     }
 
-    /** An object that is to be closed, before all that were added earlier. */
+    /**
+     * Adds an object, which will be closed before all that were added earlier.
+     *
+     * @param object the object
+     * @param <T> its type
+     * @return the object
+     */
     public <T extends NativeObject> T add(T object) {
         open.push(object::close);
         return object;
     }
 
-    /** Something else to do at the end. */
+    /**
+     * Adds an action, which will run before all that was added earlier is closed.
+     *
+     * @param closer the action
+     */
     public void onClose(Closer closer) {
         open.push(closer);
     }
 
-    /** Closes everything, even when some of it fails; the first failure is thrown. */
+    /**
+     * Closes everything, even if some of it fails.
+     *
+     * @throws IOException the first failure; the others are suppressed by it
+     */
     @Override
     public void close() throws IOException {
         IOException failure = null;

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the programs share: little, so that each can be read by itself. */
+/** Helpers that several programs share. There are few, so that each program can be read on its own. */
 package io.rdmacm.examples.support;

@@ -5,21 +5,21 @@ import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.queue.RnrTimer;
 import picocli.CommandLine.Option;
 
-/** The options of ping-pongs over connections: their messages can be longer than a packet. */
+/** The options of the ping-pongs over connections, whose messages can be longer than a packet. */
 class ConnectedOptions extends PingPongOptions {
-    /** How long a peer waits that has found no receive here: 0.64 milliseconds. */
+    /** How long the peer waits before it retries a send that found no receive: 0.64 ms. */
     static final RnrTimer RNR_TIMER = RnrTimer.ofCode(12);
-    /** How long an acknowledgement may take: 67 milliseconds. */
+    /** How long to wait for an acknowledgement: 67 ms. */
     static final AckTimeout TIMEOUT = AckTimeout.ofCode(14);
-    /** How often a message is sent again that nobody acknowledged; of one that found no receive, 7 is for ever. */
+    /** How often to retransmit without an acknowledgement; and without a receive, where 7 means no limit. */
     static final int RETRIES = 7;
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "4096",
-            description = "How long a message is (${DEFAULT-VALUE}).")
+            description = "The length of a message (${DEFAULT-VALUE}).")
     private int size;
 
     @Option(names = {"-m", "--mtu"}, paramLabel = "BYTES", defaultValue = "1024",
-            description = "How much of it goes into a packet: 256, 512, 1024, 2048 or 4096 (${DEFAULT-VALUE}).")
+            description = "The path MTU: 256, 512, 1024, 2048 or 4096 (${DEFAULT-VALUE}).")
     private int mtu;
 
     @Override

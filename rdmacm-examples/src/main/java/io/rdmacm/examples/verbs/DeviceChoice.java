@@ -7,19 +7,19 @@ import java.util.List;
 import io.rdmacm.verbs.Device;
 import picocli.CommandLine.Option;
 
-/** The option -d of all programs: which device. */
+/** The option {@code -d} of all programs: the device. */
 final class DeviceChoice {
-    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEVICE", description = "Which device, such as rxe0.")
+    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEVICE", description = "The device, such as rxe0.")
     private String name;
 
-    /** The one of the option, or the first one. */
+    /** Returns the chosen device, or the first one if none was chosen. */
     Device one() throws IOException {
         List<Device> devices = all();
         return name == null ? devices.getFirst() : devices.stream().filter(device -> device.name().equals(name))
                 .findFirst().orElseThrow(() -> new IOException("IB device " + name + " not found"));
     }
 
-    /** The one of the option, or all. */
+    /** Returns the chosen device, or all if none was chosen. */
     List<Device> oneOrAll() throws IOException {
         return name == null ? all() : List.of(one());
     }

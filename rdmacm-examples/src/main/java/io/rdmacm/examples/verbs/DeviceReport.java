@@ -18,7 +18,7 @@ import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.FlagSet;
 
-/** What ibv_devinfo prints of a device. Each line is an attribute, in the words and the order of the C program. */
+/** The lines that ibv_devinfo prints for a device, in the words and the order of the C program. */
 record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attributes) {
     private static final String FLAG = "\t\t\t\t\t";
     private static final long LOW_HALF = 0xffff_ffffL;
@@ -32,7 +32,7 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
             RawPacketCapability.SCATTER_FCS, "Scatter FCS offload", RawPacketCapability.IP_CSUM, "IP csum offload",
             RawPacketCapability.DELAY_DROP, "Delay drop");
 
-    /** What it is. */
+    /** Prints what the device is. */
     void print() throws IOException {
         DeviceAttributes basic = attributes.basic();
         out.println("hca_id:\t" + device.name());
@@ -53,7 +53,7 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
         out.println("\tphys_port_cnt:\t\t\t" + basic.physicalPorts());
     }
 
-    /** How much of everything it has. */
+    /** Prints the limits of the device. */
     void printLimits() {
         DeviceAttributes basic = attributes.basic();
         out.println("\tmax_mr_size:\t\t\t0x" + Long.toHexString(basic.maxRegionSize()));
@@ -97,7 +97,7 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
         out.println("\tlocal_ca_ack_delay:\t\t" + basic.localAckDelay().code());
     }
 
-    /** What it can do. */
+    /** Prints the capabilities of the device. */
     void printCapabilities() {
         printPaging();
         out.println(attributes.completionTimestampMask() == 0 ? "\tcompletion_timestamp_mask not supported"
@@ -205,7 +205,7 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
         }
     }
 
-    /** Those within a mask: the basic ones are the lower half of all. */
+    /** Prints the capabilities within a mask: the lower half holds the basic ones, the upper half the extended ones. */
     private void printCapabilities(FlagSet<DeviceCapability> capabilities, long mask) {
         capabilities.stream().filter(capability -> (capability.bit() & mask) != 0)
                 .forEach(capability -> out.println(FLAG + capability));
@@ -218,7 +218,7 @@ record DeviceReport(PrintWriter out, Device device, DeviceAttributesEx attribute
         }
     }
 
-    /** The vendor's name of the board, which some drivers tell in a file. */
+    /** Returns the vendor's name of the board, which some drivers offer in a file; empty otherwise. */
     private String boardId() throws IOException {
         try {
             return Files.readString(Path.of(device.path(), "board_id")).strip();

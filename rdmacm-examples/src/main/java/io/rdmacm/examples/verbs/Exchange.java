@@ -17,25 +17,25 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How the two sides of a ping-pong find each other: without a connection manager, they tell each other of their queue
- * pairs over TCP. The client speaks first; the server answers when its queue pairs can receive.
+ * The exchange of addresses between the two sides of a ping-pong, over TCP. The client sends its own first; the server
+ * connects its queue pairs and answers; then the client connects its own and confirms.
  *
- * @param options with the server's address
- * @param places how many destinations are sent, in both directions; those that are not used are zero
+ * @param options the options, with the server's address
+ * @param places how many destinations each side sends; the unused ones are zero
  */
 record Exchange(PingPongOptions options, int places) {
     private static final String DONE = "done\0";
 
-    /** Brings the queue pairs into the state in which they receive. */
+    /** Moves the queue pairs to a state in which they can receive. */
     @FunctionalInterface
     interface Connect {
         void to(List<Destination> peer) throws IOException;
     }
 
     /**
-     * Returns when both sides are connected, and prints the destinations.
+     * Runs the exchange, prints the addresses, and returns when both sides are connected.
      *
-     * @return those of the peer, as many as our own
+     * @return the addresses of the peer, as many as {@code own}
      */
     List<Destination> run(List<Destination> own, Connect connect) throws IOException, InterruptedException {
         own.forEach(destination -> options.print("  local address:  " + destination));
@@ -46,9 +46,9 @@ record Exchange(PingPongOptions options, int places) {
         } catch (ClosedByInterruptException e) {
             throw new InterruptedException();
         } catch (SocketTimeoutException e) {
-            throw new IOException("no answer from the peer within " + options.patience().toSeconds() + " seconds", e);
+            throw new IOException("no answer from the peer within " + options.timeout().toSeconds() + " seconds", e);
         } catch (EOFException e) {
-            throw new IOException("the peer left before it told all of its address", e);
+            throw new IOException("the peer closed the connection before it sent its whole address", e);
         }
     }
 
@@ -72,14 +72,14 @@ record Exchange(PingPongOptions options, int places) {
         }
     }
 
-    /** Tries all addresses of the server. */
+    /** Connects to the server, trying all its addresses. */
     private SocketChannel dial() throws IOException {
         String place = options.host() + ":" + options.port();
         IOException failure = new UnknownHostException("unknown host");
         for (InetAddress address : addresses(place)) {
             SocketChannel peer = SocketChannel.open();
             try {
-                peer.socket().connect(new InetSocketAddress(address, options.port()), options.patienceMillis());
+                peer.socket().connect(new InetSocketAddress(address, options.port()), options.timeoutMillis());
                 return peer;
             } catch (ClosedByInterruptException e) {
                 throw e;
@@ -99,7 +99,7 @@ record Exchange(PingPongOptions options, int places) {
         }
     }
 
-    /** Waits for the one client. */
+    /** Waits for the client. */
     private SocketChannel awaitCall() throws IOException {
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -139,7 +139,7 @@ record Exchange(PingPongOptions options, int places) {
     }
 
     private String read(SocketChannel peer, int length) throws IOException {
-        peer.socket().setSoTimeout(options.patienceMillis());
+        peer.socket().setSoTimeout(options.timeoutMillis());
         InputStream input = peer.socket().getInputStream();
         byte[] text = input.readNBytes(length);
         if (text.length < length) {

@@ -16,12 +16,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** ibv_asyncwatch(1): prints what happens to a device and its ports. */
-@Command(name = "ibv_asyncwatch", sortOptions = false, header = "What happens to a device and its ports.",
-        description = "A line for each asynchronous event, until it is interrupted.",
-        footer = {"%nFor example, to see the link of rxe0 go down and come up:", "  rdmacm ibv_asyncwatch -d rxe0"})
+/** The command {@code ibv_asyncwatch}, as ibv_asyncwatch(1): prints the asynchronous events of a device. */
+@Command(name = "ibv_asyncwatch", sortOptions = false, header = "Prints the asynchronous events of a device.",
+        description = "Prints a line per event of the device and its ports, until it is interrupted.",
+        footer = {"%nFor example, to see the link of rxe0 go down and up:", "  rdmacm ibv_asyncwatch -d rxe0"})
 public final class IbvAsyncwatch implements Callable<Integer> {
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     @Mixin
     private DeviceChoice choice;
@@ -32,7 +32,7 @@ public final class IbvAsyncwatch implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvAsyncwatch() {
     }
 
@@ -43,8 +43,8 @@ public final class IbvAsyncwatch implements Callable<Integer> {
         try (VerbsContext context = device.open()) {
             out.println(device.name() + ": async event FD " + context.asyncFd());
             while (true) {
-                // Its close acknowledges the event.
-                try (AsyncEvent event = context.getAsyncEvent(FOR_EVER)) {
+                // closing the event acknowledges it
+                try (AsyncEvent event = context.getAsyncEvent(FOREVER)) {
                     out.println("  event_type " + name(event.type()) + " (" + event.type().value() + "), port "
                             + port(event));
                 }
@@ -52,7 +52,7 @@ public final class IbvAsyncwatch implements Callable<Integer> {
         }
     }
 
-    /** This program makes no queues, so events of those would be a surprise. */
+    /** Returns the name of an event. Events of queues are unexpected, since the program creates none. */
     private static String name(AsyncEventType type) {
         return switch (type.source()) {
             case PORT, DEVICE -> type == AsyncEventType.OTHER ? "unexpected" : "IBV_EVENT_" + type;

@@ -12,9 +12,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** ibv_devices(1): a line for each RDMA device of this machine. */
+/** The command {@code ibv_devices}, as ibv_devices(1): lists the RDMA devices of this machine. */
 @Command(name = "ibv_devices", header = "The RDMA devices of this machine.",
-        description = "A line for each: its name and its globally unique number.",
+        description = "Prints a line per device: its name and its GUID.",
         footer = {"%nFor example:", "  rdmacm ibv_devices"})
 public final class IbvDevices implements Callable<Integer> {
     private static final String LINE = "    %-16s\t%s%n";
@@ -25,7 +25,7 @@ public final class IbvDevices implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvDevices() {
     }
 

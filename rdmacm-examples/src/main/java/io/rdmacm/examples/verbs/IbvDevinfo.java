@@ -17,23 +17,24 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * ibv_devinfo(1): what the devices are, can do, and are doing. This class has the options; {@link DeviceReport} prints
- * what the queries of a device tell, {@link PortReport} what those of a port do.
+ * The command {@code ibv_devinfo}, as ibv_devinfo(1): prints the attributes of devices and ports. This class holds the
+ * options; {@link DeviceReport} prints a device, {@link PortReport} a port.
  */
-@Command(name = "ibv_devinfo", sortOptions = false, header = "What RDMA devices and their ports are and can do.",
-        description = "Asks each device, and prints the answers.",
-        footer = {"%nFor example, all that is known of rxe0:", "  rdmacm ibv_devinfo -d rxe0 -v"})
+@Command(name = "ibv_devinfo", sortOptions = false, header = "Prints the attributes of RDMA devices and their ports.",
+        description = "Queries each device, and prints the results.",
+        footer = {"%nFor example, everything about rxe0:", "  rdmacm ibv_devinfo -d rxe0 -v"})
 public final class IbvDevinfo implements Callable<Integer> {
     @Mixin
     private DeviceChoice choice;
 
-    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", description = "Only this port, from 1 on; else all.")
+    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT",
+            description = "Only this port, from 1 on; by default all.")
     private Integer port;
 
-    @Option(names = {"-l", "--list"}, description = "Only the names of the devices.")
+    @Option(names = {"-l", "--list"}, description = "Print only the names of the devices.")
     private boolean list;
 
-    @Option(names = {"-v", "--verbose"}, description = "Also the limits and capabilities, and the GIDs of the ports.")
+    @Option(names = {"-v", "--verbose"}, description = "Also print limits and capabilities, and the GIDs of the ports.")
     private boolean verbose;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -42,7 +43,7 @@ public final class IbvDevinfo implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvDevinfo() {
     }
 

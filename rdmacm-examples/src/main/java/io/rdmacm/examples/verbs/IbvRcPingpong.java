@@ -36,12 +36,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * ibv_rc_pingpong(1): messages back and forth over a reliable connection. The buffer can be of any kind of memory, and
- * the work requests and completions of both interfaces, as far as the device has them.
+ * The command {@code ibv_rc_pingpong}, as ibv_rc_pingpong(1): sends messages back and forth over a reliable connection.
+ * The buffer can be in any kind of memory that the device supports, and requests and completions can use the classic or
+ * the extended interface.
  */
 @Command(name = "ibv_rc_pingpong", sortOptions = false, header = "Ping-pong over a reliable connection.",
-        description = "Sends messages back and forth, and tells how long that took.",
-        footer = {"%nFor example, a server, and a client on another machine, with the GID 1 of their ports:",
+        description = "Sends messages back and forth, and prints how long that took.",
+        footer = {"%nFor example, a server, and a client on another machine, with GID 1 of their ports:",
             "  rdmacm ibv_rc_pingpong -g 1 -c", "  rdmacm ibv_rc_pingpong -g 1 -c 192.168.99.1"})
 public final class IbvRcPingpong implements Callable<Integer> {
     private static final long PAGE = 4096;
@@ -49,30 +50,30 @@ public final class IbvRcPingpong implements Callable<Integer> {
     @Mixin
     private ConnectedOptions options;
 
-    @Option(names = {"-o", "--odp"}, description = "Page the buffer on demand.")
+    @Option(names = {"-o", "--odp"}, description = "Register the buffer with on-demand paging.")
     private boolean paging;
 
-    @Option(names = {"-O", "--iodp"}, description = "Page all memory on demand.")
+    @Option(names = {"-O", "--iodp"}, description = "Register all memory with on-demand paging.")
     private boolean implicitPaging;
 
-    @Option(names = {"-P", "--prefetch"}, description = "Fetch the pages of the buffer before; with -o or -O.")
+    @Option(names = {"-P", "--prefetch"}, description = "Prefetch the pages of the buffer; with -o or -O.")
     private boolean prefetch;
 
-    @Option(names = {"-t", "--ts"}, description = "Tell the times from one receive to the next, by the device's clock.")
+    @Option(names = {"-t", "--ts"}, description = "Print the times between receives, by the device's clock.")
     private boolean timestamps;
 
-    @Option(names = {"-j", "--dm"}, description = "Have the buffer in memory of the device.")
+    @Option(names = {"-j", "--dm"}, description = "Place the buffer in device memory.")
     private boolean inDeviceMemory;
 
-    @Option(names = {"-N", "--new_send"}, description = "Send by the newer interface, in batches (ibv_wr_start).")
+    @Option(names = {"-N", "--new_send"}, description = "Send with the extended interface (ibv_wr_start).")
     private boolean batches;
 
     @Option(names = {"-U", "--allow-cc-unprotected"},
-            description = "Have the buffer in memory that a confidential guest shares. Always refused: it takes"
+            description = "Place the buffer in memory that a confidential guest shares. Always refused: it needs"
                     + " rdma-core 64, and this library is made for 44.")
     private boolean unprotected;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvRcPingpong() {
     }
 
@@ -85,7 +86,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
         options.require(!unprotected, "-U needs ibv_alloc_buf of rdma-core 64, this library is made for 44");
         try (VerbsContext context = options.openDevice()) {
             requireSupport(context.queryDeviceEx());
-            play(context);
+            run(context);
         }
         return 0;
     }
@@ -106,7 +107,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
         }
     }
 
-    private void play(VerbsContext context) throws IOException, InterruptedException {
+    private void run(VerbsContext context) throws IOException, InterruptedException {
         int depth = options.depth();
         int size = options.size();
         MemorySegment data = Arena.ofAuto().allocate(size, PAGE);
@@ -126,7 +127,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
             }
             pair.modify(Rc.resetToInit(options.devicePort(), 0));
             ReceiveRequests receives = PingPong.receives(depth, buffer, size);
-            // The peer may send as soon as it knows of us.
+            // The peer may send as soon as it has our address.
             pair.postReceive(receives, 0, depth);
             Destination own = options.destination(pair);
             new Exchange(options, 1).run(List.of(own), peers -> {
@@ -144,7 +145,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
                 onDevice.copyFrom(0, data);
             }
             new PingPong(options, queue, List.of(pair), count -> pair.postReceive(receives, 0, count),
-                    sender(pair, buffer, data)).play(size);
+                    sender(pair, buffer, data)).run(size);
             if (onDevice != null) {
                 onDevice.copyTo(0, data);
             }
@@ -184,7 +185,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
         }
     }
 
-    /** Short messages go inline, where the device has room for them: it need not fetch them from the buffer. */
+    /** Returns how to send. Short messages are sent inline, so that the device need not read them from the buffer. */
     private PingPong.Send sender(QueuePair pair, MemoryRegion buffer, MemorySegment data) {
         int size = options.size();
         boolean inline = !inDeviceMemory && size <= pair.capabilities().maxInlineData();

@@ -28,16 +28,16 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * ibv_srq_pingpong(1): messages back and forth over many reliable connections, whose receives are posted in one place
- * for all of them.
+ * The command {@code ibv_srq_pingpong}, as ibv_srq_pingpong(1): sends messages back and forth over many reliable
+ * connections that share a receive queue.
  */
 @Command(name = "ibv_srq_pingpong", sortOptions = false,
         header = "Ping-pong over reliable connections that share a receive queue.",
-        description = "Sends messages back and forth, and tells how long that took.",
-        footer = {"%nFor example, a server, and a client on another machine, with the GID 1 of their ports:",
+        description = "Sends messages back and forth, and prints how long that took.",
+        footer = {"%nFor example, a server, and a client on another machine, with GID 1 of their ports:",
             "  rdmacm ibv_srq_pingpong -g 1 -q 4", "  rdmacm ibv_srq_pingpong -g 1 -q 4 192.168.99.1"})
 public final class IbvSrqPingpong implements Callable<Integer> {
-    // so many addresses are exchanged, whatever is used of them
+    // so many addresses are exchanged, however many are used
     private static final int PLACES = 256;
 
     @Mixin
@@ -47,10 +47,10 @@ public final class IbvSrqPingpong implements Callable<Integer> {
             description = "How many connections, the same on both sides (${DEFAULT-VALUE}).")
     private int count;
 
-    @Option(names = {"-o", "--odp"}, description = "Page the buffer on demand.")
+    @Option(names = {"-o", "--odp"}, description = "Register the buffer with on-demand paging.")
     private boolean paging;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvSrqPingpong() {
     }
 
@@ -74,7 +74,7 @@ public final class IbvSrqPingpong implements Callable<Integer> {
                     pairs.add(domain.createQueuePair(QueuePairInitAttributes.builder().completionQueue(queue)
                             .maxSendRequests(1).maxReceiveRequests(0).sharedReceiveQueue(shared).build()));
                 }
-                play(pairs, shared, queue, buffer);
+                run(pairs, shared, queue, buffer);
             } finally {
                 for (QueuePair pair : pairs) {
                     pair.close();
@@ -96,7 +96,7 @@ public final class IbvSrqPingpong implements Callable<Integer> {
         return new AccessFlag[] {AccessFlag.LOCAL_WRITE, AccessFlag.ON_DEMAND};
     }
 
-    private void play(List<QueuePair> pairs, SharedReceiveQueue shared, CompletionQueue queue, MemoryRegion buffer)
+    private void run(List<QueuePair> pairs, SharedReceiveQueue shared, CompletionQueue queue, MemoryRegion buffer)
             throws IOException, InterruptedException {
         int size = options.size();
         ReceiveRequests receives = PingPong.receives(options.depth(), buffer, size);
@@ -107,7 +107,7 @@ public final class IbvSrqPingpong implements Callable<Integer> {
             pair.modify(Rc.resetToInit(options.devicePort(), 0));
             own.add(options.destination(pair));
         }
-        // The peer may send as soon as it knows of us.
+        // The peer may send as soon as it has our address.
         shared.postReceive(receives, 0, options.depth());
         new Exchange(options, PLACES).run(own, peers -> connect(pairs, own, peers));
 
@@ -115,7 +115,7 @@ public final class IbvSrqPingpong implements Callable<Integer> {
             PageMarks.write(buffer.memory());
         }
         new PingPong(options, queue, pairs, more -> shared.postReceive(receives, 0, more),
-                i -> pairs.get(i).postSend(send)).play(size);
+                i -> pairs.get(i).postSend(send)).run(size);
         if (options.checksData()) {
             PageMarks.check(buffer.memory());
         }

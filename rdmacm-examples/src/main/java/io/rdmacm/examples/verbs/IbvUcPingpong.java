@@ -21,16 +21,19 @@ import io.rdmacm.verbs.work.AccessFlag;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** ibv_uc_pingpong(1): messages back and forth over an unreliable connection: nobody sends again what was lost. */
+/**
+ * The command {@code ibv_uc_pingpong}, as ibv_uc_pingpong(1): sends messages back and forth over an unreliable
+ * connection, which does not retransmit lost messages.
+ */
 @Command(name = "ibv_uc_pingpong", sortOptions = false, header = "Ping-pong over an unreliable connection.",
-        description = "Sends messages back and forth, and tells how long that took.",
-        footer = {"%nFor example, a server, and a client on another machine, with the GID 1 of their ports:",
+        description = "Sends messages back and forth, and prints how long that took.",
+        footer = {"%nFor example, a server, and a client on another machine, with GID 1 of their ports:",
             "  rdmacm ibv_uc_pingpong -g 1 -c", "  rdmacm ibv_uc_pingpong -g 1 -c 192.168.99.1"})
 public final class IbvUcPingpong implements Callable<Integer> {
     @Mixin
     private ConnectedOptions options;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvUcPingpong() {
     }
 
@@ -52,7 +55,7 @@ public final class IbvUcPingpong implements Callable<Integer> {
                     .inline(size <= pair.capabilities().maxInlineData());
 
             pair.modify(Uc.resetToInit(options.devicePort(), 0));
-            // The peer may send as soon as it knows of us.
+            // The peer may send as soon as it has our address.
             pair.postReceive(receives, 0, depth);
             Destination own = options.destination(pair);
             new Exchange(options, 1).run(List.of(own), peers -> {
@@ -65,7 +68,7 @@ public final class IbvUcPingpong implements Callable<Integer> {
                 PageMarks.write(buffer.memory());
             }
             new PingPong(options, queue, List.of(pair), count -> pair.postReceive(receives, 0, count),
-                    only -> pair.postSend(send)).play(size);
+                    only -> pair.postSend(send)).run(size);
             if (options.checksData()) {
                 PageMarks.check(buffer.memory());
             }

@@ -25,12 +25,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * ibv_ud_pingpong(1): datagrams back and forth. The queue pair is connected with none: each datagram names its
- * destination, and begins in the receiver's buffer behind 40 bytes of header.
+ * The command {@code ibv_ud_pingpong}, as ibv_ud_pingpong(1): sends datagrams back and forth. The queue pair is not
+ * connected: each datagram names its destination, and its data follows 40 bytes of header in the receiver's buffer.
  */
 @Command(name = "ibv_ud_pingpong", sortOptions = false, header = "Ping-pong with unreliable datagrams.",
-        description = "Sends datagrams back and forth, and tells how long that took.",
-        footer = {"%nFor example, a server, and a client on another machine, with the GID 1 of their ports:",
+        description = "Sends datagrams back and forth, and prints how long that took.",
+        footer = {"%nFor example, a server, and a client on another machine, with GID 1 of their ports:",
             "  rdmacm ibv_ud_pingpong -g 1 -c", "  rdmacm ibv_ud_pingpong -g 1 -c 192.168.99.1"})
 public final class IbvUdPingpong implements Callable<Integer> {
     // struct ibv_grh
@@ -41,10 +41,10 @@ public final class IbvUdPingpong implements Callable<Integer> {
     private PingPongOptions options;
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "1024",
-            description = "How long a datagram is, at most as a packet (${DEFAULT-VALUE}).")
+            description = "The length of a datagram (${DEFAULT-VALUE}), at most the MTU.")
     private int size;
 
-    /** Made by picocli. */
+    /** Created by picocli. */
     public IbvUdPingpong() {
     }
 
@@ -57,12 +57,12 @@ public final class IbvUdPingpong implements Callable<Integer> {
             if (size > mtu) {
                 throw new IOException("Requested size larger than port MTU (" + mtu + ")");
             }
-            play(context);
+            run(context);
         }
         return 0;
     }
 
-    private void play(VerbsContext context) throws IOException, InterruptedException {
+    private void run(VerbsContext context) throws IOException, InterruptedException {
         int depth = options.depth();
         try (CompletionChannel channel = options.createChannel(context);
                 CompletionQueue queue = options.createQueue(context, channel, depth + 1);
@@ -75,7 +75,7 @@ public final class IbvUdPingpong implements Callable<Integer> {
             ReceiveRequests receives = PingPong.receives(depth, buffer, HEADER + size);
 
             pair.modify(Ud.resetToInit(options.devicePort(), 0, QUEUE_KEY));
-            // The peer may send as soon as it knows of us.
+            // The peer may send as soon as it has our address.
             pair.postReceive(receives, 0, depth);
             Destination own = options.destination(pair);
             Destination peer = new Exchange(options, 1).run(List.of(own), peers -> {
@@ -91,7 +91,7 @@ public final class IbvUdPingpong implements Callable<Integer> {
                     PageMarks.write(message);
                 }
                 new PingPong(options, queue, List.of(pair), count -> pair.postReceive(receives, 0, count),
-                        only -> pair.postSend(send)).play(size);
+                        only -> pair.postSend(send)).run(size);
                 if (options.checksData()) {
                     PageMarks.check(message);
                 }

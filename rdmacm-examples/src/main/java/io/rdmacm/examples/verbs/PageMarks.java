@@ -10,19 +10,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What the option -c looks at, as little as the C programs do: the client's message has a zero where a page begins, the
- * buffers of both sides had something else there.
+ * The data check of option {@code -c}, as weak as in the C programs: the client's message has a zero at the start of
+ * each page, where the buffers had another value before.
  */
 final class PageMarks {
     private static final byte FILL = 0x7b;
-    // the entry of the auxiliary vector that tells the size of a page
+    // the entry of the auxiliary vector with the page size
     private static final int AT_PAGESZ = 6;
     private static final int PAGE = 4096;
 
     private PageMarks() {
     }
 
-    /** What a buffer has before the first message. */
+    /** Fills a buffer before the first message. */
     static void erase(MemorySegment data) {
         data.fill(FILL);
     }
@@ -35,9 +35,9 @@ final class PageMarks {
     }
 
     /**
-     * Looks for the marks.
+     * Checks the marks of a received message.
      *
-     * @throws IOException when one is missing
+     * @throws IOException if one is missing
      */
     static void check(MemorySegment data) throws IOException {
         for (long i = 0; i < data.byteSize(); i += pageSize()) {
@@ -59,7 +59,7 @@ final class PageMarks {
                 }
             }
         } catch (IOException e) {
-            // then it is the usual one
+            // use the usual page size
         }
         return PAGE;
     }

@@ -18,13 +18,14 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
- * The game, over one queue pair or several that share a receive queue: the client serves on each; whoever has received
- * and has sent its last message sends the next one, until there were enough in both directions.
+ * The ping-pong over one queue pair, or several that share a receive queue. The client sends the first message on each
+ * queue pair. A side sends its next message when it has received one and its previous send has completed, until enough
+ * messages were exchanged in both directions.
  */
 final class PingPong {
-    /** The ids of work requests; each is a bit of what is pending at a queue pair. */
+    /** The id of receives; also a bit of the pending requests of a queue pair. */
     static final int RECEIVE = 1;
-    /** See {@link #RECEIVE}. */
+    /** The id of sends; also a bit of the pending requests of a queue pair. */
     static final int SEND = 2;
 
     private final PingPongOptions options;
@@ -40,13 +41,13 @@ final class PingPong {
     private int sent;
 
     /**
-     * A game that is ready to begin.
+     * Prepares a ping-pong.
      *
-     * @param options how long it takes
-     * @param queue where all that the queue pairs do is reported; an extended one when the receives are timed
-     * @param pairs can send and receive; as many receives are posted as the options tell
-     * @param receives how more are posted
-     * @param send how a message is sent
+     * @param options the number of messages and of posted receives
+     * @param queue the completion queue of all queue pairs; an extended one if the receives are timed
+     * @param pairs queue pairs that can send and receive, with as many receives posted as the options say
+     * @param receives posts more receives
+     * @param send sends a message
      */
     PingPong(PingPongOptions options, CompletionQueue queue, List<QueuePair> pairs, Receives receives, Send send)
             throws IOException {
@@ -75,7 +76,7 @@ final class PingPong {
         void post(int pair) throws RdmaException;
     }
 
-    /** Receives of whole messages into one place: in this game a message is not needed when the next one comes. */
+    /** Allocates receives that all use the same buffer: no message is needed any more when the next one arrives. */
     static ReceiveRequests receives(int count, MemoryRegion buffer, int length) {
         ReceiveRequests requests = ReceiveRequests.allocate(count, 1);
         for (int i = 0; i < count; i++) {
@@ -84,8 +85,8 @@ final class PingPong {
         return requests;
     }
 
-    /** Plays, and prints how fast it was. */
-    void play(int size) throws IOException, InterruptedException {
+    /** Runs the ping-pong, and prints how fast it was. */
+    void run(int size) throws IOException, InterruptedException {
         Arrays.fill(pending, RECEIVE);
         if (options.isClient()) {
             for (int i = 0; i < pending.length; i++) {
@@ -106,27 +107,27 @@ final class PingPong {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (System.nanoTime() - start > options.patience().toNanos()) {
-                    throw silence(null);
+                if (System.nanoTime() - start > options.timeout().toNanos()) {
+                    throw peerSilent(null);
                 }
-                // The peer may have to share this processor with us.
+                // the peer may share this CPU
                 Thread.yield();
             }
         } catch (RdmaTimeoutException e) {
-            throw silence(e);
+            throw peerSilent(e);
         }
     }
 
-    private IOException silence(RdmaTimeoutException cause) {
-        return new IOException("the peer has been silent for " + options.patience().toSeconds() + " seconds", cause);
+    private IOException peerSilent(RdmaTimeoutException cause) {
+        return new IOException("the peer has been silent for " + options.timeout().toSeconds() + " seconds", cause);
     }
 
-    /** Takes what is in the queue; waits for it only with events. */
+    /** Polls completions; waits for them only if the options ask for events. */
     private int takeSome() throws IOException, InterruptedException {
         if (queue instanceof ExtendedCompletionQueue timed) {
             return takeTimed(timed);
         }
-        int taken = options.usesEvents() ? queue.await(completions, options.patience()) : queue.poll(completions);
+        int taken = options.usesEvents() ? queue.await(completions, options.timeout()) : queue.poll(completions);
         while (completions.next()) {
             take(indexOf(completions.queuePairNumber()), completions.workRequestId(), completions.status());
         }
@@ -135,7 +136,7 @@ final class PingPong {
 
     private int takeTimed(ExtendedCompletionQueue timed) throws IOException, InterruptedException {
         int taken = 0;
-        try (CompletionCursor cursor = options.usesEvents() ? timed.awaitPoll(options.patience())
+        try (CompletionCursor cursor = options.usesEvents() ? timed.awaitPoll(options.timeout())
                 : timed.startPoll()) {
             while (cursor.next()) {
                 if (cursor.workRequestId() == RECEIVE && cursor.succeeded()) {
@@ -157,7 +158,7 @@ final class PingPong {
         } else {
             received++;
             posted--;
-            // The last one of each queue pair may be needed before the next ones are posted.
+            // Refills before the last receive of each queue pair is used.
             if (posted <= pending.length) {
                 receives.post(options.depth() - posted);
                 posted = options.depth();

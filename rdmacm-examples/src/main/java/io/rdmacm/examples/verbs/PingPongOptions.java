@@ -20,17 +20,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The options that all ping-pongs have, and what follows from them alone. */
+/** The options that all ping-pongs have, and what can be derived from them. */
 class PingPongOptions {
-    private static final int MOST_SERVICE_LEVEL = 15;
+    private static final int MAX_SERVICE_LEVEL = 15;
     private static final int PACKET_NUMBERS = 1 << 24;
 
-    @Parameters(arity = "0..1", paramLabel = "HOST", description = "The server to play with; without it, be one.")
+    @Parameters(arity = "0..1", paramLabel = "HOST", description = "The server; without it, run as the server.")
     private String host;
 
     @Option(names = {"-p", "--port"}, paramLabel = "PORT", defaultValue = "18515",
-            description = "The server's TCP port, by which the two sides find each other (${DEFAULT-VALUE}); a server"
-                    + " given 0 takes a free one and prints it.")
+            description = "The server's TCP port for the exchange of addresses (${DEFAULT-VALUE}); with 0, the server"
+                    + " chooses a free one and prints it.")
     private int port;
 
     @Mixin
@@ -41,7 +41,7 @@ class PingPongOptions {
     private int devicePort;
 
     @Option(names = {"-g", "--gid-idx"}, paramLabel = "INDEX", defaultValue = "-1",
-            description = "Which GID of the port to use, as ibv_devinfo -v counts them; always needed on Ethernet.")
+            description = "The index of the port's GID, as listed by ibv_devinfo -v; required on Ethernet.")
     private int gidIndex;
 
     @Option(names = {"-r", "--rx-depth"}, paramLabel = "COUNT", defaultValue = "500",
@@ -56,15 +56,15 @@ class PingPongOptions {
             description = "The service level of the messages (${DEFAULT-VALUE}).")
     private int serviceLevel;
 
-    @Option(names = {"-e", "--events"}, description = "Sleep until completions come, instead of polling for them.")
+    @Option(names = {"-e", "--events"}, description = "Sleep on completion events instead of polling.")
     private boolean events;
 
-    @Option(names = {"-c", "--chk"}, description = "Validate what arrives: the client marks each page of its message,"
-            + " the server looks for the marks in the end. Both sides need the option.")
+    @Option(names = {"-c", "--chk"}, description = "Validate the data: the client marks each page of its message, and"
+            + " the server checks the marks at the end. Both sides need the option.")
     private boolean check;
 
     @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "60",
-            description = "How long the peer may be silent (${DEFAULT-VALUE}).")
+            description = "How long to wait for the peer (${DEFAULT-VALUE}).")
     private int seconds;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
@@ -73,7 +73,7 @@ class PingPongOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec program;
 
-    /** Ends the program when an option makes no sense. */
+    /** Checks the options; an invalid one ends the program. */
     void check() {
         Usage.requirePort(program, port);
         Usage.require(program, !isClient() || port != 0, "a client needs the server's port: -p PORT");
@@ -81,12 +81,12 @@ class PingPongOptions {
         Usage.require(program, gidIndex >= -1 && gidIndex <= 255, "Invalid GID index " + gidIndex);
         Usage.require(program, depth >= 1, "Invalid number of receives " + depth);
         Usage.require(program, iterations >= 1, "Invalid number of iterations " + iterations);
-        Usage.require(program, serviceLevel >= 0 && serviceLevel <= MOST_SERVICE_LEVEL,
+        Usage.require(program, serviceLevel >= 0 && serviceLevel <= MAX_SERVICE_LEVEL,
                 "Invalid service level " + serviceLevel);
         Usage.require(program, seconds >= 1 && seconds <= Integer.MAX_VALUE / 1000, "Invalid timeout " + seconds);
     }
 
-    /** Ends the program unless a condition is met. */
+    /** Ends the program with a usage error unless a condition holds. */
     void require(boolean met, String message) {
         Usage.require(program, met, message);
     }
@@ -129,46 +129,46 @@ class PingPongOptions {
         return events;
     }
 
-    /** Whether this side marks its message. */
+    /** Returns whether this side marks its message. */
     boolean marksData() {
         return check && isClient();
     }
 
-    /** Whether this side looks for the marks. */
+    /** Returns whether this side checks the marks. */
     boolean checksData() {
         return check && !isClient();
     }
 
-    Duration patience() {
+    Duration timeout() {
         return Duration.ofSeconds(seconds);
     }
 
-    int patienceMillis() {
-        return (int) patience().toMillis();
+    int timeoutMillis() {
+        return (int) timeout().toMillis();
     }
 
     VerbsContext openDevice() throws IOException {
         return device.one().open();
     }
 
-    /** Where completion events come from; null when there shall be none. */
+    /** Creates a completion channel, or returns null if the queue is to be polled. */
     CompletionChannel createChannel(VerbsContext context) throws IOException {
         return events ? context.createCompletionChannel() : null;
     }
 
-    /** A queue that is polled when the channel is null. */
+    /** Creates a completion queue; the channel may be null. */
     CompletionQueue createQueue(VerbsContext context, CompletionChannel channel, int capacity) throws IOException {
         return channel == null ? context.createCompletionQueue(capacity)
                 : context.createCompletionQueue(capacity, channel);
     }
 
-    /** Where the peer is to send what is for a queue pair of ours. */
+    /** Returns the address of a local queue pair, for the peer. */
     Destination destination(QueuePair pair) throws IOException {
         VerbsContext context = pair.context();
         PortAttributes attributes = context.queryPort(devicePort);
         String name = "port " + devicePort + " of " + context.deviceName();
         if (gidIndex < 0 && attributes.linkLayer() == LinkLayer.ETHERNET) {
-            throw new IOException(name + " is on Ethernet, where ports are found by their GIDs: choose one with -g"
+            throw new IOException(name + " is on Ethernet, where ports are addressed by GIDs: choose one with -g"
                     + " (ibv_devinfo -v lists them)");
         }
         if (attributes.linkLayer() != LinkLayer.ETHERNET && attributes.lid() == 0) {
@@ -182,7 +182,7 @@ class PingPongOptions {
         return new Destination(attributes.lid(), pair.number(), firstPacket, gid);
     }
 
-    /** The way to the peer's port. */
+    /** Returns the path to the peer's port. */
     AddressAttributes pathTo(Destination peer) throws IOException {
         AddressAttributes.Builder path = AddressAttributes.builder().port(devicePort).destinationLid(peer.lid())
                 .serviceLevel(serviceLevel);

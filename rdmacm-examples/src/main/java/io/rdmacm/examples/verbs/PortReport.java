@@ -21,9 +21,9 @@ import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.device.VirtualLanes;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** What ibv_devinfo prints of a port, in the words and the order of the C program. */
+/** The lines that ibv_devinfo prints for a port, in the words and the order of the C program. */
 record PortReport(PrintWriter out, VerbsContext context, int port) {
-    // enum ibv_mtu counts the powers of two from 256 on, which is 1
+    // enum ibv_mtu counts the powers of two: 256 is 1
     private static final int MTU_BASE = 7;
     private static final Map<LinkLayer, String> LINK_LAYERS = Map.of(LinkLayer.UNSPECIFIED, "Unspecified",
             LinkLayer.INFINIBAND, "InfiniBand", LinkLayer.ETHERNET, "Ethernet");
@@ -32,7 +32,7 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
             PhysicalState.TRAINING, "PORT_CONFIGURATION TRAINNING", PhysicalState.LINK_UP, "LINK_UP",
             PhysicalState.LINK_ERROR_RECOVERY, "LINK_ERROR_RECOVERY", PhysicalState.PHY_TEST, "PHY TEST");
 
-    /** The state of the port; when verbose, all that there is to know. */
+    /** Prints the state of the port; if verbose, all its attributes and GIDs. */
     void print(boolean verbose, TransportType transport) throws IOException {
         PortAttributes attributes = context.queryPort(port);
         out.println("\t\tport:\t" + port);
@@ -85,7 +85,7 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
         try {
             entry = context.queryGidEx(port, index);
         } catch (RdmaException e) {
-            // gone meanwhile
+            // the entry has been removed meanwhile
             return;
         }
         boolean address = entry.type() == GidType.ROCE_V2;
@@ -93,7 +93,7 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
         out.println(String.format("\t\t\tGID[%3d]:\t\t%s%s", index, address ? gid : groups(gid), type));
     }
 
-    /** Eight groups of four digits, none left out. */
+    /** Returns eight groups of four hexadecimal digits, without abbreviation. */
     private static String groups(Gid gid) {
         return HexFormat.of().formatHex(gid.toBytes()).replaceAll("(?<=.)(?=(.{4})+$)", ":");
     }

@@ -4,28 +4,28 @@ package io.rdmacm.examples.verbs;
 import java.util.List;
 import java.util.Locale;
 
-/** How long the device waits from one receive to the next, in ticks of its clock. */
+/** Measures the time between receives, in ticks of the device's clock. */
 final class ReceiveClock {
     private final long mask;
     private boolean started;
     private long previous;
-    private long least = -1;
-    private long most;
+    private long min = -1;
+    private long max;
     private long total;
     private long count;
 
-    /** With the bits of a time that count. */
+    /** Creates a clock; the mask selects the valid bits of a time. */
     ReceiveClock(long mask) {
         this.mask = mask;
     }
 
-    /** A receive was done at some time. */
+    /** Records the time of a receive. */
     void tick(long time) {
         if (started) {
-            // right also when the clock began anew
+            // also right if the clock has wrapped around
             long ticks = time - previous & mask;
-            least = Long.compareUnsigned(ticks, least) < 0 ? ticks : least;
-            most = Long.compareUnsigned(ticks, most) > 0 ? ticks : most;
+            min = Long.compareUnsigned(ticks, min) < 0 ? ticks : min;
+            max = Long.compareUnsigned(ticks, max) > 0 ? ticks : max;
             total += ticks;
             count++;
         }
@@ -33,11 +33,11 @@ final class ReceiveClock {
         started = true;
     }
 
-    /** What there is to print: nothing before the second receive. */
+    /** Returns the lines to print; none if there were fewer than two receives. */
     List<String> lines() {
         return count == 0 ? List.of() : List.of(
-                "Max receive completion clock cycles = " + Long.toUnsignedString(most),
-                "Min receive completion clock cycles = " + Long.toUnsignedString(least),
+                "Max receive completion clock cycles = " + Long.toUnsignedString(max),
+                "Min receive completion clock cycles = " + Long.toUnsignedString(min),
                 String.format(Locale.ROOT, "Average receive completion clock cycles = %f", (double) total / count));
     }
 }

@@ -21,7 +21,7 @@ class CmOptionsTest {
         "ucmatose -t 0xg | Invalid value for option '-t': '0xg' is not a number",
         "ucmatose -a 32 | Invalid acknowledgement timeout 32 (valid range is 0 to 31)",
         "ucmatose -P udp | Invalid port space UDP: tcp or ib",
-        "ucmatose --patience 0 | Invalid patience 0",
+        "ucmatose --timeout 0 | Invalid timeout 0",
         "udaddy -c 0 | Invalid number of connections 0",
         "udaddy -P tcp | Invalid port space TCP: udp (0x111) or ipoib (2)",
         "udaddy -p 0x106 | Invalid port space 262: udp (0x111) or ipoib (2)",

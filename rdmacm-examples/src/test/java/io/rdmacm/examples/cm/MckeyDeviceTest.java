@@ -55,9 +55,9 @@ class MckeyDeviceTest {
 
     @Test
     void lostMessagesAreNotWaitedForWithoutEnd() throws Exception {
-        try (Program receiver = receiver(JAVA, false, "-C", "20", "--patience", "2");
+        try (Program receiver = receiver(JAVA, false, "-C", "20", "--timeout", "2");
                 Program sender = sender(C, false, "-C", "10")) {
-            Server.assertFailed(receiver, NAME, " of 20 messages nothing happened for 2 seconds");
+            Server.assertFailed(receiver, NAME, " of 20 messages nothing arrived for 2 seconds");
             sender.result();
         }
     }

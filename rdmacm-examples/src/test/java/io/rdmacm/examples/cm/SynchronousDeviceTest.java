@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The programs rdma_client and rdma_server, rdma_xclient and rdma_xserver. */
 @RequiresRdma
 class SynchronousDeviceTest {
-    private static final String ENDED = "the peer ended the connection before the message was through";
+    private static final String ENDED = "the peer ended the connection before the message was complete";
 
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",

@@ -123,7 +123,7 @@ class UcmatoseDeviceTest {
     void messagesOfAnotherSize() throws Exception {
         try (Server server = Server.start(C, NAME, false, List.of("-S", "50"));
                 Program client = server.client(JAVA, List.of("-S", "100"))) {
-            Server.assertFailed(client, NAME, "a message of 50 bytes came, not of 100: give both sides the same -S");
+            Server.assertFailed(client, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
         }
     }
 
@@ -136,7 +136,7 @@ class UcmatoseDeviceTest {
                 Program client = server.client(JAVA, List.of("-C", "20"))) {
             server.program().awaitOutput("receiving data transfers");
             server.program().kill();
-            Server.assertFailed(client, NAME, "the peer ended the connection before all messages were through");
+            Server.assertFailed(client, NAME, "the peer ended the connection before all messages were complete");
         }
     }
 
@@ -154,8 +154,8 @@ class UcmatoseDeviceTest {
     @Test
     void silentPeer() throws Exception {
         try (Server server = Server.start(C, NAME, false, List.of("-C", "10"));
-                Program client = server.client(JAVA, List.of("-C", "20", "--patience", "1"))) {
-            Server.assertFailed(client, NAME, " of 20 messages nothing happened for 1 seconds");
+                Program client = server.client(JAVA, List.of("-C", "20", "--timeout", "1"))) {
+            Server.assertFailed(client, NAME, " of 20 messages nothing arrived for 1 seconds");
         }
     }
 

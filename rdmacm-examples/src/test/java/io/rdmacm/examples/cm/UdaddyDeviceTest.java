@@ -85,15 +85,15 @@ class UdaddyDeviceTest {
     @Test
     void messagesOfAnotherSize() throws Exception {
         try (Program server = server(JAVA, false); Program client = client(C, false, "-S", "50")) {
-            Server.assertFailed(server, NAME, "a message of 50 bytes came, not of 100: give both sides the same -S");
+            Server.assertFailed(server, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
             client.kill();
         }
     }
 
     @Test
     void clientThatSendsNothing() throws Exception {
-        try (Program server = server(JAVA, false, "--patience", "1"); Program client = client(C, false, "-C", "0")) {
-            Server.assertFailed(server, NAME, "after 0 of 10 messages nothing happened for 1 seconds");
+        try (Program server = server(JAVA, false, "--timeout", "1"); Program client = client(C, false, "-C", "0")) {
+            Server.assertFailed(server, NAME, "after 0 of 10 messages nothing arrived for 1 seconds");
             client.result();
         }
     }
@@ -101,8 +101,8 @@ class UdaddyDeviceTest {
     @Test
     void serverThatAnswersLess() throws Exception {
         try (Program server = server(C, false, "-C", "5");
-                Program client = client(JAVA, false, "-C", "6", "--patience", "2")) {
-            Server.assertFailed(client, NAME, " of 6 messages nothing happened for 2 seconds");
+                Program client = client(JAVA, false, "-C", "6", "--timeout", "2")) {
+            Server.assertFailed(client, NAME, " of 6 messages nothing arrived for 2 seconds");
             server.result();
         }
     }

@@ -164,7 +164,7 @@ class EventServerTest {
             for (int i = 0; i < CLIENTS; i++) {
                 Program.Result result = clients.get(i).result();
                 assertThat(result).returns(0, Program.Result::status).returns("", Program.Result::err);
-                assertThat(result.outLines()).contains("50 rounds: what was written was read",
+                assertThat(result.outLines()).contains("50 rounds: each read returned what was written",
                         "the server wrote: the server has read: this is client " + i + " (50)");
             }
         } finally {

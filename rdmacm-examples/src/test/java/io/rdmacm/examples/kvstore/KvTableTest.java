@@ -138,7 +138,7 @@ class KvTableTest {
 
     private static KvSlot.Content look(KvSlot copy, byte[] slot, byte[] key) {
         System.arraycopy(slot, 0, copy.bytes(), 0, slot.length);
-        return copy.look(key);
+        return copy.check(key);
     }
 
     private static byte[] slot(long version, byte[] key, byte[] value) {

@@ -114,9 +114,9 @@ class KvTcpTest {
     void valuesOfTheLoadTellWhatIsWrong() throws Exception {
         byte[] value = LoadValue.make(3, 4, 20);
         assertThat(LoadValue.check(3, value, 20)).isEqualTo(4);
-        assertThatThrownBy(() -> LoadValue.check(2, value, 20)).hasMessageContaining("not of key 2");
-        assertThatThrownBy(() -> LoadValue.check(3, value, 21)).hasMessageContaining("not of key 3");
-        assertThatThrownBy(() -> LoadValue.check(3, null, 20)).hasMessageContaining("not in the store");
+        assertThatThrownBy(() -> LoadValue.check(2, value, 20)).hasMessageContaining("does not belong to key 2");
+        assertThatThrownBy(() -> LoadValue.check(3, value, 21)).hasMessageContaining("does not belong to key 3");
+        assertThatThrownBy(() -> LoadValue.check(3, null, 20)).hasMessageContaining("missing from the store");
         value[19]++;
         assertThatThrownBy(() -> LoadValue.check(3, value, 20)).hasMessageContaining("put 4 at byte 19");
     }

@@ -78,8 +78,8 @@ class ApmExampleTest {
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.errLines()).singleElement().asString()
                 .startsWith("apm_example: the messages stayed on one path: " + RdmaTestDevice.get().name()
-                        + " refused an alternate one (ibv_modify_qp: EINVAL")
-                .contains("paths migrate on InfiniBand only");
+                        + " refused an alternate path (ibv_modify_qp: EINVAL")
+                .contains("path migration exists on InfiniBand only");
     }
 
     private static Program server(Kind kind) throws Exception {

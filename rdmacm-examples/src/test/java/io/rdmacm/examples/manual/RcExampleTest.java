@@ -72,7 +72,7 @@ class RcExampleTest {
                 }
                 assertFailed(client.result());
                 assertThat(client.result().errLines()).containsExactly(
-                        "rc_example: the peer has gone, in the middle of the example");
+                        "rc_example: the peer has gone in the middle of the example");
             }
         }
     }

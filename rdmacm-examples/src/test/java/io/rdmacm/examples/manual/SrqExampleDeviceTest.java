@@ -77,8 +77,8 @@ class SrqExampleDeviceTest {
         try (Program server = server(Kind.JAVA, "-c", connections, "-C", count);
                 Program client = client(Kind.JAVA, server, "-c", connections, "-C", count)) {
             assertThat(client.result()).returns(0, Program.Result::status).returns("", Program.Result::err);
-            assertThat(client.result().outLines()).last().isEqualTo("the server got " + count
-                    + " messages over each");
+            assertThat(client.result().outLines()).last().isEqualTo("the server received " + count
+                    + " messages on each");
             assertThat(server.result()).returns(0, Program.Result::status).returns("", Program.Result::err);
             assertThat(server.result().outLines()).last().isEqualTo(connections + " connections sent " + count
                     + " messages each, received from one queue");

@@ -6,18 +6,18 @@ import java.util.random.RandomGenerator;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.SendRequests;
 
-/** Many operations posted at once, of which only the last one tells that it is done. */
-final class Batches implements Act {
+/** Many writes posted at once, of which only the last one is signaled. */
+final class Batches implements Scenario {
     private static final int SIZE = 1 << 10;
-    private static final int MOST = Side.DEPTH - 1;
+    private static final int MAX = Side.DEPTH - 1;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        try (Pair pair = Pair.connect(stage, random)) {
-            SendRequests block = SendRequests.allocate(MOST, 1);
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        try (Pair pair = Pair.connect(worker, random)) {
+            SendRequests block = SendRequests.allocate(MAX, 1);
             int rounds = 1 + random.nextInt(20);
             for (int round = 0; round < rounds; round++) {
-                int count = 1 + random.nextInt(MOST);
+                int count = 1 + random.nextInt(MAX);
                 long first = random.nextLong();
                 for (int i = 0; i < count; i++) {
                     Payload.write(pair.client().region().memory().asSlice((long) i * SIZE, SIZE), first + i);
@@ -31,7 +31,7 @@ final class Batches implements Act {
                 for (int i = 0; i < count; i++) {
                     Payload.check(pair.server().region().memory().asSlice(Side.HALF + (long) i * SIZE, SIZE),
                             first + i);
-                    stage.tally().did("write", SIZE);
+                    worker.counters().countOperation("write", SIZE);
                 }
             }
         }
@@ -39,7 +39,7 @@ final class Batches implements Act {
 
     private static void batch(Pair pair, long first, int count) throws Exception {
         if ((first & 1) == 0) {
-            // what is not completed is not sent
+            // a batch that is not completed is discarded
             try (SendBatch batch = pair.client().pair().startBatch()) {
                 batch.rdmaWrite(0, 0).id(first).data(pair.client().region(), 0, SIZE);
             }

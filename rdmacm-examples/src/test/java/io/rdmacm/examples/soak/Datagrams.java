@@ -14,34 +14,34 @@ import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.work.WorkCompletion;
 
-/** Datagrams to a peer that has answered. */
-final class Datagrams implements Act {
-    /** What a receive has before the data. */
+/** Datagrams between two ids that have connected (UD). */
+final class Datagrams implements Scenario {
+    /** The bytes of the global route header in front of the data of a receive. */
     static final int HEADER = 40;
 
-    // fits into the least path MTU that a device can have by default
+    // fits into the smallest default path MTU
     private static final int LONGEST = 1024;
-    private static final int MOST = 40;
+    private static final int MAX = 40;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
+    public void run(Worker worker, RandomGenerator random) throws Exception {
         try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.UDP)) {
-            listener.bindAddress(stage.anyPort());
+            listener.bindAddress(worker.anyPort());
             listener.listen(1);
             CmId id = CmId.open(channel, PortSpace.UDP);
-            try (Side client = Side.of(stage, resolve(stage, id, listener), Side.Kinds.any(random, false))) {
+            try (Side client = Side.of(worker, resolve(worker, id, listener), Side.Kinds.any(random, false))) {
                 id.connect(ConnectionParameters.defaults());
-                try (Side server = Side.of(stage, request(stage, listener), Side.Kinds.any(random))) {
+                try (Side server = Side.of(worker, request(worker, listener), Side.Kinds.any(random))) {
                     server.id().accept(ConnectionParameters.defaults());
                     DatagramParameters peer;
-                    try (CmEvent event = channel.await(id, CmEventType.ESTABLISHED, stage.patience())) {
+                    try (CmEvent event = channel.await(id, CmEventType.ESTABLISHED, worker.timeout())) {
                         peer = event.datagramParameters();
                     }
-                    stage.tally().connected();
+                    worker.counters().countConnection();
                     try (AddressHandle handle = client.domain().createAddressHandle(peer.address().orElseThrow())) {
-                        int count = 1 + random.nextInt(MOST);
+                        int count = 1 + random.nextInt(MAX);
                         for (int i = 0; i < count; i++) {
-                            exchange(stage, client, server, handle, peer, random);
+                            exchange(worker, client, server, handle, peer, random);
                         }
                     }
                 }
@@ -49,21 +49,21 @@ final class Datagrams implements Act {
         }
     }
 
-    private static CmId resolve(Stage stage, CmId id, CmId listener) throws Exception {
-        id.resolveAddress(listener.localAddress(), stage.patience());
-        id.channel().await(id, CmEventType.ADDR_RESOLVED, stage.patience()).close();
-        id.resolveRoute(stage.patience());
-        id.channel().await(id, CmEventType.ROUTE_RESOLVED, stage.patience()).close();
+    private static CmId resolve(Worker worker, CmId id, CmId listener) throws Exception {
+        id.resolveAddress(listener.localAddress(), worker.timeout());
+        id.channel().await(id, CmEventType.ADDR_RESOLVED, worker.timeout()).close();
+        id.resolveRoute(worker.timeout());
+        id.channel().await(id, CmEventType.ROUTE_RESOLVED, worker.timeout()).close();
         return id;
     }
 
-    private static CmId request(Stage stage, CmId listener) throws Exception {
-        try (CmEvent request = listener.channel().await(listener, CmEventType.CONNECT_REQUEST, stage.patience())) {
+    private static CmId request(Worker worker, CmId listener) throws Exception {
+        try (CmEvent request = listener.channel().await(listener, CmEventType.CONNECT_REQUEST, worker.timeout())) {
             return request.id();
         }
     }
 
-    private static void exchange(Stage stage, Side from, Side to, AddressHandle handle, DatagramParameters peer,
+    private static void exchange(Worker worker, Side from, Side to, AddressHandle handle, DatagramParameters peer,
             RandomGenerator random) throws Exception {
         long number = random.nextLong();
         int length = Payload.HEADER + random.nextInt(LONGEST - Payload.HEADER);
@@ -71,7 +71,7 @@ final class Datagrams implements Act {
         send(from, number, length, handle, peer);
         from.success(number);
         receive(to, number, length);
-        stage.tally().did("datagram", length);
+        worker.counters().countOperation("datagram", length);
     }
 
     /** Sends the payload of a number. */
@@ -90,10 +90,10 @@ final class Datagrams implements Act {
         }
     }
 
-    /** Receives it. */
+    /** Receives the payload of a number, and checks it. */
     static void receive(Side to, long number, int length) throws Exception {
         WorkCompletion received = to.success(~number);
-        LossException.unless(received.byteLength() == HEADER + length, "%d bytes of %d have come",
+        LossException.unless(received.byteLength() == HEADER + length, "%d bytes of %d arrived",
                 received.byteLength(), HEADER + length);
         LossException.unless(received.immediate() == (int) number, "immediate value %x instead of %x",
                 received.immediate(), (int) number);

@@ -22,17 +22,17 @@ import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** What goes wrong with an endpoint. */
-enum EndpointFault implements Act {
-    /** The server does not want it. */
+/** Faults of endpoints. */
+enum EndpointFault implements Scenario {
+    /** The server rejects the connection. */
     REJECTED {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
             byte[] reason = new byte[1 + random.nextInt(148)];
             random.nextBytes(reason);
-            withPeer(stage, server -> server.reject(reason), client -> {
-                RejectedException e = Stage.failing(RejectedException.class,
-                        () -> EndpointStand.connect(stage, client));
+            withPeer(worker, server -> server.reject(reason), client -> {
+                RejectedException e = Expect.failure(RejectedException.class,
+                        () -> EndpointFixture.connect(worker, client));
                 LossException.unless(Arrays.equals(Arrays.copyOf(e.privateData(), reason.length), reason),
                         "the reason of a rejection has changed on its way");
             });
@@ -41,123 +41,124 @@ enum EndpointFault implements Act {
     /** The server closes instead of answering. */
     DROPPED {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            withPeer(stage, Endpoint::close, client -> Stage.failing(RejectedException.class,
-                    () -> EndpointStand.connect(stage, client)));
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            withPeer(worker, Endpoint::close, client -> Expect.failure(RejectedException.class,
+                    () -> EndpointFixture.connect(worker, client)));
         }
     },
     /** The client gives up before the server answers. */
     NO_ANSWER {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            EndpointStand stand = EndpointStand.of(stage);
-            try (Endpoint client = stand.client(stage)) {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            EndpointFixture fixture = EndpointFixture.of(worker);
+            try (Endpoint client = fixture.client(worker)) {
                 Duration little = Duration.ofMillis(random.nextInt(20));
-                Stage.failing(RdmaTimeoutException.class,
+                Expect.failure(RdmaTimeoutException.class,
                         () -> client.connect(ConnectionParameters.defaults(), little));
             }
-            // The request is there all the same, but nobody behind it.
-            Stage.failing(RdmaException.class, () -> {
-                try (Endpoint server = stand.listener().getRequest(stage.patience())) {
-                    server.accept(ConnectionParameters.defaults(), stage.patience());
+            // The server still sees the request, but the client has gone.
+            Expect.failure(RdmaException.class, () -> {
+                try (Endpoint server = fixture.listener().getRequest(worker.timeout())) {
+                    server.accept(ConnectionParameters.defaults(), worker.timeout());
                 }
             });
         }
     },
-    /** The server says nothing for longer than the client waits; the next wait is as good as the first. */
+    /** A wait for a message times out. */
     SILENCE {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
             Duration little = Duration.ofMillis(random.nextInt(20));
-            connected(stage, client -> Stage.failing(RdmaTimeoutException.class,
+            connected(worker, client -> Expect.failure(RdmaTimeoutException.class,
                     () -> client.getReceiveCompletion(little)));
         }
     },
     /** The client's thread is interrupted while it waits. */
     INTERRUPTED {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            connected(stage, client -> {
-                Future<Void> interrupting = stage.interruptSoon(random);
-                Stage.failing(InterruptedException.class, () -> client.getReceiveCompletion(stage.patience()));
-                stage.result(interrupting);
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            connected(worker, client -> {
+                Future<Void> interrupting = worker.interruptSoon(random);
+                Expect.failure(InterruptedException.class, () -> client.getReceiveCompletion(worker.timeout()));
+                worker.join(interrupting);
             });
         }
     },
-    /** Another thread closes the endpoint that is waited on. */
+    /** Another thread closes the endpoint while this one waits for a message. */
     CLOSED_BY_ANOTHER {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            connected(stage, client -> {
-                Future<Void> closing = stage.soon(random, client::close);
-                // before the wait has begun it is a use after close
-                Stage.failingAny(() -> client.getReceiveCompletion(stage.patience()), RdmaClosedException.class,
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            connected(worker, client -> {
+                Future<Void> closing = worker.runSoon(random, client::close);
+                // IllegalStateException if the close came before the wait
+                Expect.failureOf(() -> client.getReceiveCompletion(worker.timeout()), RdmaClosedException.class,
                         IllegalStateException.class);
-                stage.result(closing);
+                worker.join(closing);
             });
         }
     },
-    /** The server closes while sends are on their way: each of them completes, and then there is no more. */
+    /** The server closes while sends are under way: each of them completes, and then the wait fails. */
     CLOSED_BY_PEER {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
             int count = 1 + random.nextInt(16);
-            withPeer(stage, server -> server.accept(ConnectionParameters.defaults(), stage.patience()), client -> {
+            withPeer(worker, server -> server.accept(ConnectionParameters.defaults(), worker.timeout()), client -> {
                 try (Arena arena = Arena.ofShared(); client) {
                     MemorySegment memory = arena.allocate(1 << 10);
                     MemoryRegion region = client.registerMessages(memory);
-                    EndpointStand.connect(stage, client);
+                    EndpointFixture.connect(worker, client);
                     for (int i = 0; i < count; i++) {
                         client.postSend(i, region, 0, 1 << 10, Set.of(SendFlag.SIGNALED));
                     }
                     for (int i = 0; i < count; i++) {
-                        WorkCompletion done = client.getSendCompletion(stage.patience());
+                        WorkCompletion done = client.getSendCompletion(worker.timeout());
                         LossException.unless(done.workRequestId() == i, "completion %d instead of %d",
                                 done.workRequestId(), i);
-                        LossException.unless(done.status() != WorkCompletionStatus.SUCCESS, "a send to nobody");
+                        LossException.unless(done.status() != WorkCompletionStatus.SUCCESS,
+                                "a send succeeded without a receiver");
                     }
-                    Stage.failing(DisconnectedException.class, () -> client.getSendCompletion(stage.patience()));
+                    Expect.failure(DisconnectedException.class, () -> client.getSendCompletion(worker.timeout()));
                 }
             });
         }
     };
 
-    /** What one side does with its endpoint. */
+    /** What one of the sides does with its endpoint. */
     @FunctionalInterface
     interface Role {
-        void play(Endpoint endpoint) throws Exception;
+        void run(Endpoint endpoint) throws Exception;
     }
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        run(stage, random);
-        stage.tally().survived(toString());
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        inject(worker, random);
+        worker.counters().countFault(toString());
     }
 
-    abstract void run(Stage stage, RandomGenerator random) throws Exception;
+    abstract void inject(Worker worker, RandomGenerator random) throws Exception;
 
-    /** A request for a connection, and what both sides make of it. */
-    static void withPeer(Stage stage, Role server, Role client) throws Exception {
-        EndpointStand stand = EndpointStand.of(stage);
-        stage.together(() -> {
-            try (Endpoint endpoint = stand.listener().getRequest(stage.patience())) {
-                server.play(endpoint);
+    /** Runs both sides of a connection request. */
+    static void withPeer(Worker worker, Role server, Role client) throws Exception {
+        EndpointFixture fixture = EndpointFixture.of(worker);
+        worker.runBoth(() -> {
+            try (Endpoint endpoint = fixture.listener().getRequest(worker.timeout())) {
+                server.run(endpoint);
             }
         }, () -> {
-            try (Endpoint endpoint = stand.client(stage)) {
-                client.play(endpoint);
+            try (Endpoint endpoint = fixture.client(worker)) {
+                client.run(endpoint);
             }
         });
     }
 
-    /** A connection that the server keeps until the client leaves. */
-    static void connected(Stage stage, Role client) throws Exception {
-        withPeer(stage, server -> {
-            server.accept(ConnectionParameters.defaults(), stage.patience());
-            Stage.failing(DisconnectedException.class, () -> server.getReceiveCompletion(stage.patience()));
+    /** Runs the client's side of a connection that the server keeps until the client disconnects. */
+    static void connected(Worker worker, Role client) throws Exception {
+        withPeer(worker, server -> {
+            server.accept(ConnectionParameters.defaults(), worker.timeout());
+            Expect.failure(DisconnectedException.class, () -> server.getReceiveCompletion(worker.timeout()));
         }, endpoint -> {
-            EndpointStand.connect(stage, endpoint);
-            client.play(endpoint);
+            EndpointFixture.connect(worker, endpoint);
+            client.run(endpoint);
         });
     }
 

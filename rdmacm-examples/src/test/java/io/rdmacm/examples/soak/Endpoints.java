@@ -15,127 +15,127 @@ import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** Synchronous endpoints: messages there and back, and reads and writes of the server's memory. */
-final class Endpoints implements Act {
+/** Synchronous endpoints: an exchange of messages, then reads and writes of the server's memory. */
+final class Endpoints implements Scenario {
     private static final int SIZE = 8192;
     private static final Set<SendFlag> SIGNALED = Set.of(SendFlag.SIGNALED);
 
-    private final int most;
+    private final int max;
 
     /**
-     * The act.
+     * Creates the scenario.
      *
-     * @param most so many messages a connection at most
+     * @param max the most messages per connection
      */
-    Endpoints(int most) {
-        this.most = most;
+    Endpoints(int max) {
+        this.max = max;
     }
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        EndpointStand stand = EndpointStand.of(stage);
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        EndpointFixture fixture = EndpointFixture.of(worker);
         long first = random.nextLong();
-        int count = 1 + random.nextInt(most);
+        int count = 1 + random.nextInt(max);
         int size = Payload.HEADER + random.nextInt(SIZE - Payload.HEADER);
-        int transfers = random.nextInt(most);
-        stage.together(() -> {
+        int transfers = random.nextInt(max);
+        worker.runBoth(() -> {
             try (Arena arena = Arena.ofShared();
-                    Endpoint server = stand.listener().getRequest(stage.patience())) {
-                serve(stage, server, arena.allocate(SIZE), first, count);
+                    Endpoint server = fixture.listener().getRequest(worker.timeout())) {
+                serve(worker, server, arena.allocate(SIZE), first, count);
             }
         }, () -> {
-            try (Arena arena = Arena.ofShared(); Endpoint client = stand.client(stage)) {
+            try (Arena arena = Arena.ofShared(); Endpoint client = fixture.client(worker)) {
                 MemorySegment outgoing = arena.allocate(SIZE);
                 MemorySegment incoming = arena.allocate(SIZE);
                 MemoryRegion outbox = client.registerMessages(outgoing);
                 MemoryRegion inbox = client.registerMessages(incoming);
-                EndpointStand.connect(stage, client);
+                EndpointFixture.connect(worker, client);
                 for (int i = 0; i < count; i++) {
                     client.postReceive(i, inbox, 0, SIZE);
                     Payload.write(outgoing.asSlice(0, size), first + i);
                     client.postSend(i, outbox, 0, size, SIGNALED);
-                    success(client.getSendCompletion(stage.patience()));
-                    receive(stage, client, incoming, first + i);
+                    success(client.getSendCompletion(worker.timeout()));
+                    receive(worker, client, incoming, first + i);
                 }
-                client.disconnect(stage.patience());
+                client.disconnect(worker.timeout());
             }
         });
         if (transfers > 0) {
-            remote(stage, stand, first, size, transfers);
+            remote(worker, fixture, first, size, transfers);
         }
     }
 
-    /** Sends each message back, and waits for the peer to leave. */
-    private static void serve(Stage stage, Endpoint server, MemorySegment memory, long first, int count)
+    /** Sends each message back, and waits for the peer to disconnect. */
+    private static void serve(Worker worker, Endpoint server, MemorySegment memory, long first, int count)
             throws Exception {
         MemoryRegion region = server.registerMessages(memory);
         server.postReceive(0, region, 0, SIZE);
-        server.accept(ConnectionParameters.defaults(), stage.patience());
+        server.accept(ConnectionParameters.defaults(), worker.timeout());
         for (int i = 0; i < count; i++) {
-            int length = receive(stage, server, memory, first + i);
+            int length = receive(worker, server, memory, first + i);
             if (i + 1 < count) {
-                // Beside what is sent: nothing can arrive before that.
+                // Into the same memory as what is sent: the client sends its next message only after it has this one.
                 server.postReceive(i, region, 0, SIZE);
             }
             server.postSend(i, region, 0, length, SIGNALED);
-            success(server.getSendCompletion(stage.patience()));
+            success(server.getSendCompletion(worker.timeout()));
         }
-        server.disconnect(stage.patience());
+        server.disconnect(worker.timeout());
     }
 
-    /** A connection over which nothing but memory is read and written. */
-    private static void remote(Stage stage, EndpointStand stand, long first, int size, int transfers)
+    /** Only reads and writes the peer's memory over a connection of its own. */
+    private static void remote(Worker worker, EndpointFixture fixture, long first, int size, int transfers)
             throws Exception {
-        try (Arena arena = Arena.ofShared(); Endpoint client = stand.client(stage)) {
+        try (Arena arena = Arena.ofShared(); Endpoint client = fixture.client(worker)) {
             MemorySegment memory = arena.allocate(SIZE);
             MemorySegment peers = arena.allocate(SIZE);
             MemorySegment note = arena.allocate(RemoteKeys.SIZE);
-            stage.together(() -> {
-                try (Endpoint server = stand.listener().getRequest(stage.patience())) {
-                    serveMemory(stage, server, peers, note);
+            worker.runBoth(() -> {
+                try (Endpoint server = fixture.listener().getRequest(worker.timeout())) {
+                    serveMemory(worker, server, peers, note);
                 }
             }, () -> {
                 MemoryRegion region = client.registerMessages(memory);
-                // The peer's keys, which it sends first of all.
+                // The first message from the peer holds its keys.
                 client.postReceive(0, region, 0, RemoteKeys.SIZE);
-                EndpointStand.connect(stage, client);
-                success(client.getReceiveCompletion(stage.patience()));
+                EndpointFixture.connect(worker, client);
+                success(client.getReceiveCompletion(worker.timeout()));
                 RemoteKeys keys = RemoteKeys.read(memory);
                 for (int i = 0; i < transfers; i++) {
                     Payload.write(memory.asSlice(0, size), first + i);
                     client.postWrite(i, region, 0, size, SIGNALED, keys.address(), keys.writeKey());
-                    success(client.getSendCompletion(stage.patience()));
-                    stage.tally().did("write", size);
+                    success(client.getSendCompletion(worker.timeout()));
+                    worker.counters().countOperation("write", size);
                     memory.asSlice(0, size).fill((byte) 0);
                     client.postRead(i, region, 0, size, SIGNALED, keys.address(), keys.readKey());
-                    success(client.getSendCompletion(stage.patience()));
+                    success(client.getSendCompletion(worker.timeout()));
                     Payload.check(memory.asSlice(0, size), first + i);
-                    stage.tally().did("read", size);
+                    worker.counters().countOperation("read", size);
                 }
-                client.disconnect(stage.patience());
+                client.disconnect(worker.timeout());
             });
         }
     }
 
-    private static void serveMemory(Stage stage, Endpoint server, MemorySegment memory, MemorySegment note)
+    private static void serveMemory(Worker worker, Endpoint server, MemorySegment memory, MemorySegment note)
             throws Exception {
         MemoryRegion outbox = server.registerMessages(note);
         MemoryRegion readable = server.registerRead(memory);
         MemoryRegion writable = server.registerWrite(memory);
-        server.accept(ConnectionParameters.defaults(), stage.patience());
+        server.accept(ConnectionParameters.defaults(), worker.timeout());
         new RemoteKeys(readable.remoteAddress(), readable.remoteKey(), writable.remoteKey()).write(note);
         server.postSend(0, outbox, 0, RemoteKeys.SIZE, SIGNALED);
-        success(server.getSendCompletion(stage.patience()));
-        // until the client leaves
-        Stage.failing(DisconnectedException.class, () -> server.getReceiveCompletion(stage.patience()));
-        server.disconnect(stage.patience());
+        success(server.getSendCompletion(worker.timeout()));
+        // until the client disconnects
+        Expect.failure(DisconnectedException.class, () -> server.getReceiveCompletion(worker.timeout()));
+        server.disconnect(worker.timeout());
     }
 
-    private static int receive(Stage stage, Endpoint endpoint, MemorySegment memory, long number) throws Exception {
-        WorkCompletion done = endpoint.getReceiveCompletion(stage.patience());
+    private static int receive(Worker worker, Endpoint endpoint, MemorySegment memory, long number) throws Exception {
+        WorkCompletion done = endpoint.getReceiveCompletion(worker.timeout());
         success(done);
         Payload.check(memory.asSlice(0, done.byteLength()), number);
-        stage.tally().did("send", done.byteLength());
+        worker.counters().countOperation("send", done.byteLength());
         return done.byteLength();
     }
 

@@ -11,11 +11,11 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Memory that is free, but kept by the collector and the allocator: it hides what is lost. */
+/** Memory that is free but still held by the garbage collector and the C allocator, where it would hide a leak. */
 final class FreeMemory {
     private static final Cleaner CLEANER = Cleaner.create();
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-    // of glibc only
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    // only glibc has it
     @SuppressWarnings("restricted")
     private static final Optional<MethodHandle> TRIM = Linker.nativeLinker().defaultLookup().find("malloc_trim")
             .map(trim -> Linker.nativeLinker().downcallHandle(trim,
@@ -24,14 +24,14 @@ final class FreeMemory {
     private FreeMemory() {
     }
 
-    /** Collects the heap, frees the native memory of what was collected, and gives it back to the system. */
+    /** Collects garbage, frees the native memory of collected objects, and returns free memory to the system. */
     static void giveBack() throws InterruptedException {
         for (int i = 0; i < 2; i++) {
             CountDownLatch cleaned = new CountDownLatch(1);
             CLEANER.register(new Object(), cleaned::countDown);
             System.gc();
-            // the other cleaners are as fast
-            boolean ignored = cleaned.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            // by now the other cleaners have run, too
+            boolean ignored = cleaned.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }
         if (TRIM.isPresent()) {
             try {

@@ -17,33 +17,33 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.AddressHandle;
 
-/** Datagrams to all members of a multicast group. */
-final class Groups implements Act {
+/** Datagrams to a multicast group, which all members must receive. */
+final class Groups implements Scenario {
     private static final int LENGTH = 512;
-    private static final int MOST = 3;
+    private static final int MAX = 3;
     private static final int ROUNDS = 10;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
+    public void run(Worker worker, RandomGenerator random) throws Exception {
         byte[] address = {(byte) 239, 7, (byte) random.nextInt(), (byte) random.nextInt()};
         InetSocketAddress group = new InetSocketAddress(InetAddress.getByAddress(address), 0);
         Deque<AutoCloseable> open = new ArrayDeque<>();
-        try (EventChannel channel = EventChannel.open(); Side sender = bound(stage, channel, random)) {
+        try (EventChannel channel = EventChannel.open(); Side sender = bound(worker, channel, random)) {
             List<Side> members = new ArrayList<>();
             try {
-                int count = 1 + random.nextInt(MOST);
+                int count = 1 + random.nextInt(MAX);
                 for (int i = 0; i < count; i++) {
-                    Side member = bound(stage, channel, random);
+                    Side member = bound(worker, channel, random);
                     open.push(member);
                     members.add(member);
                     open.push(member.id().joinMulticast(group));
-                    joined(stage, member);
+                    joined(worker, member);
                 }
                 open.push(sender.id().joinMulticast(group));
-                DatagramParameters all = joined(stage, sender);
+                DatagramParameters all = joined(worker, sender);
                 try (AddressHandle handle = sender.domain().createAddressHandle(all.address().orElseThrow())) {
                     for (int i = 0; i < ROUNDS; i++) {
-                        exchange(stage, sender, members, handle, all, random.nextLong());
+                        exchange(worker, sender, members, handle, all, random.nextLong());
                     }
                 }
             } finally {
@@ -54,27 +54,27 @@ final class Groups implements Act {
         }
     }
 
-    private static Side bound(Stage stage, EventChannel channel, RandomGenerator random) throws Exception {
+    private static Side bound(Worker worker, EventChannel channel, RandomGenerator random) throws Exception {
         CmId id = CmId.open(channel, PortSpace.UDP);
         boolean bound = false;
         try {
-            id.bindAddress(stage.anyPort());
+            id.bindAddress(worker.anyPort());
             bound = true;
         } finally {
             if (!bound) {
                 id.close();
             }
         }
-        return Side.of(stage, id, Side.Kinds.any(random, false));
+        return Side.of(worker, id, Side.Kinds.any(random, false));
     }
 
-    private static DatagramParameters joined(Stage stage, Side side) throws Exception {
-        try (CmEvent event = side.id().channel().await(side.id(), CmEventType.MULTICAST_JOIN, stage.patience())) {
+    private static DatagramParameters joined(Worker worker, Side side) throws Exception {
+        try (CmEvent event = side.id().channel().await(side.id(), CmEventType.MULTICAST_JOIN, worker.timeout())) {
             return event.datagramParameters();
         }
     }
 
-    private static void exchange(Stage stage, Side sender, List<Side> members, AddressHandle handle,
+    private static void exchange(Worker worker, Side sender, List<Side> members, AddressHandle handle,
             DatagramParameters all, long number) throws Exception {
         for (Side member : members) {
             member.postReceive(~number, Datagrams.HEADER + LENGTH);
@@ -83,7 +83,7 @@ final class Groups implements Act {
         sender.success(number);
         for (Side member : members) {
             Datagrams.receive(member, number, LENGTH);
-            stage.tally().did("multicast", LENGTH);
+            worker.counters().countOperation("multicast", LENGTH);
         }
     }
 }

@@ -18,59 +18,59 @@ import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.work.WorkCompletionException;
 
 /** A client in a process of its own, which is killed while it sends. */
-final class KilledPeer implements Act {
-    private static final int MOST = 200;
+final class KilledPeer implements Scenario {
+    private static final int MAX = 200;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        int count = random.nextInt(MOST);
-        MessageStand stand = MessageStand.of(stage);
-        // Nobody else's: the process may connect at any time.
-        try (Listener listener = stand.servers().listen(stage.anyPort())) {
-            Process process = start(listener.address(), stage.patience());
-            // A JVM takes longer to start than anything else here takes.
-            try (Connection connection = listener.accept(stage.patience().multipliedBy(2))) {
-                stage.tally().connected();
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        int count = random.nextInt(MAX);
+        MessageFixture fixture = MessageFixture.of(worker);
+        // A listener of its own, because the process may connect at any time.
+        try (Listener listener = fixture.servers().listen(worker.anyPort())) {
+            Process process = start(listener.address(), worker.timeout());
+            // Starting a JVM takes longer than anything else here.
+            try (Connection connection = listener.accept(worker.timeout().multipliedBy(2))) {
+                worker.counters().countConnection();
                 for (int i = 0; i < count; i++) {
-                    Messages.receive(stage, connection, i);
+                    Messages.receive(worker, connection, i);
                 }
                 process.destroyForcibly();
-                // What it has sent before is received, and right.
+                // What it sent before must still arrive intact.
                 int[] next = {count};
-                Stage.failingAny(() -> {
+                Expect.failureOf(() -> {
                     while (true) {
-                        try (Message message = connection.receive(stage.patience())) {
+                        try (Message message = connection.receive(worker.timeout())) {
                             Payload.check(message.memory(), next[0]++);
                         }
                     }
                 }, DisconnectedException.class, WorkCompletionException.class);
             } finally {
                 process.destroyForcibly();
-                process.waitFor(stage.patience().toMillis(), TimeUnit.MILLISECONDS);
+                process.waitFor(worker.timeout().toMillis(), TimeUnit.MILLISECONDS);
             }
         }
-        stage.tally().survived("killed-peer");
+        worker.counters().countFault("killed-peer");
     }
 
-    private static Process start(InetSocketAddress address, Duration patience) throws Exception {
+    private static Process start(InetSocketAddress address, Duration timeout) throws Exception {
         List<String> command = new ArrayList<>(ForkedJvm.command());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), KilledPeer.class.getName(),
-                address.getAddress().getHostAddress(), Integer.toString(address.getPort()), patience.toString()));
-        // why it does not come, when it does not
+                address.getAddress().getHostAddress(), Integer.toString(address.getPort()), timeout.toString()));
+        // stderr shows why it did not connect
         return new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
-    /** Sends payloads to a server until it is killed. The arguments: the address, the port, and the patience. */
+    /** Sends payloads to a server until it is killed. The arguments: the address, the port, and the timeout. */
     public static void main(String[] args) throws Exception {
         InetSocketAddress server = new InetSocketAddress(InetAddress.getByName(args[0]), Integer.parseInt(args[1]));
-        Duration patience = Duration.parse(args[2]);
-        try (Stage stage = new Stage(server.getAddress(), new Tally(), patience);
+        Duration timeout = Duration.parse(args[2]);
+        try (Worker worker = new Worker(server.getAddress(), new Counters(), timeout);
                 ConnectionManager manager = ConnectionManager.open();
-                Connection connection = manager.connect(server, patience)) {
+                Connection connection = manager.connect(server, timeout)) {
             for (int i = 0; true; i++) {
-                Messages.send(stage, connection, i, MessageStand.SIZE / 2);
+                Messages.send(worker, connection, i, MessageFixture.SIZE / 2);
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.soak;
 
-/** Something did not come out as it must: data was lost or wrong, or a fault was not seen as what it was. */
+/** A wrong result: data was lost or corrupted, or a fault was not reported as it should be. */
 final class LossException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -13,7 +13,7 @@ final class LossException extends Exception {
         super(message, cause);
     }
 
-    /** Fails unless a condition is met. */
+    /** Throws this exception unless a condition holds. */
     static void unless(boolean met, String message, Object... arguments) throws LossException {
         if (!met) {
             throw new LossException(String.format(message, arguments));

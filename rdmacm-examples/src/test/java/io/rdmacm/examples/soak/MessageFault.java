@@ -28,30 +28,30 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** What goes wrong with a connection of the connection layer. */
-enum MessageFault implements Act {
-    /** The server does not want it. */
+/** Faults of connections of the connection layer. */
+enum MessageFault implements Scenario {
+    /** The server rejects the connection. */
     REJECTED {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
             byte[] reason = new byte[1 + random.nextInt(148)];
             random.nextBytes(reason);
-            stage.together(() -> stand.listener().nextRequest(stage.patience()).reject(reason), () -> {
-                RejectedException e = Stage.failing(RejectedException.class, () -> stand.connect(stage).close());
+            worker.runBoth(() -> fixture.listener().nextRequest(worker.timeout()).reject(reason), () -> {
+                RejectedException e = Expect.failure(RejectedException.class, () -> fixture.connect(worker).close());
                 LossException.unless(Arrays.equals(Arrays.copyOf(e.privateData(), reason.length), reason),
                         "the reason of a rejection has changed on its way");
             });
         }
     },
-    /** The port is somebody's, but nobody listens on it. */
+    /** The port is bound, but nobody listens on it. */
     NOBODY_LISTENS {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
             try (EventChannel channel = EventChannel.open(); CmId bound = CmId.open(channel, PortSpace.TCP)) {
-                bound.bindAddress(stage.anyPort());
+                bound.bindAddress(worker.anyPort());
                 InetSocketAddress nobody = bound.localAddress();
-                RejectedException e = Stage.failing(RejectedException.class,
-                        () -> stand.clients().connect(nobody, stage.patience()).close());
+                RejectedException e = Expect.failure(RejectedException.class,
+                        () -> fixture.clients().connect(nobody, worker.timeout()).close());
                 LossException.unless(e.reason() == RejectReason.INVALID_SERVICE_ID, "nobody listens: %s", e);
             }
         }
@@ -59,11 +59,11 @@ enum MessageFault implements Act {
     /** The server does not answer in time. */
     NO_ANSWER {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
             Duration little = Duration.ofMillis(1 + random.nextInt(50));
-            try (Listener silent = stand.servers().listen(stage.anyPort())) {
-                // the kernel may be the first to find that the time is over
-                Stage.failingAny(() -> stand.clients().connect(silent.address(), little).close(),
+            try (Listener silent = fixture.servers().listen(worker.anyPort())) {
+                // the kernel's own timeout may expire first
+                Expect.failureOf(() -> fixture.clients().connect(silent.address(), little).close(),
                         RdmaTimeoutException.class, UnreachableException.class);
             }
         }
@@ -71,69 +71,69 @@ enum MessageFault implements Act {
     /** The server closes while the client sends. */
     CLOSED_BY_PEER {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
             int count = random.nextInt(20);
             boolean abruptly = random.nextBoolean();
-            stage.together(() -> {
-                Connection connection = stand.accept(stage);
+            worker.runBoth(() -> {
+                Connection connection = fixture.accept(worker);
                 try (connection) {
                     for (int i = 0; i < count; i++) {
-                        Messages.receive(stage, connection, i);
+                        Messages.receive(worker, connection, i);
                     }
                     if (abruptly) {
-                        // then the close waits for nothing
+                        // an interrupted close does not wait for the peer
                         Thread.currentThread().interrupt();
                     }
                 }
-                LossException.unless(Thread.interrupted() == abruptly, "a close has changed the interrupt");
+                LossException.unless(Thread.interrupted() == abruptly, "a close has changed the interrupt status");
             }, () -> {
-                try (Connection connection = stand.connect(stage)) {
-                    Stage.failingAny(() -> {
+                try (Connection connection = fixture.connect(worker)) {
+                    Expect.failureOf(() -> {
                         for (int i = 0; true; i++) {
-                            Messages.send(stage, connection, i, MessageStand.SIZE / 2);
+                            Messages.send(worker, connection, i, MessageFixture.SIZE / 2);
                         }
                     }, DisconnectedException.class, WorkCompletionException.class);
                 }
             });
         }
     },
-    /** The server says nothing for longer than the client waits, and then goes on. */
+    /** A receive times out; the connection can be used afterwards. */
     SILENCE {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
             Duration little = Duration.ofMillis(random.nextInt(20));
-            withEcho(stage, stand, connection -> Stage.failing(RdmaTimeoutException.class,
+            withEcho(worker, fixture, connection -> Expect.failure(RdmaTimeoutException.class,
                     () -> connection.receive(little).close()));
         }
     },
-    /** The client's thread is interrupted while it waits, and then goes on. */
+    /** The client's thread is interrupted while it waits; the connection can be used afterwards. */
     INTERRUPTED {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
-            withEcho(stage, stand, connection -> {
-                Future<Void> interrupting = stage.interruptSoon(random);
-                Stage.failing(InterruptedException.class, () -> connection.receive(stage.patience()).close());
-                stage.result(interrupting);
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
+            withEcho(worker, fixture, connection -> {
+                Future<Void> interrupting = worker.interruptSoon(random);
+                Expect.failure(InterruptedException.class, () -> connection.receive(worker.timeout()).close());
+                worker.join(interrupting);
             });
         }
     },
-    /** The server does not receive for longer than the client waits; nothing is lost when it does. */
+    /** A send times out because the server's buffers are full; nothing is lost once it receives. */
     FULL {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
             CompletableFuture<Integer> sent = new CompletableFuture<>();
-            stage.together(() -> {
-                try (Connection connection = stand.accept(stage)) {
-                    int count = sent.get(stage.patience().toMillis(), TimeUnit.MILLISECONDS);
+            worker.runBoth(() -> {
+                try (Connection connection = fixture.accept(worker)) {
+                    int count = sent.get(worker.timeout().toMillis(), TimeUnit.MILLISECONDS);
                     for (int i = 0; i < count; i++) {
-                        Messages.receive(stage, connection, i);
+                        Messages.receive(worker, connection, i);
                     }
-                    Messages.end(stage, connection, true);
+                    Messages.end(worker, connection, true);
                 }
             }, () -> {
-                try (Connection connection = stand.connect(stage)) {
+                try (Connection connection = fixture.connect(worker)) {
                     int[] count = {0};
-                    Stage.failing(RdmaTimeoutException.class, () -> {
+                    Expect.failure(RdmaTimeoutException.class, () -> {
                         byte[] data = new byte[Payload.HEADER];
                         while (true) {
                             Payload.write(MemorySegment.ofArray(data), count[0]);
@@ -142,113 +142,113 @@ enum MessageFault implements Act {
                         }
                     });
                     sent.complete(count[0]);
-                    Messages.end(stage, connection, false);
+                    Messages.end(worker, connection, false);
                 }
             });
         }
     },
-    /** Another thread closes the connection that is waited on. */
+    /** Another thread closes the connection while this one waits for a message. */
     CLOSED_BY_ANOTHER {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
-            stage.together(() -> {
-                try (Connection connection = stand.accept(stage)) {
-                    Messages.end(stage, connection, false);
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
+            worker.runBoth(() -> {
+                try (Connection connection = fixture.accept(worker)) {
+                    Messages.end(worker, connection, false);
                 }
             }, () -> {
-                try (Connection connection = stand.connect(stage)) {
-                    Future<Void> closing = stage.soon(random, connection::close);
-                    Stage.failing(RdmaClosedException.class, () -> connection.receive(stage.patience()).close());
-                    stage.result(closing);
+                try (Connection connection = fixture.connect(worker)) {
+                    Future<Void> closing = worker.runSoon(random, connection::close);
+                    Expect.failure(RdmaClosedException.class, () -> connection.receive(worker.timeout()).close());
+                    worker.join(closing);
                 }
             });
         }
     },
-    /** Another thread closes the manager of the connection that is waited on, and of the listener. */
+    /** Another thread closes the managers while one thread waits for a message and another one for a connection. */
     MANAGER_CLOSED {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
-            try (MessageStand own = MessageStand.open(stage)) {
-                stage.together(() -> {
-                    own.accept(stage);
-                    Stage.failing(RdmaClosedException.class, () -> own.accept(stage));
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
+            try (MessageFixture own = MessageFixture.open(worker)) {
+                worker.runBoth(() -> {
+                    own.accept(worker);
+                    Expect.failure(RdmaClosedException.class, () -> own.accept(worker));
                 }, () -> {
-                    Connection connection = own.connect(stage);
-                    Future<Void> closing = stage.soon(random, own::close);
-                    // whoever is closed first
-                    Stage.failingAny(() -> connection.receive(stage.patience()).close(), RdmaClosedException.class,
+                    Connection connection = own.connect(worker);
+                    Future<Void> closing = worker.runSoon(random, own::close);
+                    // depends on which manager is closed first
+                    Expect.failureOf(() -> connection.receive(worker.timeout()).close(), RdmaClosedException.class,
                             DisconnectedException.class);
-                    stage.result(closing);
+                    worker.join(closing);
                 });
             }
         }
     },
-    /** The client reads memory by a key that is none. */
+    /** The client reads the peer's memory with an invalid key. */
     WRONG_KEY {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
-            stage.together(() -> {
-                try (Connection connection = stand.accept(stage)) {
-                    Stage.failingAny(() -> connection.receive(stage.patience()).close(),
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
+            worker.runBoth(() -> {
+                try (Connection connection = fixture.accept(worker)) {
+                    Expect.failureOf(() -> connection.receive(worker.timeout()).close(),
                             DisconnectedException.class, WorkCompletionException.class);
                 }
             }, () -> {
-                try (Connection connection = stand.connect(stage); MemoryRegion region =
-                        connection.protectionDomain().allocate(MessageStand.SIZE, AccessFlag.LOCAL_WRITE)) {
-                    WorkCompletionException e = Stage.failing(WorkCompletionException.class,
+                try (Connection connection = fixture.connect(worker); MemoryRegion region =
+                        connection.protectionDomain().allocate(MessageFixture.SIZE, AccessFlag.LOCAL_WRITE)) {
+                    WorkCompletionException e = Expect.failure(WorkCompletionException.class,
                             () -> connection.read(region, 0, Payload.HEADER, region.remoteAddress(),
-                                    region.remoteKey() ^ (1 + random.nextInt(255)), stage.patience()));
+                                    region.remoteKey() ^ (1 + random.nextInt(255)), worker.timeout()));
                     LossException.unless(e.status() == WorkCompletionStatus.REM_ACCESS_ERR, "a wrong key: %s", e);
                 }
             });
         }
     },
-    /** The client sends more than the server takes. */
+    /** The client sends a message longer than the server's maximum. */
     TOO_LONG {
         @Override
-        void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception {
-            ConnectionSettings larger = MessageStand.settings(stage).messageSize(2 * MessageStand.SIZE).build();
-            stage.together(() -> {
-                try (Connection connection = stand.accept(stage)) {
-                    Stage.failingAny(() -> connection.receive(stage.patience()).close(),
+        void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception {
+            ConnectionSettings larger = MessageFixture.settings(worker).messageSize(2 * MessageFixture.SIZE).build();
+            worker.runBoth(() -> {
+                try (Connection connection = fixture.accept(worker)) {
+                    Expect.failureOf(() -> connection.receive(worker.timeout()).close(),
                             DisconnectedException.class, WorkCompletionException.class);
                 }
             }, () -> {
-                try (Connection connection = stand.connect(stage, larger)) {
-                    Messages.send(stage, connection, 1, MessageStand.SIZE + 1 + random.nextInt(MessageStand.SIZE));
-                    Stage.failingAny(() -> connection.receive(stage.patience()).close(),
+                try (Connection connection = fixture.connect(worker, larger)) {
+                    Messages.send(worker, connection, 1, MessageFixture.SIZE + 1 + random.nextInt(MessageFixture.SIZE));
+                    Expect.failureOf(() -> connection.receive(worker.timeout()).close(),
                             DisconnectedException.class, WorkCompletionException.class);
                 }
             });
         }
     };
 
-    /** What the client does before the connection is used as if nothing had happened. */
+    /** The fault, after which the connection is used as if nothing had happened. */
     @FunctionalInterface
-    private interface Trouble {
-        void with(Connection connection) throws Exception;
+    private interface Fault {
+        void provoke(Connection connection) throws Exception;
     }
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        run(stage, MessageStand.of(stage), random);
-        stage.tally().survived(toString());
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        inject(worker, MessageFixture.of(worker), random);
+        worker.counters().countFault(toString());
     }
 
-    abstract void run(Stage stage, MessageStand stand, RandomGenerator random) throws Exception;
+    abstract void inject(Worker worker, MessageFixture fixture, RandomGenerator random) throws Exception;
 
-    private static void withEcho(Stage stage, MessageStand stand, Trouble trouble) throws Exception {
-        stage.together(() -> {
-            try (Connection connection = stand.accept(stage)) {
-                Messages.echo(stage, connection, 1, 1);
-                Messages.end(stage, connection, false);
+    private static void withEcho(Worker worker, MessageFixture fixture, Fault fault) throws Exception {
+        worker.runBoth(() -> {
+            try (Connection connection = fixture.accept(worker)) {
+                Messages.echo(worker, connection, 1, 1);
+                Messages.end(worker, connection, false);
             }
         }, () -> {
-            try (Connection connection = stand.connect(stage)) {
-                trouble.with(connection);
-                Messages.send(stage, connection, 1, MessageStand.SIZE);
-                Messages.receive(stage, connection, 1);
-                Messages.end(stage, connection, true);
+            try (Connection connection = fixture.connect(worker)) {
+                fault.provoke(connection);
+                Messages.send(worker, connection, 1, MessageFixture.SIZE);
+                Messages.receive(worker, connection, 1);
+                Messages.end(worker, connection, true);
             }
         });
     }

@@ -9,85 +9,85 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.Message;
 
-/** The connection layer: messages to a server that sends each back, some at once. */
-final class Messages implements Act {
-    private final int most;
+/** The connection layer: messages to a server that sends each back, several under way at a time. */
+final class Messages implements Scenario {
+    private final int max;
 
     /**
-     * The act.
+     * Creates the scenario.
      *
-     * @param most so many messages a connection at most
+     * @param max the most messages per connection
      */
-    Messages(int most) {
-        this.most = most;
+    Messages(int max) {
+        this.max = max;
     }
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        MessageStand stand = MessageStand.of(stage);
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        MessageFixture fixture = MessageFixture.of(worker);
         long first = random.nextLong();
-        int count = 1 + random.nextInt(most);
-        int sizes = 1 + random.nextInt(MessageStand.SIZE - Payload.HEADER);
-        int atOnce = 1 + random.nextInt(MessageStand.BUFFERS);
+        int count = 1 + random.nextInt(max);
+        int sizes = 1 + random.nextInt(MessageFixture.SIZE - Payload.HEADER);
+        int atOnce = 1 + random.nextInt(MessageFixture.BUFFERS);
         boolean serverEnds = random.nextBoolean();
-        stage.together(() -> {
-            try (Connection connection = stand.accept(stage)) {
-                echo(stage, connection, first, count);
-                end(stage, connection, serverEnds);
+        worker.runBoth(() -> {
+            try (Connection connection = fixture.accept(worker)) {
+                echo(worker, connection, first, count);
+                end(worker, connection, serverEnds);
             }
         }, () -> {
-            try (Connection connection = stand.connect(stage)) {
+            try (Connection connection = fixture.connect(worker)) {
                 int received = 0;
                 for (int sent = 0; sent < count; sent++) {
-                    send(stage, connection, first + sent, Payload.HEADER + Math.floorMod(first + sent, sizes));
+                    send(worker, connection, first + sent, Payload.HEADER + Math.floorMod(first + sent, sizes));
                     if (sent - received + 1 == atOnce) {
-                        receive(stage, connection, first + received++);
+                        receive(worker, connection, first + received++);
                     }
                 }
                 while (received < count) {
-                    receive(stage, connection, first + received++);
+                    receive(worker, connection, first + received++);
                 }
-                end(stage, connection, !serverEnds);
+                end(worker, connection, !serverEnds);
             }
         });
     }
 
     /** Sends the payload of a number. */
-    static void send(Stage stage, Connection connection, long number, int size)
+    static void send(Worker worker, Connection connection, long number, int size)
             throws IOException, InterruptedException {
         MemorySegment memory = MemorySegment.ofArray(new byte[size]);
         Payload.write(memory, number);
-        connection.send(memory, stage.patience());
+        connection.send(memory, worker.timeout());
     }
 
     /** Receives the payload of a number. */
-    static void receive(Stage stage, Connection connection, long number)
+    static void receive(Worker worker, Connection connection, long number)
             throws IOException, InterruptedException, LossException {
-        try (Message message = connection.receive(stage.patience())) {
+        try (Message message = connection.receive(worker.timeout())) {
             Payload.check(message.memory(), number);
-            stage.tally().did("message", message.length());
+            worker.counters().countOperation("message", message.length());
         }
     }
 
-    /** Sends back the payloads of the numbers from one on. */
-    static void echo(Stage stage, Connection connection, long first, int count)
+    /** Receives the payloads of consecutive numbers, and sends each back. */
+    static void echo(Worker worker, Connection connection, long first, int count)
             throws IOException, InterruptedException, LossException {
         for (int i = 0; i < count; i++) {
-            try (Message message = connection.receive(stage.patience())) {
+            try (Message message = connection.receive(worker.timeout())) {
                 Payload.check(message.memory(), first + i);
-                stage.tally().did("message", message.length());
-                connection.send(message.memory(), stage.patience());
+                worker.counters().countOperation("message", message.length());
+                connection.send(message.memory(), worker.timeout());
             }
         }
     }
 
-    /** Ends the connection, or sees that the other side does. */
-    static void end(Stage stage, Connection connection, boolean own)
+    /** Disconnects, or waits for the other side to do so. */
+    static void end(Worker worker, Connection connection, boolean own)
             throws IOException, InterruptedException, LossException {
         if (own) {
-            connection.disconnect(stage.patience());
+            connection.disconnect(worker.timeout());
         } else {
-            Stage.failing(DisconnectedException.class, () -> connection.receive(stage.patience()).close());
+            Expect.failure(DisconnectedException.class, () -> connection.receive(worker.timeout()).close());
         }
     }
 }

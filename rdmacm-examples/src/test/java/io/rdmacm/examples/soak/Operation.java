@@ -30,9 +30,9 @@ enum Operation {
         this.inBatch = inBatch;
     }
 
-    /** What is aimed at; each operation takes of it what it needs. */
+    /** The target of an operation; each operation uses the fields it needs. */
     record Target(long address, int key, int immediate, long operand, long swap) {
-        /** For reads, and writes without and with immediate. */
+        /** For reads, and for writes with or without immediate data. */
         static Target of(long address, int key, int immediate) {
             return new Target(address, key, immediate, 0, 0);
         }
@@ -43,12 +43,12 @@ enum Operation {
         }
     }
 
-    /** Whether it takes one of the peer's receives. */
-    boolean takesReceive() {
+    /** Returns whether the operation consumes a receive request of the peer. */
+    boolean consumesReceive() {
         return this == SEND || this == SEND_IMM || this == WRITE_IMM;
     }
 
-    /** Posts it, the way that the side posts. */
+    /** Posts the operation, as a single request or in a batch, whichever the side uses. */
     void post(Side from, long number, Target to, long offset, int length) throws RdmaException {
         if (from.postsBatches()) {
             try (SendBatch batch = from.pair().startBatch()) {

@@ -12,33 +12,33 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Two sides that are connected, both played by one thread. */
+/** The two sides of a connection, both driven by one thread. */
 record Pair(Side server, Side client) implements AutoCloseable {
 
-    /** A listener and its channel, and the channel of the clients. */
-    record Stand(EventChannel servers, CmId listener, EventChannel clients) implements Closeable {
+    /** A listener with its channel, and the channel of the clients. */
+    record Fixture(EventChannel servers, CmId listener, EventChannel clients) implements Closeable {
         private static final int BACKLOG = 16;
 
-        /** The one of a stage. */
-        static Stand of(Stage stage) throws Exception {
-            return stage.kept(Stand.class, () -> {
+        /** Returns the fixture of a worker. */
+        static Fixture of(Worker worker) throws Exception {
+            return worker.shared(Fixture.class, () -> {
                 EventChannel servers = EventChannel.open();
                 CmId listener = CmId.open(servers, PortSpace.TCP);
-                listener.bindAddress(stage.anyPort());
+                listener.bindAddress(worker.anyPort());
                 listener.listen(BACKLOG);
-                return new Stand(servers, listener, EventChannel.open());
+                return new Fixture(servers, listener, EventChannel.open());
             });
         }
 
-        /** A client id that may connect. */
-        CmId resolved(Stage stage) throws RdmaException, InterruptedException {
+        /** Creates a client id with address and route resolved. */
+        CmId resolved(Worker worker) throws RdmaException, InterruptedException {
             CmId id = CmId.open(clients, PortSpace.TCP);
             boolean resolved = false;
             try {
-                id.resolveAddress(listener.localAddress(), stage.patience());
-                clients.await(id, CmEventType.ADDR_RESOLVED, stage.patience()).close();
-                id.resolveRoute(stage.patience());
-                clients.await(id, CmEventType.ROUTE_RESOLVED, stage.patience()).close();
+                id.resolveAddress(listener.localAddress(), worker.timeout());
+                clients.await(id, CmEventType.ADDR_RESOLVED, worker.timeout()).close();
+                id.resolveRoute(worker.timeout());
+                clients.await(id, CmEventType.ROUTE_RESOLVED, worker.timeout()).close();
                 resolved = true;
                 return id;
             } finally {
@@ -48,9 +48,9 @@ record Pair(Side server, Side client) implements AutoCloseable {
             }
         }
 
-        /** The id of the next request. */
-        CmId request(Stage stage) throws RdmaException, InterruptedException {
-            try (CmEvent request = servers.await(listener, CmEventType.CONNECT_REQUEST, stage.patience())) {
+        /** Returns the id of the next connection request. */
+        CmId request(Worker worker) throws RdmaException, InterruptedException {
+            try (CmEvent request = servers.await(listener, CmEventType.CONNECT_REQUEST, worker.timeout())) {
                 return request.id();
             }
         }
@@ -63,15 +63,15 @@ record Pair(Side server, Side client) implements AutoCloseable {
         }
     }
 
-    /** Makes the server's side. */
+    /** Creates the server's side. */
     @FunctionalInterface
     private interface Maker {
         Side make(CmId id) throws RdmaException;
     }
 
-    /** Connects two sides, with as many retries as there are. */
-    static Pair connect(Stage stage, RandomGenerator random) throws Exception {
-        return connect(stage, random, random.nextBoolean(), ConnectionParameters.defaults());
+    /** Connects two sides of random kinds, with unlimited RNR retries. */
+    static Pair connect(Worker worker, RandomGenerator random) throws Exception {
+        return connect(worker, random, random.nextBoolean(), ConnectionParameters.defaults());
     }
 
     /**
@@ -79,31 +79,31 @@ record Pair(Side server, Side client) implements AutoCloseable {
      *
      * @param sharedReceives whether the server has a shared receive queue
      */
-    static Pair connect(Stage stage, RandomGenerator random, boolean sharedReceives, ConnectionParameters parameters)
+    static Pair connect(Worker worker, RandomGenerator random, boolean sharedReceives, ConnectionParameters parameters)
             throws Exception {
-        return connect(stage, random, parameters,
-                id -> Side.of(stage, id, Side.Kinds.any(random, sharedReceives)));
+        return connect(worker, random, parameters,
+                id -> Side.of(worker, id, Side.Kinds.any(random, sharedReceives)));
     }
 
     /** Connects one more client to a side that has a shared receive queue. */
-    static Pair connect(Stage stage, RandomGenerator random, Side first) throws Exception {
-        return connect(stage, random, ConnectionParameters.defaults(), id -> Side.beside(first, id));
+    static Pair connect(Worker worker, RandomGenerator random, Side first) throws Exception {
+        return connect(worker, random, ConnectionParameters.defaults(), id -> Side.beside(first, id));
     }
 
-    private static Pair connect(Stage stage, RandomGenerator random, ConnectionParameters parameters, Maker maker)
+    private static Pair connect(Worker worker, RandomGenerator random, ConnectionParameters parameters, Maker maker)
             throws Exception {
-        Stand stand = Stand.of(stage);
-        Side client = Side.of(stage, stand.resolved(stage), Side.Kinds.any(random));
+        Fixture fixture = Fixture.of(worker);
+        Side client = Side.of(worker, fixture.resolved(worker), Side.Kinds.any(random));
         Side server = null;
         boolean connected = false;
         try {
             client.id().connect(parameters);
-            server = maker.make(stand.request(stage));
+            server = maker.make(fixture.request(worker));
             server.id().accept(parameters);
-            // The client first: taking this event is what makes librdmacm answer the server.
-            stand.clients.await(client.id(), CmEventType.ESTABLISHED, stage.patience()).close();
-            stand.servers.await(server.id(), CmEventType.ESTABLISHED, stage.patience()).close();
-            stage.tally().connected();
+            // The client first: reading this event makes librdmacm answer the server.
+            fixture.clients.await(client.id(), CmEventType.ESTABLISHED, worker.timeout()).close();
+            fixture.servers.await(server.id(), CmEventType.ESTABLISHED, worker.timeout()).close();
+            worker.counters().countConnection();
             connected = true;
             return new Pair(server, client);
         } finally {
@@ -116,12 +116,12 @@ record Pair(Side server, Side client) implements AutoCloseable {
         }
     }
 
-    /** Ends the connection as it should be: one side disconnects, the other one sees it and answers. */
-    void disconnect(Stage stage) throws RdmaException, InterruptedException {
+    /** Disconnects in order: one side disconnects, the other one sees it and answers. */
+    void disconnect(Worker worker) throws RdmaException, InterruptedException {
         client.id().disconnect();
-        server.id().channel().await(server.id(), CmEventType.DISCONNECTED, stage.patience()).close();
+        server.id().channel().await(server.id(), CmEventType.DISCONNECTED, worker.timeout()).close();
         server.id().disconnect();
-        client.id().channel().await(client.id(), CmEventType.DISCONNECTED, stage.patience()).close();
+        client.id().channel().await(client.id(), CmEventType.DISCONNECTED, worker.timeout()).close();
     }
 
     @Override

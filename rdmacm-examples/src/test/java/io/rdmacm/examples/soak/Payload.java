@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32C;
 
-/** Data that tells which it is and whether it is whole: a number, a length, a checksum, and noise of that number. */
+/** Self-describing data: a number, a length, a checksum, and pseudo-random bytes derived from the number. */
 final class Payload {
-    /** The least that it takes. */
+    /** The length of the header in bytes, and so the minimum size. */
     static final int HEADER = 16;
 
     private static final long LENGTH = 8;
@@ -33,14 +33,14 @@ final class Payload {
         memory.set(ValueLayout.JAVA_INT_UNALIGNED, CHECKSUM, checksum(memory));
     }
 
-    /** Fails unless memory holds the payload of a number, all of it. */
+    /** Throws an exception unless memory holds the whole payload of a number. */
     static void check(MemorySegment memory, long number) throws LossException {
-        LossException.unless(memory.byteSize() >= HEADER, "payload %x has come with %d bytes", number,
+        LossException.unless(memory.byteSize() >= HEADER, "payload %x arrived with %d bytes", number,
                 memory.byteSize());
         long found = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
-        LossException.unless(found == number, "payload %x has come in the place of %x", found, number);
+        LossException.unless(found == number, "payload %x arrived instead of %x", found, number);
         int length = memory.get(ValueLayout.JAVA_INT_UNALIGNED, LENGTH);
-        LossException.unless(length == memory.byteSize(), "payload %x of %d bytes has come with %d", number, length,
+        LossException.unless(length == memory.byteSize(), "payload %x of %d bytes arrived with %d", number, length,
                 memory.byteSize());
         LossException.unless(memory.get(ValueLayout.JAVA_INT_UNALIGNED, CHECKSUM) == checksum(memory),
                 "the checksum of payload %x, of %d bytes, is wrong", number, length);

@@ -23,7 +23,7 @@ class PayloadTest {
 
     @ParameterizedTest
     @ValueSource(ints = {16, 17, 23, 24, 25, 4096})
-    void itIsWhatItWas(int size) throws Exception {
+    void anIntactPayloadIsAccepted(int size) throws Exception {
         check(payload(size, -5), -5);
     }
 
@@ -37,11 +37,11 @@ class PayloadTest {
     }
 
     @Test
-    void anotherOneOrAPartOfItIsNotTaken() {
+    void anotherOneOrAPartOfItIsRejected() {
         assertThatThrownBy(() -> check(payload(64, 1), 2)).isInstanceOf(LossException.class)
-                .hasMessageContaining("in the place of");
+                .hasMessageContaining("arrived instead of");
         assertThatThrownBy(() -> check(Arrays.copyOf(payload(64, 1), 63), 1)).isInstanceOf(LossException.class)
-                .hasMessageContaining("of 64 bytes has come with 63");
+                .hasMessageContaining("of 64 bytes arrived with 63");
         assertThatThrownBy(() -> check(new byte[8], 1)).isInstanceOf(LossException.class);
     }
 }

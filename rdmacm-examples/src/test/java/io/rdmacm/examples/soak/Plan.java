@@ -5,17 +5,17 @@ import java.net.InetAddress;
 import java.time.Duration;
 
 /**
- * What is to be done.
+ * The settings of a soak.
  *
- * @param address of the device
- * @param repertoire what is played
+ * @param address the IP address of the device
+ * @param mix which scenarios to run
  * @param duration for how long
- * @param connections or until so many connections were made, whichever comes first
- * @param seed what decides
- * @param workers how many play at once
- * @param shift how long they play between two looks at what is in use
- * @param patience how long a thing may take that must happen
+ * @param connections until so many connections were made, if that is earlier
+ * @param seed of the random choices
+ * @param workers how many scenarios run in parallel
+ * @param interval how long they run between two checks of what is in use
+ * @param timeout how long to wait for something that must happen
  */
-record Plan(InetAddress address, Repertoire repertoire, Duration duration, long connections, long seed,
-        int workers, Duration shift, Duration patience) {
+record Plan(InetAddress address, ScenarioMix mix, Duration duration, long connections, long seed,
+        int workers, Duration interval, Duration timeout) {
 }

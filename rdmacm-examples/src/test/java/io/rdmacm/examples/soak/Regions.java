@@ -12,21 +12,21 @@ import java.util.random.RandomGenerator;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
 
-/** Memory that is registered, written by the peer, and closed, in any order. */
-final class Regions implements Act {
-    private static final int MOST = 12;
+/** Memory regions that are registered, written by the peer and closed, in random order. */
+final class Regions implements Scenario {
+    private static final int MAX = 12;
     private static final int LONGEST = 1 << 20;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        try (Arena arena = Arena.ofShared(); Pair pair = Pair.connect(stage, random)) {
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        try (Arena arena = Arena.ofShared(); Pair pair = Pair.connect(worker, random)) {
             List<MemoryRegion> regions = new ArrayList<>();
             try {
-                int count = 1 + random.nextInt(MOST);
+                int count = 1 + random.nextInt(MAX);
                 for (int i = 0; i < count; i++) {
                     regions.add(register(pair.server(), arena, Side.HALF + random.nextInt(LONGEST - Side.HALF),
                             random.nextBoolean()));
-                    write(stage, pair.client(), regions.get(random.nextInt(regions.size())), random);
+                    write(worker, pair.client(), regions.get(random.nextInt(regions.size())), random);
                     if (random.nextInt(3) == 0) {
                         regions.remove(random.nextInt(regions.size())).close();
                     }
@@ -48,7 +48,7 @@ final class Regions implements Act {
         return own ? side.domain().allocate(size, access) : side.domain().register(arena.allocate(size), access);
     }
 
-    private static void write(Stage stage, Side from, MemoryRegion to, RandomGenerator random) throws Exception {
+    private static void write(Worker worker, Side from, MemoryRegion to, RandomGenerator random) throws Exception {
         int length = Payload.HEADER + random.nextInt(Side.HALF - Payload.HEADER);
         long offset = random.nextLong(to.length() - length);
         long number = random.nextLong();
@@ -58,6 +58,6 @@ final class Regions implements Act {
                 length);
         from.success(number);
         Payload.check(to.memory().asSlice(offset, length), number);
-        stage.tally().did("write", length);
+        worker.counters().countOperation("write", length);
     }
 }

@@ -4,7 +4,7 @@ package io.rdmacm.examples.soak;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Where a peer's memory is. */
+/** The address and the remote keys of a peer's memory, as sent in a message. */
 record RemoteKeys(long address, int readKey, int writeKey) {
     static final int SIZE = 16;
 

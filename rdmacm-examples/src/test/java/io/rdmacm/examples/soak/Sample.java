@@ -12,24 +12,24 @@ import java.util.stream.Stream;
 import io.rdmacm.verbs.testing.ResourceCounts;
 
 /**
- * What is in use while nothing is played.
+ * What is in use while no scenario runs.
  *
- * @param counts descriptors, native objects, and those of the kernel
+ * @param counts file descriptors, native objects, and objects of the kernel
  * @param heap bytes of the Java heap after a collection
- * @param resident bytes of memory of the process (VmRSS), when what is free was given back to the system
+ * @param resident bytes of physical memory of the process (VmRSS), after free memory was returned to the system
  */
 record Sample(ResourceCounts counts, long heap, long resident) {
     private static final long KILO = 1024;
     private static final double MEGA = 1 << 20;
 
     /**
-     * Taken now. What is freed a little later than its close is waited for.
+     * Takes a sample. Some resources are freed a little after their close, so this waits for the expected counts first.
      *
-     * @param wanted what is in use when all of that is done
-     * @param patience how long to wait for that at most
+     * @param expected the counts to wait for
+     * @param timeout how long to wait for them; the sample is taken in any case
      */
-    static Sample take(Predicate<ResourceCounts> wanted, Duration patience) throws IOException, InterruptedException {
-        ResourceCounts counts = ResourceCounts.await(wanted, patience);
+    static Sample take(Predicate<ResourceCounts> expected, Duration timeout) throws IOException, InterruptedException {
+        ResourceCounts counts = ResourceCounts.await(expected, timeout);
         FreeMemory.giveBack();
         Runtime runtime = Runtime.getRuntime();
         return new Sample(counts, runtime.totalMemory() - runtime.freeMemory(), measureResident());

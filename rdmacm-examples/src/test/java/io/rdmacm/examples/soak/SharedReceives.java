@@ -11,22 +11,22 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.verbs.work.WorkCompletion;
 
 /**
- * Several clients of one server with one shared receive queue, which has run dry when they send: they try again until
- * there are receives, and nothing is lost.
+ * Several clients send to a server whose shared receive queue is empty. They retry (RNR) until receives are posted, and
+ * nothing is lost.
  */
-final class SharedReceives implements Act {
-    private static final int MOST = 4;
+final class SharedReceives implements Scenario {
+    private static final int MAX = 4;
     private static final int SIZE = 256;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
+    public void run(Worker worker, RandomGenerator random) throws Exception {
         List<Pair> pairs = new ArrayList<>();
         try {
-            pairs.add(Pair.connect(stage, random, true, ConnectionParameters.defaults()));
+            pairs.add(Pair.connect(worker, random, true, ConnectionParameters.defaults()));
             Side server = pairs.getFirst().server();
-            int count = 2 + random.nextInt(MOST - 1);
+            int count = 2 + random.nextInt(MAX - 1);
             while (pairs.size() < count) {
-                pairs.add(Pair.connect(stage, random, server));
+                pairs.add(Pair.connect(worker, random, server));
             }
             for (int i = 0; i < count; i++) {
                 Side client = pairs.get(i).client();
@@ -44,10 +44,10 @@ final class SharedReceives implements Act {
                 Payload.check(server.region().memory().asSlice(Side.HALF + done.workRequestId() * SIZE, SIZE),
                         done.immediate());
             }
-            LossException.unless(received.size() == count, "%d messages have come, of %d", received.size(), count);
-            stage.tally().survived("shared-queue-dry");
+            LossException.unless(received.size() == count, "%d messages arrived, of %d", received.size(), count);
+            worker.counters().countFault("shared-queue-dry");
         } finally {
-            // The first one has what the others share.
+            // The first one owns what the others share.
             for (Pair pair : pairs.reversed()) {
                 pair.close();
             }

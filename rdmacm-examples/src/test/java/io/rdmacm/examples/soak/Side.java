@@ -32,11 +32,11 @@ import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** One side of a connection, of objects made one by one; which kinds of them is left to chance. */
+/** One side of a connection: an id with a queue pair and all it needs, of randomly chosen kinds. */
 final class Side implements AutoCloseable {
-    /** What is sent and read from begins with the region, what is received and written begins at the half. */
+    /** Bytes of each half of the region: the source of sends and reads, then the target of receives and writes. */
     static final int HALF = 32 << 10;
-    /** How many requests each queue takes. */
+    /** How many requests each queue holds. */
     static final int DEPTH = 16;
 
     private static final int CAPACITY = 4 * DEPTH;
@@ -47,15 +47,15 @@ final class Side implements AutoCloseable {
             SendOperation.RDMA_WRITE_WITH_IMM, SendOperation.RDMA_READ, SendOperation.ATOMIC_CMP_AND_SWP,
             SendOperation.ATOMIC_FETCH_AND_ADD, SendOperation.LOCAL_INV, SendOperation.BIND_MW);
 
-    private final Stage stage;
+    private final Worker worker;
     private final CmId id;
-    // what was made, the last one first
+    // what has been opened, the last one first
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private final ProtectionDomain domain;
     private final CompletionQueue queue;
     private final MemoryRegion region;
     private final QueuePair pair;
-    // null when the queue pair has a queue of its own
+    // null if the queue pair has a receive queue of its own
     private final SharedReceiveQueue shared;
     private final boolean batches;
     private final WorkCompletions completions = WorkCompletions.allocate(DEPTH);
@@ -63,8 +63,8 @@ final class Side implements AutoCloseable {
     private final SendRequest send = SendRequests.allocate(1, 1).get(0);
     private final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
 
-    private Side(Stage stage, CmId id, Kinds kinds, Side first) throws RdmaException {
-        this.stage = stage;
+    private Side(Worker worker, CmId id, Kinds kinds, Side first) throws RdmaException {
+        this.worker = worker;
         this.id = id;
         batches = kinds.batches;
         open.push(id);
@@ -98,28 +98,28 @@ final class Side implements AutoCloseable {
      *
      * @param extendedQueue whether completions are read in place (CQ_EX)
      * @param sharedReceives whether receives are posted to a shared receive queue
-     * @param batches whether work is posted in batches (QP_EX)
+     * @param batches whether requests are posted in batches (QP_EX)
      */
     record Kinds(boolean extendedQueue, boolean sharedReceives, boolean batches) {
-        /** Left to chance. */
+        /** Chooses at random. */
         static Kinds any(RandomGenerator random) {
             return new Kinds(random.nextBoolean(), random.nextBoolean(), random.nextBoolean());
         }
 
-        /** Left to chance, but for the receives. */
+        /** Chooses all but the kind of receive queue at random. */
         static Kinds any(RandomGenerator random, boolean sharedReceives) {
             return new Kinds(random.nextBoolean(), sharedReceives, random.nextBoolean());
         }
     }
 
-    /** Makes a side around an id, which it closes in the end, also when it cannot be made. */
-    static Side of(Stage stage, CmId id, Kinds kinds) throws RdmaException {
-        return new Side(stage, id, kinds, null);
+    /** Creates a side for an id, which is closed with the side, or at once if the side cannot be created. */
+    static Side of(Worker worker, CmId id, Kinds kinds) throws RdmaException {
+        return new Side(worker, id, kinds, null);
     }
 
-    /** Makes a side that shares the domain, the completions and the shared receive queue of another one. */
+    /** Creates a side that uses the domain, the completion queue and the shared receive queue of another one. */
     static Side beside(Side first, CmId id) throws RdmaException {
-        return new Side(first.stage, id, new Kinds(false, true, false), first);
+        return new Side(first.worker, id, new Kinds(false, true, false), first);
     }
 
     private CompletionQueue createQueue(boolean extended) throws RdmaException {
@@ -166,22 +166,22 @@ final class Side implements AutoCloseable {
         return pair;
     }
 
-    /** Whether work is posted in batches ({@code ibv_wr_*}). */
+    /** Returns whether requests are posted in batches ({@code ibv_wr_*}). */
     boolean postsBatches() {
         return batches;
     }
 
-    /** The request that is used over and over. */
+    /** Returns the send request, which is reused for each post. */
     SendRequest send() {
         return send;
     }
 
-    /** Posts a receive of so many bytes into the second half of the region. */
+    /** Posts a receive of up to {@code length} bytes into the second half of the region. */
     void postReceive(long number, int length) throws RdmaException {
         postReceive(number, HALF, length);
     }
 
-    /** Posts a receive of so many bytes. */
+    /** Posts a receive of up to {@code length} bytes. */
     void postReceive(long number, long offset, int length) throws RdmaException {
         receive.id(number);
         if (length == 0) {
@@ -196,7 +196,7 @@ final class Side implements AutoCloseable {
         }
     }
 
-    /** The next completion, whatever it says. */
+    /** Waits for the next completion, whatever its status. */
     WorkCompletion completion() throws RdmaException, InterruptedException {
         if (done.isEmpty()) {
             await();
@@ -204,26 +204,26 @@ final class Side implements AutoCloseable {
         return done.remove();
     }
 
-    /** The next completion, which must be a success, and of that request. */
+    /** Waits for the next completion, which must be the success of the given request. */
     WorkCompletion success(long number) throws RdmaException, InterruptedException, LossException {
         WorkCompletion completion = completion();
         if (completion.status() != WorkCompletionStatus.SUCCESS) {
             throw new WorkCompletionException(completion);
         }
-        LossException.unless(completion.workRequestId() == number, "a completion of %x in the place of %x",
+        LossException.unless(completion.workRequestId() == number, "a completion of %x instead of %x",
                 completion.workRequestId(), number);
         return completion;
     }
 
     private void await() throws RdmaException, InterruptedException {
         if (queue instanceof ExtendedCompletionQueue extended) {
-            try (CompletionCursor cursor = extended.awaitPoll(stage.patience())) {
+            try (CompletionCursor cursor = extended.awaitPoll(worker.timeout())) {
                 while (cursor.next()) {
                     done.add(cursor.copy());
                 }
             }
         } else {
-            queue.await(completions, stage.patience());
+            queue.await(completions, worker.timeout());
             take();
         }
     }
@@ -234,7 +234,7 @@ final class Side implements AutoCloseable {
         }
     }
 
-    /** Closes all that was made, the id included. May be called again. */
+    /** Closes everything, the id included. May be called again after a failure. */
     @Override
     public void close() throws RdmaException {
         while (!open.isEmpty()) {

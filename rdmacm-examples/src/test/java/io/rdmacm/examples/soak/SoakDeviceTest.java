@@ -15,30 +15,30 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A short soak, and that a soak finds what it is there to find. */
+/** Runs a short soak, and checks that a soak finds the errors that it looks for. */
 @RequiresRdma
 class SoakDeviceTest {
     private record Result(int status, String output) {
     }
 
     @AfterEach
-    void repair() throws Exception {
-        Sabotage.repair();
+    void cleanUp() throws Exception {
+        InjectedBug.cleanUp();
     }
 
     @Test
-    void nothingIsLostAndNothingIsLeft() {
+    void nothingIsLostOrLeaked() {
         Result result = soak("--minutes", "0.1", "--only",
                 "messages,endpoints,verbs,batches,regions,windows,datagrams,message-closed-by-peer,message-wrong-key,"
                         + "endpoint-rejected,endpoint-closed-by-peer,verbs-closed-twice,verbs-wrong-order");
-        assertThat(result.output).contains("well: nothing lost, nothing left").contains("verbs-closed-twice");
+        assertThat(result.output).contains("OK: nothing lost, nothing leaked").contains("verbs-closed-twice");
         assertThat(result.status).isZero();
     }
 
     @Test
     void aNumberOfCyclesIsReached() {
         Result result = soak("--cycles", "20");
-        assertThat(result.output).containsPattern("in all 2\\d connections").contains("well:");
+        assertThat(result.output).containsPattern("in all 2\\d connections").contains("OK:");
         assertThat(result.status).isZero();
         assertThat(soak("--cycles", "1000000", "--minutes", "0.02").output).contains("TOO SLOW");
     }
@@ -46,30 +46,30 @@ class SoakDeviceTest {
     @ParameterizedTest
     @CsvSource({"leaked-object, LEAK: 0 objects before", "leaked-file, LEAK: ", "lost-message, LOSS: in lost-message",
         "wrong-byte, LOSS: in wrong-byte"})
-    void whatIsDoneWrongOnPurposeIsFound(String act, String told) {
-        Result result = soak("--minutes", "0.15", "--patience", "5", "--only", "messages," + act);
-        assertThat(result.output).contains(told).contains("with the seed 7").doesNotContain("well:");
+    void injectedBugsAreFound(String bug, String expected) {
+        Result result = soak("--minutes", "0.15", "--timeout", "5", "--only", "messages," + bug);
+        assertThat(result.output).contains(expected).contains("with the seed 7").doesNotContain("OK:");
         assertThat(result.status).isOne();
     }
 
-    /** In a JVM of its own, for it cannot be repaired. */
+    /** Runs in a JVM of its own, because the memory cannot be freed again. */
     @Test
-    void memoryThatIsLostOutsideTheHeapIsFound() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.of(Soak.class).nativeAccess().run("--minutes", "0.6", "--shift", "1",
+    void leakedNativeMemoryIsFound() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(Soak.class).nativeAccess().run("--minutes", "0.6", "--interval", "1",
                 "--workers", "2", "--only", "leaked-memory");
-        assertThat(result.output()).contains("LEAK: memory").doesNotContain("well:");
+        assertThat(result.output()).contains("LEAK: memory").doesNotContain("OK:");
         assertThat(result.status()).isOne();
     }
 
     @Test
-    void aHangIsToldWithAllThreadsAndEnded() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.of(Soak.class).nativeAccess().run("--patience", "1", "--only", "hang");
-        assertThat(result.output()).contains("HANG: hang, act 0").contains("CountDownLatch.await");
+    void aHangEndsTheProgramWithAThreadDump() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(Soak.class).nativeAccess().run("--timeout", "1", "--only", "hang");
+        assertThat(result.output()).contains("HANG: hang, scenario 0").contains("CountDownLatch.await");
         assertThat(result.status()).isEqualTo(Watchdog.HUNG);
     }
 
     private static Result soak(String... options) {
-        List<String> all = new ArrayList<>(List.of("--seed", "7", "--workers", "2", "--shift", "1"));
+        List<String> all = new ArrayList<>(List.of("--seed", "7", "--workers", "2", "--interval", "1"));
         all.addAll(List.of(options));
         StringWriter output = new StringWriter();
         int status = Soak.run(new PrintWriter(output, true), all.toArray(String[]::new));

@@ -8,37 +8,38 @@ import java.util.random.RandomGenerator;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.WorkCompletion;
 
-/** Connections made by hand, and all operations over them in both directions, in any order. */
-final class Transfers implements Act {
-    private final int most;
+/** Connections of ids and queue pairs, with all operations in both directions and in random order. */
+final class Transfers implements Scenario {
+    private final int max;
 
     /**
-     * The act.
+     * Creates the scenario.
      *
-     * @param most so many operations a connection at most
+     * @param max the most operations per connection
      */
-    Transfers(int most) {
-        this.most = most;
+    Transfers(int max) {
+        this.max = max;
     }
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        try (Pair pair = Pair.connect(stage, random)) {
-            int count = 1 + random.nextInt(most);
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        try (Pair pair = Pair.connect(worker, random)) {
+            int count = 1 + random.nextInt(max);
             for (int i = 0; i < count; i++) {
                 boolean own = random.nextBoolean();
                 Operation operation = Operation.values()[random.nextInt(Operation.values().length)];
-                run(stage, operation, own ? pair.client() : pair.server(), own ? pair.server() : pair.client(),
+                transfer(worker, operation, own ? pair.client() : pair.server(), own ? pair.server() : pair.client(),
                         random);
             }
             if (random.nextBoolean()) {
-                pair.disconnect(stage);
+                pair.disconnect(worker);
             }
         }
     }
 
-    /** One operation, from its request to its data being found where it must be. */
-    static void run(Stage stage, Operation operation, Side from, Side to, RandomGenerator random) throws Exception {
+    /** Runs one operation, and checks its data at the target. */
+    static void transfer(Worker worker, Operation operation, Side from, Side to, RandomGenerator random)
+            throws Exception {
         long number = random.nextLong();
         int length = Payload.HEADER + random.nextInt(Side.HALF - Payload.HEADER);
         switch (operation) {
@@ -47,7 +48,8 @@ final class Transfers implements Act {
             case COMPARE_AND_SWAP -> compareAndSwap(from, to, number, random.nextBoolean());
             default -> fetchAndAdd(from, to, number);
         }
-        stage.tally().did(operation.toString(), operation.ordinal() <= Operation.READ.ordinal() ? length : Long.BYTES);
+        worker.counters().countOperation(operation.toString(),
+                operation.ordinal() <= Operation.READ.ordinal() ? length : Long.BYTES);
     }
 
     private static void put(Operation operation, Side from, Side to, long number, int length) throws Exception {
@@ -55,15 +57,15 @@ final class Transfers implements Act {
         MemorySegment arrived = target.memory().asSlice(Side.HALF, length);
         arrived.fill((byte) 0);
         Payload.write(from.region().memory().asSlice(0, length), number);
-        if (operation.takesReceive()) {
+        if (operation.consumesReceive()) {
             to.postReceive(~number, operation == Operation.WRITE_IMM ? 0 : length);
         }
         operation.post(from, number, Operation.Target.of(target.remoteAddress() + Side.HALF, target.remoteKey(),
                 (int) number), 0, length);
         from.success(number);
-        if (operation.takesReceive()) {
+        if (operation.consumesReceive()) {
             WorkCompletion received = to.success(~number);
-            LossException.unless(received.byteLength() == length, "%d bytes of %d have come", received.byteLength(),
+            LossException.unless(received.byteLength() == length, "%d bytes of %d arrived", received.byteLength(),
                     length);
             boolean immediate = received.hasImmediate();
             LossException.unless(immediate == (operation != Operation.SEND), "immediate of %s: %s", operation,
@@ -100,7 +102,7 @@ final class Transfers implements Act {
         LossException.unless(after == number + number * number, "fetch and add made %x of %x", after, number);
     }
 
-    /** What the target held before. */
+    /** Runs an atomic operation, and returns the previous value of the target. */
     private static long atomic(Operation operation, Side from, Side to, long number, long operand, long swap)
             throws Exception {
         to.region().memory().set(ValueLayout.JAVA_LONG, 0, number);

@@ -5,29 +5,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Whether memory grows: a straight line through what was measured after the warm-up, by least squares. The warm-up, in
- * which the JVM loads and compiles, is the first half.
+ * Tells whether memory grows: fits a straight line to the samples after the warm-up, by least squares. The warm-up, in
+ * which the JVM loads and compiles classes, is the first half.
  */
 final class Trend {
-    /** How much the line may rise from its beginning to its end: what the JVM and the allocator vary by themselves. */
+    /** How many bytes the line may rise in all: the JVM and the C allocator vary by this much on their own. */
     static final long NOISE = 8L << 20;
 
-    /** With fewer points after the warm-up a line says nothing. */
-    static final int LEAST = 4;
+    /** The minimum number of samples after the warm-up; with fewer the line says nothing. */
+    static final int MIN_POINTS = 4;
 
     private final List<Long> values = new ArrayList<>();
 
-    /** Measured at equal distances. */
+    /** Adds a sample. Samples are taken at equal distances in time. */
     void add(long value) {
         values.add(value);
     }
 
-    /** Whether enough was measured. */
+    /** Returns whether there are enough samples. */
     boolean isKnown() {
-        return settled().size() >= LEAST;
+        return settled().size() >= MIN_POINTS;
     }
 
-    /** How much the line rises from its first point to its last. */
+    /** Returns how many bytes the line rises from its first point to its last. */
     long rise() {
         List<Long> points = settled();
         int count = points.size();
@@ -42,12 +42,12 @@ final class Trend {
         return squares == 0 ? 0 : Math.round(products / squares * (count - 1));
     }
 
-    /** Whether it grows by more than noise. */
+    /** Returns whether the line rises by more than noise. */
     boolean grows() {
         return isKnown() && rise() > NOISE;
     }
 
-    /** How many points are after the warm-up. */
+    /** Returns how many samples were taken after the warm-up. */
     int points() {
         return settled().size();
     }

@@ -13,13 +13,13 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** What goes wrong with a connection made by hand. */
-enum VerbsFault implements Act {
-    /** A write by a key that is none: nothing is written. */
+/** Faults of connections of ids and queue pairs. */
+enum VerbsFault implements Scenario {
+    /** A write with an invalid key: nothing is written. */
     WRONG_KEY {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random)) {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random)) {
                 MemoryRegion target = pair.server().region();
                 refused(pair, target.remoteAddress() + Side.HALF, target.remoteKey() ^ (1 + random.nextInt(255)));
             }
@@ -28,8 +28,8 @@ enum VerbsFault implements Act {
     /** A write that begins or ends outside the region: nothing is written. */
     OUT_OF_BOUNDS {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random)) {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random)) {
                 MemoryRegion target = pair.server().region();
                 long beyond = 1 + random.nextInt(Payload.HEADER);
                 refused(pair, target.remoteAddress()
@@ -38,36 +38,36 @@ enum VerbsFault implements Act {
             }
         }
     },
-    /** There is no receive, and few retries. */
+    /** A send without a posted receive, with few RNR retries. */
     NOT_READY {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
             ConnectionParameters impatient = ConnectionParameters.builder().rnrRetryCount(random.nextInt(2)).build();
-            try (Pair pair = Pair.connect(stage, random, random.nextBoolean(), impatient)) {
+            try (Pair pair = Pair.connect(worker, random, random.nextBoolean(), impatient)) {
                 Operation.SEND.post(pair.client(), 1, Operation.Target.of(0), 0, Payload.HEADER);
                 expect(pair.client(), WorkCompletionStatus.RNR_RETRY_EXC_ERR);
             }
         }
     },
-    /** A message that is longer than the receive. */
+    /** A message that is longer than the receive buffer. */
     TOO_LONG {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random, false, ConnectionParameters.defaults())) {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random, false, ConnectionParameters.defaults())) {
                 pair.server().postReceive(1, Payload.HEADER);
                 Operation.SEND.post(pair.client(), 1, Operation.Target.of(0), 0, 2 * Payload.HEADER);
-                // which of the two depends on the device
+                // the device decides which of the two
                 expect(pair.client(), WorkCompletionStatus.REM_INV_REQ_ERR, WorkCompletionStatus.REM_OP_ERR);
             }
         }
     },
-    /** The server closes while sends are on their way: each of them completes. */
+    /** The server closes while sends are under way: each of them completes. */
     CLOSED_BY_PEER {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
             int count = 1 + random.nextInt(Side.DEPTH);
             int received = random.nextInt(count + 1);
-            try (Pair pair = Pair.connect(stage, random)) {
+            try (Pair pair = Pair.connect(worker, random)) {
                 for (int i = 0; i < received; i++) {
                     pair.server().postReceive(i, Payload.HEADER);
                 }
@@ -80,12 +80,12 @@ enum VerbsFault implements Act {
             }
         }
     },
-    /** The queue pair is put into the error state: what is posted completes. */
+    /** The queue pair is moved to the error state: all posted requests complete. */
     ERROR_STATE {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
             int count = 1 + random.nextInt(Side.DEPTH);
-            try (Pair pair = Pair.connect(stage, random, false, ConnectionParameters.defaults())) {
+            try (Pair pair = Pair.connect(worker, random, false, ConnectionParameters.defaults())) {
                 for (int i = 0; i < count; i++) {
                     pair.server().postReceive(i, Payload.HEADER);
                 }
@@ -94,41 +94,41 @@ enum VerbsFault implements Act {
             }
         }
     },
-    /** The thread that waits for a completion is interrupted; the connection is as good as before. */
+    /** The thread that waits for a completion is interrupted; the connection can be used afterwards. */
     INTERRUPTED {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random)) {
-                Future<Void> interrupting = stage.interruptSoon(random);
-                Stage.failing(InterruptedException.class, () -> pair.server().completion());
-                stage.result(interrupting);
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random)) {
+                Future<Void> interrupting = worker.interruptSoon(random);
+                Expect.failure(InterruptedException.class, () -> pair.server().completion());
+                worker.join(interrupting);
                 for (Operation operation : Operation.values()) {
-                    Transfers.run(stage, operation, pair.client(), pair.server(), random);
+                    Transfers.transfer(worker, operation, pair.client(), pair.server(), random);
                 }
             }
         }
     },
-    /** Another thread closes all that is waited on. */
+    /** Another thread closes the connection while this one waits for a completion. */
     CLOSED_BY_ANOTHER {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random)) {
-                Future<Void> closing = stage.soon(random, pair.server()::close);
-                // before the wait has begun it is a use after close
-                Stage.failingAny(() -> pair.server().completion(), RdmaClosedException.class,
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random)) {
+                Future<Void> closing = worker.runSoon(random, pair.server()::close);
+                // IllegalStateException if the close came before the wait
+                Expect.failureOf(() -> pair.server().completion(), RdmaClosedException.class,
                         IllegalStateException.class);
-                stage.result(closing);
+                worker.join(closing);
             }
         }
     },
-    /** Two threads close the same things, while a third one posts. */
+    /** Two threads close the same queue pair while a third one posts to it. */
     CLOSED_TWICE {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random)) {
-                Future<Void> one = stage.soon(random, pair.client().pair()::close);
-                Future<Void> other = stage.soon(random, pair.client().pair()::close);
-                Stage.failing(IllegalStateException.class, () -> {
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random)) {
+                Future<Void> one = worker.runSoon(random, pair.client().pair()::close);
+                Future<Void> other = worker.runSoon(random, pair.client().pair()::close);
+                Expect.failure(IllegalStateException.class, () -> {
                     while (true) {
                         MemoryRegion target = pair.server().region();
                         Operation.WRITE.post(pair.client(), 1, Operation.Target.of(target.remoteAddress(),
@@ -136,35 +136,35 @@ enum VerbsFault implements Act {
                         pair.client().success(1);
                     }
                 });
-                stage.result(one);
-                stage.result(other);
+                worker.join(one);
+                worker.join(other);
             }
         }
     },
-    /** Things are closed in the wrong order, which is refused, and changes nothing. */
+    /** Objects are closed in the wrong order, which is refused and changes nothing. */
     WRONG_ORDER {
         @Override
-        void run(Stage stage, RandomGenerator random) throws Exception {
-            try (Pair pair = Pair.connect(stage, random)) {
-                Stage.failing(IllegalStateException.class, pair.server().domain()::close);
-                Stage.failing(IllegalStateException.class, pair.server().queue()::close);
-                Stage.failing(IllegalStateException.class, pair.server().id()::close);
+        void inject(Worker worker, RandomGenerator random) throws Exception {
+            try (Pair pair = Pair.connect(worker, random)) {
+                Expect.failure(IllegalStateException.class, pair.server().domain()::close);
+                Expect.failure(IllegalStateException.class, pair.server().queue()::close);
+                Expect.failure(IllegalStateException.class, pair.server().id()::close);
                 for (Operation operation : Operation.values()) {
-                    Transfers.run(stage, operation, pair.client(), pair.server(), random);
+                    Transfers.transfer(worker, operation, pair.client(), pair.server(), random);
                 }
             }
         }
     };
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
-        run(stage, random);
-        stage.tally().survived(toString());
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        inject(worker, random);
+        worker.counters().countFault(toString());
     }
 
-    abstract void run(Stage stage, RandomGenerator random) throws Exception;
+    abstract void inject(Worker worker, RandomGenerator random) throws Exception;
 
-    /** A write that must not be done. */
+    /** Posts a write that must be refused and change nothing. */
     private static void refused(Pair pair, long address, int key) throws Exception {
         Payload.write(pair.server().region().memory(), 1);
         Payload.write(pair.client().region().memory().asSlice(0, Payload.HEADER), 2);
@@ -179,7 +179,7 @@ enum VerbsFault implements Act {
                 Arrays.toString(statuses));
     }
 
-    /** All of so many requests complete, in their order, the first ones perhaps well. */
+    /** Checks that all requests complete in order, some of the first ones perhaps with success. */
     private static void flushed(Side side, int count) throws Exception {
         boolean well = true;
         for (int i = 0; i < count; i++) {

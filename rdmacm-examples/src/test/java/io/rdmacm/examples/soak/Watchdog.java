@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Ends the program when something takes too long, after telling what all threads are at. */
+/** Ends the program when something takes too long, after printing the stacks of all threads. */
 final class Watchdog implements AutoCloseable {
     /** The exit status of a program that hung. */
     static final int HUNG = 3;
@@ -18,7 +18,7 @@ final class Watchdog implements AutoCloseable {
     private final Map<Thread, Watch> watches = new ConcurrentHashMap<>();
     private final Thread thread;
 
-    /** Watches from now on. */
+    /** Starts watching. */
     Watchdog(Duration limit, PrintWriter out) {
         this.limit = limit;
         this.out = out;
@@ -28,12 +28,12 @@ final class Watchdog implements AutoCloseable {
     private record Watch(String what, long start) {
     }
 
-    /** What this thread does from now on, until it says something else or {@link #done()}. */
+    /** Starts the clock for what this thread does next; stopped by {@link #done()} or the next call of this method. */
     void begin(String what) {
         watches.put(Thread.currentThread(), new Watch(what, System.nanoTime()));
     }
 
-    /** This thread does nothing that could hang. */
+    /** Stops the clock of this thread. */
     void done() {
         watches.remove(Thread.currentThread());
     }
@@ -44,7 +44,7 @@ final class Watchdog implements AutoCloseable {
                 Thread.sleep(PAUSE);
                 watches.forEach((watched, watch) -> {
                     if (System.nanoTime() - watch.start > limit.toNanos()) {
-                        bark(watched, watch);
+                        abort(watched, watch);
                     }
                 });
             }
@@ -53,7 +53,7 @@ final class Watchdog implements AutoCloseable {
         }
     }
 
-    private void bark(Thread watched, Watch watch) {
+    private void abort(Thread watched, Watch watch) {
         out.printf("HANG: %s of %s does not end within %s s; all threads:%n", watch.what, watched.getName(),
                 limit.toSeconds());
         Thread.getAllStackTraces().forEach((thread, frames) -> {
@@ -63,7 +63,7 @@ final class Watchdog implements AutoCloseable {
             }
         });
         out.flush();
-        // No exit: its hooks could hang too.
+        // halt, not exit: shutdown hooks could hang too
         Runtime.getRuntime().halt(HUNG);
     }
 

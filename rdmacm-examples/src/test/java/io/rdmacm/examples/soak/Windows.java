@@ -11,17 +11,17 @@ import io.rdmacm.verbs.work.MemoryWindowType;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
-/** A memory window: bound, written through, taken away by either side, and then shut. */
-final class Windows implements Act {
+/** A memory window that is bound, written through, and then revoked by either side. */
+final class Windows implements Scenario {
     private static final long BIND = 1;
     private static final long WRITE = 2;
-    private static final long SHUT = 3;
+    private static final long REVOKE = 3;
 
     @Override
-    public void play(Stage stage, RandomGenerator random) throws Exception {
+    public void run(Worker worker, RandomGenerator random) throws Exception {
         MemoryWindowType type = random.nextBoolean() ? MemoryWindowType.TYPE_1 : MemoryWindowType.TYPE_2;
         int length = Payload.HEADER + random.nextInt(Side.HALF - Payload.HEADER);
-        try (Pair pair = Pair.connect(stage, random);
+        try (Pair pair = Pair.connect(worker, random);
                 MemoryWindow window = pair.server().domain().allocateMemoryWindow(type)) {
             Side server = pair.server();
             Side client = pair.client();
@@ -29,17 +29,17 @@ final class Windows implements Act {
                     AccessFlag.REMOTE_WRITE);
             bind(server, window, binding);
             server.success(BIND);
-            stage.tally().did("bind", 0);
+            worker.counters().countOperation("bind", 0);
             write(client, window, binding, length);
             client.success(WRITE);
             Payload.check(server.region().memory().asSlice(Side.HALF, length), WRITE);
-            stage.tally().did("write", length);
-            shut(stage, pair, window, random.nextBoolean());
+            worker.counters().countOperation("write", length);
+            revoke(worker, pair, window, random.nextBoolean());
             write(client, window, binding, length);
             WorkCompletion refused = client.completion();
             LossException.unless(refused.status() == WorkCompletionStatus.REM_ACCESS_ERR,
-                    "a write through a window that is shut: %s", refused);
-            stage.tally().survived("window-shut");
+                    "a write through a revoked window: %s", refused);
+            worker.counters().countFault("window-revoked");
         }
     }
 
@@ -66,25 +66,25 @@ final class Windows implements Act {
                 length);
     }
 
-    /** Type 1 by another binding; type 2 by an invalidation, the server's own or the one of a message. */
-    private static void shut(Stage stage, Pair pair, MemoryWindow window, boolean byPeer) throws Exception {
+    /** Revokes type 1 by another binding, and type 2 by an invalidation: the server's own, or with a message. */
+    private static void revoke(Worker worker, Pair pair, MemoryWindow window, boolean byPeer) throws Exception {
         Side server = pair.server();
         if (window.type() == MemoryWindowType.TYPE_1) {
-            window.unbind(server.pair(), SHUT);
-            server.success(SHUT);
-            stage.tally().did("unbind", 0);
+            window.unbind(server.pair(), REVOKE);
+            server.success(REVOKE);
+            worker.counters().countOperation("unbind", 0);
         } else if (byPeer) {
             Side client = pair.client();
-            server.postReceive(SHUT, Payload.HEADER);
-            client.pair().postSend(client.send().id(SHUT).sendWithInvalidate(window.remoteKey())
+            server.postReceive(REVOKE, Payload.HEADER);
+            client.pair().postSend(client.send().id(REVOKE).sendWithInvalidate(window.remoteKey())
                     .data(client.region(), 0, Payload.HEADER));
-            client.success(SHUT);
-            server.success(SHUT);
-            stage.tally().did("send-invalidate", Payload.HEADER);
+            client.success(REVOKE);
+            server.success(REVOKE);
+            worker.counters().countOperation("send-invalidate", Payload.HEADER);
         } else {
-            server.pair().postSend(server.send().id(SHUT).localInvalidate(window.remoteKey()));
-            server.success(SHUT);
-            stage.tally().did("local-invalidate", 0);
+            server.pair().postSend(server.send().id(REVOKE).localInvalidate(window.remoteKey()));
+            server.success(REVOKE);
+            worker.counters().countOperation("local-invalidate", 0);
         }
     }
 }

@@ -32,6 +32,6 @@ class DestinationTest {
     @ValueSource(strings = {"", "00ab:000011:8bec4b:" + GID, "00ab:000011:" + GID + "\0", "GET / HTTP/1.1\0",
         "00ab:0000111:8bec4b:" + GID + "\0", "00ag:000011:8bec4b:" + GID + "\0"})
     void otherTextsAreRefused(String text) {
-        assertThatIOException().isThrownBy(() -> Destination.of(text)).withMessageContaining("another kind of program");
+        assertThatIOException().isThrownBy(() -> Destination.of(text)).withMessageContaining("not a ping-pong program");
     }
 }

@@ -71,11 +71,11 @@ class PingPongFailureDeviceTest {
                 Socket client = new Socket("localhost", server.port())) {
             client.getOutputStream().write(new byte[Destination.BYTES]);
             assertFailed(server.program(), RC,
-                    "the peer sent no address of a queue pair: it is another kind of program");
+                    "the peer did not send the address of a queue pair: it is not a ping-pong program");
         }
         try (PingPongs.Server server = PingPongs.server(RC, JAVA, PingPongs.options())) {
             new Socket("localhost", server.port()).close();
-            assertFailed(server.program(), RC, "the peer left before it told all of its address");
+            assertFailed(server.program(), RC, "the peer closed the connection before it sent its whole address");
         }
         try (PingPongs.Server server = PingPongs.server(RC, JAVA, PingPongs.options("--timeout", "1"));
                 Socket silent = new Socket("localhost", server.port())) {
@@ -96,7 +96,7 @@ class PingPongFailureDeviceTest {
     void withoutAGid() throws Exception {
         String device = RdmaTestDevice.get().name();
         try (Program server = JAVA.start(RC, "-d", device)) {
-            assertFailed(server, RC, "port 1 of " + device + " is on Ethernet, where ports are found by their GIDs:"
+            assertFailed(server, RC, "port 1 of " + device + " is on Ethernet, where ports are addressed by GIDs:"
                     + " choose one with -g \\(ibv_devinfo -v lists them\\)");
         }
         try (Program server = JAVA.start(RC, "-d", device, "-g", "255")) {
@@ -124,7 +124,8 @@ class PingPongFailureDeviceTest {
                 Program client = server.client(JAVA, PingPongs.options("-q", "2"))) {
             assertFailed(server.program(), name,
                     "the peer has only 2 connections, this side 3: start both with the same -q");
-            assertFailed(client, name, "the peer left before it told all of its address|Connection reset");
+            assertFailed(client, name,
+                    "the peer closed the connection before it sent its whole address|Connection reset");
         }
     }
 
@@ -137,7 +138,7 @@ class PingPongFailureDeviceTest {
             options.add("-e");
         }
         try (PingPongs.Server server = PingPongs.server(name, kind, options);
-                Program client = server.client(JAVA, withPatience(options, kind))) {
+                Program client = server.client(JAVA, withTimeout(options, kind))) {
             client.awaitOutput("remote address");
             server.program().kill();
             assertGone(client, name);
@@ -148,7 +149,7 @@ class PingPongFailureDeviceTest {
     @CsvSource({"ibv_rc_pingpong, C", "ibv_ud_pingpong, JVM"})
     void clientKilled(String name, Kind kind) throws Exception {
         List<String> options = PingPongs.options("-e", "-n", FOR_EVER, "-s", "64");
-        try (PingPongs.Server server = PingPongs.server(name, JAVA, withPatience(options, kind));
+        try (PingPongs.Server server = PingPongs.server(name, JAVA, withTimeout(options, kind));
                 Program client = server.client(kind, options)) {
             server.program().awaitOutput("remote address");
             client.kill();
@@ -157,7 +158,7 @@ class PingPongFailureDeviceTest {
     }
 
     /** A JVM may need longer until it has all classes that it needs to answer. */
-    private static List<String> withPatience(List<String> options, Kind peer) {
+    private static List<String> withTimeout(List<String> options, Kind peer) {
         List<String> patient = new ArrayList<>(options);
         patient.addAll(List.of("--timeout", peer == JVM ? "20" : "5"));
         return patient;

@@ -7,50 +7,50 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 
-/** What was done so far. For any number of threads. */
-final class Tally {
+/** Counts what was done so far. Thread-safe. */
+final class Counters {
     private final LongAdder connections = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final Map<String, LongAdder> operations = new ConcurrentSkipListMap<>();
     private final Map<String, LongAdder> faults = new ConcurrentSkipListMap<>();
 
-    /** A connection was made. */
-    void connected() {
+    /** Counts an established connection. */
+    void countConnection() {
         connections.increment();
     }
 
-    /** An operation was done, and its data found right. */
-    void did(String operation, long length) {
+    /** Counts an operation whose data has been checked. */
+    void countOperation(String operation, long bytesMoved) {
         operations.computeIfAbsent(operation, name -> new LongAdder()).increment();
-        bytes.add(length);
+        bytes.add(bytesMoved);
     }
 
-    /** A fault was made, and seen as what it is. */
-    void survived(String fault) {
+    /** Counts a fault that was reported as it should be. */
+    void countFault(String fault) {
         faults.computeIfAbsent(fault, name -> new LongAdder()).increment();
     }
 
-    /** How many connections were made. */
+    /** Returns how many connections were established. */
     long connections() {
         return connections.sum();
     }
 
-    /** All of it now. */
-    Count count() {
-        return new Count(connections.sum(), sum(operations), bytes.sum(), sum(faults));
+    /** Returns all counts at this moment. */
+    Snapshot snapshot() {
+        return new Snapshot(connections.sum(), sum(operations), bytes.sum(), sum(faults));
     }
 
-    /** How much was done. */
-    record Count(long connections, long operations, long bytes, long faults) {
+    /** The counts at one moment. */
+    record Snapshot(long connections, long operations, long bytes, long faults) {
         private static final double MEGA = 1 << 20;
 
-        Count minus(Count other) {
-            return new Count(connections - other.connections, operations - other.operations, bytes - other.bytes,
+        Snapshot minus(Snapshot other) {
+            return new Snapshot(connections - other.connections, operations - other.operations, bytes - other.bytes,
                     faults - other.faults);
         }
 
-        /** With the rates. */
-        String in(double seconds) {
+        /** Returns the counts with their rates. */
+        String format(double seconds) {
             return String.format(Locale.ROOT,
                     "%d connections (%.1f/s), %d operations (%.1f/s), %.1f MiB (%.2f/s), %d faults", connections,
                     connections / seconds, operations, operations / seconds, bytes / MEGA, bytes / MEGA / seconds,
@@ -58,12 +58,12 @@ final class Tally {
         }
     }
 
-    /** How often each operation was done. */
+    /** Returns how often each operation was done. */
     String operationsByName() {
         return byName(operations);
     }
 
-    /** How often each fault was made. */
+    /** Returns how often each fault was provoked. */
     String faultsByName() {
         return byName(faults);
     }

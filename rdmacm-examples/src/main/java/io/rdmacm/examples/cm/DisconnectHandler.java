@@ -14,36 +14,36 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.examples.support.EventThread;
 
 /**
- * Takes the DISCONNECTED events of connections, and answers each: that flushes the work that is still posted, and so
- * ends the wait of whoever waits for messages of a peer that has gone.
+ * Answers the DISCONNECTED events of connections. Disconnecting this side flushes all posted requests, so that a thread
+ * that waits for messages of a peer that has gone wakes up.
  */
-final class Farewells implements AutoCloseable {
+final class DisconnectHandler implements AutoCloseable {
     private final CountDownLatch connections;
     private EventThread thread;
 
-    /** Begins, for connections that are established, all those of the channel. */
-    Farewells(EventChannel channel, int connections) {
+    /** Starts a thread for all established connections of a channel. */
+    DisconnectHandler(EventChannel channel, int connections) {
         this.connections = new CountDownLatch(connections);
-        this.thread = EventThread.start(channel, this::happened);
+        this.thread = EventThread.start(channel, this::handle);
     }
 
-    /** Moves the ids to another channel, where their events are taken from then on. */
+    /** Moves the ids to another channel, and handles their events there. */
     void migrate(List<CmId> ids, EventChannel target) throws IOException {
-        // While its event is in somebody's hands an id stays where it is.
+        // An id cannot migrate while one of its events is open, so the thread has to stop first.
         thread.close();
         thread.check();
         for (CmId id : ids) {
             id.migrate(target);
         }
-        thread = EventThread.start(target, this::happened);
+        thread = EventThread.start(target, this::handle);
     }
 
     /** Waits until all connections have ended. */
-    void await(Duration patience) throws IOException, InterruptedException {
-        if (!connections.await(patience.toSeconds(), TimeUnit.SECONDS)) {
+    void await(Duration timeout) throws IOException, InterruptedException {
+        if (!connections.await(timeout.toSeconds(), TimeUnit.SECONDS)) {
             thread.check();
-            throw new IOException(connections.getCount() + " of the connections were not ended within "
-                    + patience.toSeconds() + " seconds");
+            throw new IOException(connections.getCount() + " of the connections were not disconnected within "
+                    + timeout.toSeconds() + " seconds");
         }
     }
 
@@ -52,7 +52,7 @@ final class Farewells implements AutoCloseable {
         thread.close();
     }
 
-    private void happened(CmEvent event) throws IOException {
+    private void handle(CmEvent event) throws IOException {
         if (event.type() == CmEventType.DISCONNECTED) {
             event.id().disconnect();
             connections.countDown();
