@@ -169,7 +169,8 @@ public final class TransitionTable {
      * @throws IllegalStateException if there is no transition between the states
      * @throws IllegalArgumentException if required attributes are missing, or others are not allowed
      */
-    public static void check(QueuePairType type, QueuePairState from, QueuePairState to, Set<QueuePairAttribute> given) {
+    public static void check(QueuePairType type, QueuePairState from, QueuePairState to,
+            Set<QueuePairAttribute> given) {
         Rule rule = rule(type, from, to);
         if (rule == null) {
             throw new IllegalStateException("a queue pair of type " + type + " cannot go from " + from + " to " + to
