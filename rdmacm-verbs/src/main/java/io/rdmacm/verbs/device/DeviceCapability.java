@@ -80,6 +80,6 @@ public enum DeviceCapability {
      * @return the capabilities; keeps bits that this library has no name for
      */
     public static FlagSet<DeviceCapability> of(long mask) {
-        return FlagSet.of(values(), mask, DeviceCapability::bit);
+        return FlagSet.of(DeviceCapability.class, mask, DeviceCapability::bit);
     }
 }

@@ -39,6 +39,6 @@ public enum ExtendedPortCapability {
      * @return the capabilities; keeps bits that this library has no name for
      */
     public static FlagSet<ExtendedPortCapability> of(int mask) {
-        return FlagSet.of(values(), Integer.toUnsignedLong(mask), ExtendedPortCapability::bit);
+        return FlagSet.of(ExtendedPortCapability.class, Integer.toUnsignedLong(mask), ExtendedPortCapability::bit);
     }
 }

@@ -40,6 +40,6 @@ public enum OdpCapability {
      * @return the operations; keeps bits that this library has no name for
      */
     public static FlagSet<OdpCapability> of(int mask) {
-        return FlagSet.of(values(), Integer.toUnsignedLong(mask), OdpCapability::bit);
+        return FlagSet.of(OdpCapability.class, Integer.toUnsignedLong(mask), OdpCapability::bit);
     }
 }

@@ -31,6 +31,6 @@ public enum PciAtomicSize {
      * @return the sizes; keeps bits that this library has no name for
      */
     public static FlagSet<PciAtomicSize> of(int mask) {
-        return FlagSet.of(values(), Integer.toUnsignedLong(mask), PciAtomicSize::bit);
+        return FlagSet.of(PciAtomicSize.class, Integer.toUnsignedLong(mask), PciAtomicSize::bit);
     }
 }

@@ -73,6 +73,6 @@ public enum PortCapability {
      * @return the capabilities; keeps bits that this library has no name for
      */
     public static FlagSet<PortCapability> of(int mask) {
-        return FlagSet.of(values(), Integer.toUnsignedLong(mask), PortCapability::bit);
+        return FlagSet.of(PortCapability.class, Integer.toUnsignedLong(mask), PortCapability::bit);
     }
 }

@@ -33,6 +33,6 @@ public enum RawPacketCapability {
      * @return the capabilities; keeps bits that this library has no name for
      */
     public static FlagSet<RawPacketCapability> of(int mask) {
-        return FlagSet.of(values(), Integer.toUnsignedLong(mask), RawPacketCapability::bit);
+        return FlagSet.of(RawPacketCapability.class, Integer.toUnsignedLong(mask), RawPacketCapability::bit);
     }
 }

@@ -45,6 +45,6 @@ public enum RxHashField {
      * @return the fields; keeps bits that this library has no name for
      */
     public static FlagSet<RxHashField> of(long mask) {
-        return FlagSet.of(values(), mask, field -> Integer.toUnsignedLong(field.bit));
+        return FlagSet.of(RxHashField.class, mask, field -> Integer.toUnsignedLong(field.bit));
     }
 }

@@ -27,6 +27,6 @@ public enum RxHashFunction {
      * @return the functions; keeps bits that this library has no name for
      */
     public static FlagSet<RxHashFunction> of(int mask) {
-        return FlagSet.of(values(), Integer.toUnsignedLong(mask), RxHashFunction::bit);
+        return FlagSet.of(RxHashFunction.class, Integer.toUnsignedLong(mask), RxHashFunction::bit);
     }
 }

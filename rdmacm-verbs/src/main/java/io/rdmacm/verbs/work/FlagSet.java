@@ -30,15 +30,15 @@ public final class FlagSet<F> extends AbstractSet<F> {
      * Returns the flags in a mask.
      *
      * @param <F> the type of a flag
-     * @param all all flags that this library has names for
+     * @param type the flags that this library has names for
      * @param bits the mask
      * @param bit returns the bit of a flag
      * @return the set of the flags whose bits are set
      */
-    public static <F> FlagSet<F> of(F[] all, long bits, ToLongFunction<F> bit) {
+    public static <F extends Enum<F>> FlagSet<F> of(Class<F> type, long bits, ToLongFunction<F> bit) {
         Set<F> flags = new LinkedHashSet<>();
         long unknown = bits;
-        for (F flag : all) {
+        for (F flag : type.getEnumConstants()) {
             if ((bits & bit.applyAsLong(flag)) != 0) {
                 flags.add(flag);
                 unknown &= ~bit.applyAsLong(flag);

@@ -24,7 +24,6 @@ public enum WorkCompletionFlag {
     /** Tag matching: all data has arrived in the buffer ({@code IBV_WC_TM_DATA_VALID}). */
     TM_DATA_VALID(Rdma.IBV_WC_TM_DATA_VALID());
 
-    private static final WorkCompletionFlag[] VALUES = values();
 
     private final int bit;
 
@@ -44,6 +43,6 @@ public enum WorkCompletionFlag {
      * @return the set of the flags
      */
     public static FlagSet<WorkCompletionFlag> of(int mask) {
-        return FlagSet.of(VALUES, Integer.toUnsignedLong(mask), WorkCompletionFlag::bit);
+        return FlagSet.of(WorkCompletionFlag.class, Integer.toUnsignedLong(mask), WorkCompletionFlag::bit);
     }
 }

@@ -172,7 +172,7 @@ public final class DeviceStructs {
 
     /** Returns the queue pair types in a mask that has a bit for each type, as tested by ibv_is_qpt_supported. */
     public static FlagSet<QueuePairType> typesOf(int mask) {
-        return FlagSet.of(QueuePairType.values(), Integer.toUnsignedLong(mask),
+        return FlagSet.of(QueuePairType.class, Integer.toUnsignedLong(mask),
                 type -> Integer.toUnsignedLong(1 << type.value()));
     }
 
