@@ -135,8 +135,8 @@ class UseAfterCloseTest {
 
     @Test
     void aMethodThatIsNotRefusedFailsTheTest() throws IOException {
-        List<DynamicTest> tests = UseAfterClose.of(ModuleClasses.inPackageOf(CarelessObject.class)).closed(CarelessObject.closed())
-                .tests().toList();
+        List<DynamicTest> tests = UseAfterClose.of(ModuleClasses.inPackageOf(CarelessObject.class))
+                .closed(CarelessObject.closed()).tests().toList();
 
         assertThat(tests).extracting(DynamicTest::getDisplayName)
                 .containsExactlyInAnyOrder("CarelessObject.careful()", "CarelessObject.careless()",

@@ -21,8 +21,8 @@ import io.rdmacm.verbs.NativeObject;
 import org.junit.jupiter.api.DynamicTest;
 
 /**
- * Use after close is an IllegalStateException: one test for each public method of each public {@link NativeObject} among
- * some classes. A class that the test has no closed object of fails it.
+ * Use after close is an IllegalStateException: one test for each public method of each public {@link NativeObject}
+ * among some classes. A class that the test has no closed object of fails it.
  */
 public final class UseAfterClose {
     private static final Set<String> ALLOWED = Set.of("close", "isOpen", "toString", "equals", "hashCode");

@@ -28,8 +28,8 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 
 /**
- * The queries of {@link io.rdmacm.verbs.VerbsContext VerbsContext} that concern a port: its attributes, GIDs and partition keys, and Ethernet
- * address resolution.
+ * The queries of {@link io.rdmacm.verbs.VerbsContext VerbsContext} that concern a port: its attributes, GIDs and
+ * partition keys, and Ethernet address resolution.
  */
 public final class PortQueries {
     // For drivers without the extended query: they fill the shorter struct of their time.
@@ -144,7 +144,8 @@ public final class PortQueries {
     }
 
     /** Returns the Ethernet address behind a GID ({@code ibv_resolve_eth_l2_from_gid}). */
-    public static EthernetAddress resolveEthernetAddress(long context, AddressAttributes attributes) throws RdmaException {
+    public static EthernetAddress resolveEthernetAddress(long context, AddressAttributes attributes)
+            throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long struct = arena.allocate(ibv_ah_attr.layout()).address();
             AddressStructs.write(attributes, struct);
