@@ -173,6 +173,7 @@ public final class CmEvent extends NativeObject {
         return CmFailures.of(type, status, connection == null ? new byte[0] : connection.privateData(), waitedFor);
     }
 
+    /** @hidden */
     @Override
     @CFunction("rdma_ack_cm_event")
     protected void destroy() throws RdmaException {

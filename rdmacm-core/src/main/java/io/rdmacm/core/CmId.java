@@ -646,11 +646,13 @@ public final class CmId extends NativeObject {
                 Objects.requireNonNull(role, "role")));
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         machine.channel().wake();
     }
 
+    /** @hidden */
     @Override
     @CFunction("rdma_destroy_id")
     protected void destroy() throws RdmaException {

@@ -859,12 +859,14 @@ public final class Endpoint extends NativeObject {
         super.close();
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         channel.wake();
         resources.wake();
     }
 
+    /** @hidden */
     @Override
     @CFunction({"rdma_destroy_ep", "rdma_destroy_qp", "rdma_destroy_id"})
     protected void destroy() throws RdmaException {

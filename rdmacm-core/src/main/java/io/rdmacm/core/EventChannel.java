@@ -294,11 +294,13 @@ public final class EventChannel extends NativeObject {
         }
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         events.wake();
     }
 
+    /** @hidden */
     @Override
     @CFunction("rdma_destroy_event_channel")
     protected void destroy() throws RdmaException {

@@ -18,6 +18,7 @@ import io.rdmacm.verbs.address.Gid;
 public final class IbSocketAddress extends SocketAddress {
     private static final long serialVersionUID = 1L;
 
+    /** The 48 bytes of the struct. */
     private final byte[] bytes;
 
     private IbSocketAddress(byte[] bytes) {

@@ -120,7 +120,7 @@ public final class MulticastMembership extends NativeObject {
         return life();
     }
 
-    /** Leaves the group and detaches the queue pair. */
+    /** @hidden */
     @Override
     @CFunction("rdma_leave_multicast")
     protected void destroy() throws RdmaException {

@@ -7,8 +7,11 @@ import io.rdmacm.verbs.error.RdmaException;
 public class RejectedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
+    /** The number of the reason, as it was received. */
     private final int status;
+    /** The reason. */
     private final RejectReason reason;
+    /** The private data of the peer. */
     private final byte[] privateData;
 
     RejectedException(String waitedFor, int status, byte[] privateData) {

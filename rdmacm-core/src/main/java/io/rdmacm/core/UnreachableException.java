@@ -9,6 +9,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 public class UnreachableException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
+    /** The status of the event. */
     private final int status;
 
     UnreachableException(String waitedFor, CmEventType event, int status) {
