@@ -35,5 +35,10 @@ public enum CmIdState {
     /** The connection has ended. */
     DISCONNECTED,
     /** The connection was not established, or the device was removed. */
-    FAILED
+    FAILED;
+
+    /** {@return whether there is no connection any more, and will be none: DISCONNECTED or FAILED} */
+    public boolean isOver() {
+        return this == DISCONNECTED || this == FAILED;
+    }
 }

@@ -113,7 +113,7 @@ final class CmIdStateMachine {
     }
 
     private void runEndHandler() {
-        if (endHandler != null && CmIdTransitions.isOver(state)) {
+        if (endHandler != null && state.isOver()) {
             Runnable handler = endHandler;
             endHandler = null;
             handler.run();

@@ -110,11 +110,6 @@ final class CmIdTransitions {
         };
     }
 
-    /** Returns whether the connection has ended or can no longer be established. */
-    static boolean isOver(CmIdState state) {
-        return state == CmIdState.DISCONNECTED || state == CmIdState.FAILED;
-    }
-
     /** The states in which the id is bound, and so may have a device, but has not started to connect. */
     private static Rows beforeConnecting() {
         return in(CmIdState.BOUND, CmIdState.ADDRESS_RESOLVED, CmIdState.RESOLVING_ROUTE, CmIdState.ROUTE_RESOLVED,

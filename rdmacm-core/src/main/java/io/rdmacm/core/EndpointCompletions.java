@@ -163,6 +163,6 @@ final class EndpointCompletions implements CompletionWait.Source {
 
     private boolean hasEnded() throws RdmaException {
         events.readAll();
-        return CmIdTransitions.isOver(id.state());
+        return id.state().isOver();
     }
 }

@@ -5,13 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEventType;
-import io.rdmacm.core.CmIdState;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.verbs.MemoryRegion;
@@ -71,7 +69,6 @@ public final class Connection implements AutoCloseable {
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
     private static final RnrTimer MIN_RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
-    private static final Set<CmIdState> ENDED = EnumSet.of(CmIdState.FAILED, CmIdState.DISCONNECTED);
 
     private final ConnectionManager manager;
     private final Link link;
@@ -127,7 +124,7 @@ public final class Connection implements AutoCloseable {
         try {
             link.id().accept(parameters);
         } catch (RdmaException | IllegalStateException e) {
-            if (e instanceof IllegalStateException && !ENDED.contains(link.id().state())) {
+            if (e instanceof IllegalStateException && !link.id().state().isOver()) {
                 throw e;
             }
             // The peer has given up: the id refuses if the event that says so was already handled, otherwise C does.

@@ -2,7 +2,6 @@
 package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -14,6 +13,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +23,6 @@ import org.slf4j.LoggerFactory;
  */
 final class DeviceResources {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceResources.class);
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final EventLoop loop;
     private final ProtectionDomain domain;
@@ -97,7 +96,7 @@ final class DeviceResources {
     private void run() {
         while (channel.isOpen()) {
             try {
-                Runnable waker = wakers.get(channel.getEvent(FOR_EVER));
+                Runnable waker = wakers.get(channel.getEvent(Deadline.FOREVER));
                 if (waker != null) {
                     waker.run();
                 }

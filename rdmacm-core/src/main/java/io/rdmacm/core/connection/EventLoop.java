@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +17,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 final class EventLoop {
     private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
-    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final EventChannel channel;
     private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
@@ -174,7 +173,7 @@ final class EventLoop {
     /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
     private RdmaException step() {
         runTasks();
-        try (CmEvent event = channel.pollEvent(FOR_EVER).orElse(null)) {
+        try (CmEvent event = channel.pollEvent(Deadline.FOREVER).orElse(null)) {
             if (event != null) {
                 dispatch(event);
             }

@@ -7,6 +7,9 @@ import java.util.concurrent.TimeUnit;
 
 /** The point in time until which a call may wait, in one or more steps. */
 public final class Deadline {
+    /** A timeout that never runs out. */
+    public static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+
     // The kernel accepts timeouts in milliseconds, from 1 to the largest int.
     private static final long KERNEL_MIN = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long KERNEL_MAX = TimeUnit.MILLISECONDS.toNanos(Integer.MAX_VALUE);
