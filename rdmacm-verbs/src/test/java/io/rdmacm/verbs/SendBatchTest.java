@@ -289,8 +289,10 @@ class SendBatchTest {
                 SendBatch batch = datagrams.startBatch()) {
             FakeVerbs.reset();
             batch.send();
-            assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("needs a destination: call datagram()");
-            assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("needs a destination: call datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::complete)
+                    .withMessageContaining("needs a destination: call datagram()");
+            assertThatIllegalStateException().isThrownBy(batch::send)
+                    .withMessageContaining("needs a destination: call datagram()");
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(foreign, 1, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(handle, 1 << 24, 1));
             batch.datagram(handle, 0xabcdef, KEY);
