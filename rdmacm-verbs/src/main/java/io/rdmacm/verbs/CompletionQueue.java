@@ -279,7 +279,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
             Arguments.requireBits("completions per event", completions, Short.SIZE);
-            Arguments.requireBits("microseconds per event", microseconds, Short.SIZE);
+            Arguments.requireBits("moderation period in microseconds", microseconds, Short.SIZE);
             long wanted = arena.allocate(ibv_modify_cq_attr.layout()).address();
             Memory.putInt(wanted + ibv_modify_cq_attr.attr_mask$offset(), Rdma.IBV_CQ_ATTR_MODERATE());
             long moderate = wanted + ibv_modify_cq_attr.moderate$offset();

@@ -64,8 +64,9 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         if (receiveSideScaling.isPresent()) {
             requireNoReceives(type, receiveQueue, sharedReceiveQueue);
             if (sendQueue == null && (maxTsoHeader > 0 || !sendOperations.isEmpty())) {
-                throw new IllegalArgumentException("a queue pair without a send completion queue cannot send: neither"
-                        + " maxTsoHeader " + maxTsoHeader + " nor send operations " + sendOperations + " make sense");
+                throw new IllegalArgumentException("a queue pair without a send completion queue cannot send:"
+                        + " maxTsoHeader must be 0 and sendOperations empty, not " + maxTsoHeader + " and "
+                        + sendOperations);
             }
         } else if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
             Objects.requireNonNull(receiveQueue, "receiveQueue");

@@ -64,11 +64,11 @@ final class ScatterList {
     void requireReadable(int entries, ProtectionDomain sender) {
         for (int i = 0; i < entries; i++) {
             if (!regions[i].now().domain().sharesPosts(sender)) {
-                throw new IllegalArgumentException("entry " + i + " of the scatter list is inline data in a region of"
-                        + " another protection domain than the queue pair: " + regions[i]);
+                throw new IllegalArgumentException("entry " + i + " of the scatter/gather list is inline data in a"
+                        + " region of another protection domain than the queue pair: " + regions[i]);
             }
             if (!regions[i].isReadable()) {
-                throw new IllegalStateException("entry " + i + " of the scatter list names a "
+                throw new IllegalStateException("entry " + i + " of the scatter/gather list names a "
                         + (regions[i].isOpen() ? "memory region that the processor cannot read inline data from: "
                                 : "closed memory region: ") + regions[i]);
             }

@@ -75,7 +75,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request send a message, which consumes a receive of the peer ({@code IBV_WR_SEND}).
+     * Turns this request into a send: a message that consumes one of the peer's receives ({@code IBV_WR_SEND}).
      *
      * @return this request
      */
@@ -84,7 +84,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request send a message with an immediate value ({@code IBV_WR_SEND_WITH_IMM}).
+     * Turns this request into a send with an immediate value ({@code IBV_WR_SEND_WITH_IMM}).
      *
      * @param immediate the value, in the byte order of the machine; it is sent in network byte order
      * @return this request
@@ -95,7 +95,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request send a message that invalidates a remote key of the peer ({@code IBV_WR_SEND_WITH_INV}).
+     * Turns this request into a send that invalidates one of the peer's remote keys ({@code IBV_WR_SEND_WITH_INV}).
      *
      * @param remoteKey the remote key of a memory window of the peer
      * @return this request
@@ -106,7 +106,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request write the data to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
+     * Turns this request into a write of the data to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
      *
      * @param remoteAddress the address to write to
      * @param remoteKey the remote key of the peer's memory region or window
@@ -117,8 +117,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request write the data to the peer's memory, and consume a receive of the peer whose completion
-     * contains an immediate value ({@code IBV_WR_RDMA_WRITE_WITH_IMM}).
+     * Turns this request into a write of the data to the peer's memory that also consumes one of the peer's receives,
+     * whose completion contains an immediate value ({@code IBV_WR_RDMA_WRITE_WITH_IMM}).
      *
      * @param remoteAddress the address to write to
      * @param remoteKey the remote key of the peer's memory region or window
@@ -131,7 +131,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request read from the peer's memory into the scatter list ({@code IBV_WR_RDMA_READ}).
+     * Turns this request into a read from the peer's memory into the scatter/gather list ({@code IBV_WR_RDMA_READ}).
      *
      * @param remoteAddress the address to read from
      * @param remoteKey the remote key of the peer's memory region or window
@@ -142,9 +142,9 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request compare 8 bytes of the peer's memory and replace them if they are equal
-     * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}). The original value is written to the scatter list, in the byte order of the
-     * machine.
+     * Turns this request into an atomic compare-and-swap: 8 bytes of the peer's memory are replaced if they have the
+     * expected value ({@code IBV_WR_ATOMIC_CMP_AND_SWP}). Their original value is written to the scatter/gather list,
+     * in the byte order of the machine.
      *
      * @param remoteAddress the address of the 8 bytes, a multiple of 8
      * @param remoteKey the remote key of the peer's memory region or window
@@ -158,8 +158,9 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request add to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}). The original value
-     * is written to the scatter list, in the byte order of the machine.
+     * Turns this request into an atomic fetch-and-add on 8 bytes of the peer's memory
+     * ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}). Their original value is written to the scatter/gather list, in the byte
+     * order of the machine.
      *
      * @param remoteAddress the address of the 8 bytes, a multiple of 8
      * @param remoteKey the remote key of the peer's memory region or window
@@ -171,9 +172,9 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request invalidate a key of this side ({@code IBV_WR_LOCAL_INV}). It carries no data.
+     * Turns this request into the invalidation of a local key ({@code IBV_WR_LOCAL_INV}). It carries no data.
      *
-     * @param key the remote key of a local memory window or memory region
+     * @param key the remote key of a memory window or memory region of this side
      * @return this request
      */
     public SendRequest localInvalidate(int key) {
@@ -182,8 +183,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request bind a memory window of type 2 to a part of a memory region ({@code IBV_WR_BIND_MW}). The
-     * window has the new key as soon as the post has succeeded; the peer may use it after the completion.
+     * Turns this request into the bind of a type 2 memory window to a part of a memory region ({@code IBV_WR_BIND_MW}).
+     * The window has the new key as soon as the post has succeeded; the peer may use it after the completion.
      *
      * @param window the window, of the protection domain of the queue pair; must be open when the request is posted
      * @param remoteKey the new key of the window: {@link MemoryWindow#incrementKey} of the current one
@@ -205,8 +206,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
-     * Makes this request send a TCP stream that the device splits into packets ({@code IBV_WR_TSO}). The data of the
-     * request is the stream. Only for types UD and RAW_PACKET, on devices that support it:
+     * Turns this request into a segmented send: the device splits a TCP stream, which is the data of the request, into
+     * packets ({@code IBV_WR_TSO}). Only for types UD and RAW_PACKET, on devices that support it:
      * {@link DeviceAttributesEx.Tso}.
      *
      * @param headers the headers of all layers up to and including TCP, which precede each packet; they are copied.

@@ -197,12 +197,12 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     /**
-     * Requests the async event SRQ_LIMIT_REACHED, once, for when fewer receives than this are left in the queue
-     * ({@code ibv_modify_srq}, ibv_modify_srq(3)).
+     * Arms the async event SRQ_LIMIT_REACHED: it is raised once, when fewer receives than the limit are left in this
+     * queue ({@code ibv_modify_srq}, ibv_modify_srq(3)).
      *
-     * @param receives the number of receives; 0 cancels the request
-     * @throws IllegalArgumentException if the number is negative
-     * @throws RdmaException EINVAL if the number exceeds the size of the queue
+     * @param receives the limit, a number of receives; 0 disarms the event
+     * @throws IllegalArgumentException if the limit is negative
+     * @throws RdmaException EINVAL if the limit exceeds the size of this queue
      */
     @CFunction("ibv_modify_srq")
     public void setLimit(int receives) throws RdmaException {

@@ -53,8 +53,8 @@ public final class TagOperation {
     }
 
     /**
-     * Makes this operation add a tagged buffer ({@code IBV_WR_TAG_ADD}). The buffer receives a message whose tag, ANDed
-     * with the mask, equals the tag given here.
+     * Turns this operation into the addition of a tagged buffer ({@code IBV_WR_TAG_ADD}). The buffer receives a message
+     * whose tag, ANDed with the mask, equals the tag given here.
      *
      * @param receiveId the work request id that the completion of the receive returns
      * @param tag the tag to match
@@ -69,8 +69,8 @@ public final class TagOperation {
     }
 
     /**
-     * Makes this operation remove a tagged buffer ({@code IBV_WR_TAG_DEL}). If a message has already consumed the
-     * buffer, the operation completes with the status TM_ERR.
+     * Turns this operation into the removal of a tagged buffer ({@code IBV_WR_TAG_DEL}). If a message has already
+     * consumed the buffer, the operation completes with the status TM_ERR.
      *
      * @param handle the {@link #handle()} of the operation that added it
      * @return this operation
@@ -81,8 +81,8 @@ public final class TagOperation {
     }
 
     /**
-     * Makes this operation leave the list unchanged, and only report the {@link #unexpectedCount}
-     * ({@code IBV_WR_TAG_SYNC}).
+     * Turns this operation into a synchronisation, which leaves the list unchanged and only reports the
+     * {@link #unexpectedCount} ({@code IBV_WR_TAG_SYNC}).
      *
      * @return this operation
      */

@@ -288,7 +288,8 @@ class PostTest {
         FakeVerbs.reset();
 
         assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(request))
-                .withMessageContaining("entry 0 of the scatter list names a closed memory region: MemoryRegion[8");
+                .withMessageContaining("entry 0 of the scatter/gather list"
+                        + " names a closed memory region: MemoryRegion[8");
         assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(sends, 0, 3));
 
         assertThat(FakeVerbs.calls()).isEmpty();

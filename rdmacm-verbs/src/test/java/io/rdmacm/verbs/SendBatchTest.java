@@ -222,7 +222,7 @@ class SendBatchTest {
             assertThatIllegalArgumentException().isThrownBy(() -> batch.data(stack.region(), 3, 1))
                     .withMessageContaining("allows 3");
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
-                    .withMessageContaining("has parts of regions");
+                    .withMessageContaining("has parts of memory regions");
             batch.rdmaRead(ADDRESS, KEY);
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
                     .withMessageContaining("takes no inline data");

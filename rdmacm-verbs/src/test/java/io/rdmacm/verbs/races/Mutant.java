@@ -44,7 +44,7 @@ public enum Mutant {
             return replacing("enter", Mutant::isOne, (builder, element) -> builder.iconst_0());
         }
     },
-    /** A thread looks at its claim only before it sets its mark, which here takes its time. */
+    /** A thread checks its bias only before it sets its mark, which here takes its time. */
     NO_SECOND_LOOK("BiasedLock") {
         @Override
         ClassTransform transform() {
