@@ -13,7 +13,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
  * The rate of a link or of an address handle ({@code enum ibv_rate}, ibv_rate_to_mbps(3)). Not an enum, so that codes
- * newer than this library survive the way from a query to the next use. There is exactly one object per code, so rates
+ * newer than this library are preserved from a query to their next use. There is exactly one object per code, so rates
  * can be compared with {@code ==}.
  */
 public final class Rate {

@@ -63,8 +63,8 @@ public final class FlowAction extends NativeObject {
     }
 
     /**
-     * Modifies this action in all flows that refer to it at once ({@code ibv_modify_flow_action_esp}). There is no
-     * telling which packet is the first that is treated in the new way.
+     * Modifies this action in all flows that refer to it at once ({@code ibv_modify_flow_action_esp}). From which
+     * packet on the change takes effect is not defined.
      *
      * @param attributes the attributes to change; those that are not set stay as they are
      * @throws RdmaUnsupportedException if the device cannot modify flow actions (EOPNOTSUPP)

@@ -58,6 +58,7 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
      *
      * @param arena the arena to allocate from
      * @return a new {@code struct ibv_flow_attr}, followed by its specifications
+     * @throws IllegalStateException if a flow action or counters of this rule are closed
      */
     public MemorySegment toNative(Arena arena) {
         return FlowStructs.write(this, arena);

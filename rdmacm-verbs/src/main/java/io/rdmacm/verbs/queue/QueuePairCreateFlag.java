@@ -16,7 +16,7 @@ public enum QueuePairCreateFlag {
      * {@link io.rdmacm.verbs.QueuePairInitAttributes#sourceQueuePair() QueuePairInitAttributes.sourceQueuePair}.
      */
     SOURCE_QPN(Rdma.IBV_QP_CREATE_SOURCE_QPN()),
-    /** Incoming PCI writes are padded to a full cache line. */
+    /** Writes of received data to memory are padded to a full cache line. */
     PCI_WRITE_END_PADDING(Rdma.IBV_QP_CREATE_PCI_WRITE_END_PADDING());
 
     private final int bit;

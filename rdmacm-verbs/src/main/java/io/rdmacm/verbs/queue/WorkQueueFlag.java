@@ -11,7 +11,7 @@ public enum WorkQueueFlag {
     SCATTER_FCS(Rdma.IBV_WQ_FLAGS_SCATTER_FCS()),
     /** Packets for which no receive is posted are not dropped immediately but held back for a while. */
     DELAY_DROP(Rdma.IBV_WQ_FLAGS_DELAY_DROP()),
-    /** Incoming PCI writes are padded to a full cache line. */
+    /** Writes of received data to memory are padded to a full cache line. */
     PCI_WRITE_END_PADDING(Rdma.IBV_WQ_FLAGS_PCI_WRITE_END_PADDING());
 
     private final int bit;
