@@ -12,6 +12,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.rdmacm.examples.testing.Documents;
 import org.junit.jupiter.api.Test;
 
 /** The table of faults in docs/reliability.md: no fault is missing, and the tests that it names are there. */

@@ -11,7 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.bindings.NativeLibrary;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.OpenChannel;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.Requirements;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;

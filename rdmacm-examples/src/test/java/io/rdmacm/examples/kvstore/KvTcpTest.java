@@ -13,8 +13,8 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-import io.rdmacm.examples.support.CommandLines;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.testing.CommandLines;
 import io.rdmacm.verbs.testing.Background;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

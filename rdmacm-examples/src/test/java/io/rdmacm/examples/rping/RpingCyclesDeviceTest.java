@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Program;
+import io.rdmacm.examples.testing.Rpings;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.Test;

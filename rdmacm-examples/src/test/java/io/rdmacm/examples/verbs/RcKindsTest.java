@@ -21,7 +21,7 @@ import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.verbs.error.NativeLibraryException;
 
-/** The first call of a program on this library; prints the exception that it ends with. */
-final class OpenChannel {
+/** A program that opens an event channel, as every program on librdmacm does first, and prints how that ended. */
+public final class OpenChannel {
     private OpenChannel() {
     }
 
-    /** No arguments. */
+    /** Takes no arguments. */
     public static void main(String[] args) {
         try (EventChannel channel = EventChannel.open()) {
             System.out.println("opened " + channel);

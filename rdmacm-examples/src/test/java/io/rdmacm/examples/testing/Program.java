@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.support;
+package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -22,9 +22,9 @@ import java.util.regex.Pattern;
 import io.rdmacm.examples.Main;
 import io.rdmacm.verbs.testing.ForkedJvm;
 
-/** A program that runs, in a thread of this JVM or in a process of its own, and what it prints. */
+/** A running program, in a thread of this JVM or in a process of its own, and its output. */
 public final class Program implements AutoCloseable {
-    /** How long anything may take on the slowest machine; no test waits so long when all is well. */
+    /** The time that anything may take, on the slowest machine too. Tests reach it only if they fail. */
     public static final Duration LIMIT = Duration.ofMinutes(4);
 
     private static final int PAUSE = 10;
@@ -34,7 +34,7 @@ public final class Program implements AutoCloseable {
     private final StringWriter err = new StringWriter();
     private FutureTask<Integer> task;
     private Thread thread;
-    // null when it runs in a thread
+    // null if the program runs in a thread
     private Process process;
 
     private Program(String name) {
@@ -42,25 +42,25 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * How it ended.
+     * The outcome of a program.
      *
      * @param status its exit status
-     * @param out what it printed
-     * @param err what it printed to standard error
+     * @param out its standard output
+     * @param err its standard error
      */
     public record Result(int status, String out, String err) {
-        /** Line by line what it printed. */
+        /** Returns the lines of its standard output. */
         public List<String> outLines() {
             return out.lines().toList();
         }
 
-        /** Line by line what it printed to standard error. */
+        /** Returns the lines of its standard error. */
         public List<String> errLines() {
             return err.lines().toList();
         }
     }
 
-    /** One of our programs, in a thread. */
+    /** Starts one of the Java programs in a thread. */
     public static Program inThread(String... arguments) {
         Program program = new Program(String.join(" ", arguments));
         program.start(() -> Main.run(new PrintWriter(program.out, true), new PrintWriter(program.err, true),
@@ -68,19 +68,19 @@ public final class Program implements AutoCloseable {
         return program;
     }
 
-    /** One of our programs, in a JVM of its own. */
+    /** Starts one of the Java programs in a JVM of its own. */
     public static Program inJvm(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(javaCommand(Main.class));
         command.addAll(List.of(arguments));
         return process(new ProcessBuilder(command));
     }
 
-    /** Any program. */
+    /** Starts a command in a process of its own. */
     public static Program process(String... command) throws IOException {
         return process(new ProcessBuilder(command));
     }
 
-    /** Any program. */
+    /** Starts a process. */
     public static Program process(ProcessBuilder builder) throws IOException {
         Program program = new Program(String.join(" ", builder.command()));
         Process process = builder.start();
@@ -94,7 +94,7 @@ public final class Program implements AutoCloseable {
         return program;
     }
 
-    /** What starts a main class of this class path. */
+    /** Returns the command that starts a main class with the class path of this JVM. */
     public static List<String> javaCommand(Class<?> main) {
         List<String> command = ForkedJvm.command();
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-cp",
@@ -102,27 +102,27 @@ public final class Program implements AutoCloseable {
         return command;
     }
 
-    /** The process that it runs in. */
+    /** Returns the id of the process that the program runs in. */
     public long pid() {
         return process == null ? ProcessHandle.current().pid() : process.pid();
     }
 
-    /** Whether it has ended. */
+    /** Returns whether the program has ended. */
     public boolean hasEnded() {
         return task.isDone();
     }
 
-    /** What it has printed so far, on both streams. */
+    /** Returns what the program has printed so far, standard output first. */
     public String output() {
         return out.toString() + err;
     }
 
-    /** Waits until it has printed something. */
+    /** Waits until the standard output has a match of a pattern, and returns it. */
     public Matcher awaitOutput(String regex) throws InterruptedException {
         return await(out, regex);
     }
 
-    /** Waits until it has printed something to standard error. */
+    /** Waits until the standard error has a match of a pattern, and returns it. */
     public Matcher awaitError(String regex) throws InterruptedException {
         return await(err, regex);
     }
@@ -144,7 +144,7 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Waits for its end. */
+    /** Waits for the program to end. */
     public Result result() throws InterruptedException {
         try {
             return new Result(task.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS), out.toString(), err.toString());
@@ -157,17 +157,17 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Ends it by force: SIGKILL for a process, an interrupt for a thread. */
+    /** Ends the program by force: kills the process, or interrupts the thread. */
     public void kill() {
         if (process == null) {
             thread.interrupt();
         } else {
-            // by its handle: the process itself would close the streams that are still read
+            // Process.destroyForcibly would also close the streams that are still being read.
             process.toHandle().destroyForcibly();
         }
     }
 
-    /** Ends it if it has not ended by itself. */
+    /** Ends the program by force unless it has ended. */
     @Override
     public void close() {
         if (task.isDone()) {

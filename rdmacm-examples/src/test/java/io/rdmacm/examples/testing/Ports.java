@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.support;
+package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,7 +14,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.testing.Requirements;
 
-/** The ports of servers. */
+/** Finds free ports, and waits for servers to listen. */
 public final class Ports {
     private static final int PAUSE = 20;
     private static final Pattern THREAD = Pattern.compile(" pid (\\d+) ");
@@ -22,7 +22,7 @@ public final class Ports {
     private Ports() {
     }
 
-    /** A port that nobody listens on. */
+    /** Returns a port that nobody listens on. */
     public static int free(InetAddress address, PortSpace portSpace) throws IOException {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, portSpace)) {
             id.bindAddress(new InetSocketAddress(address, 0));
@@ -30,7 +30,7 @@ public final class Ports {
         }
     }
 
-    /** Waits until a server listens that does not say so. */
+    /** Waits until a server that does not print so is listening, by asking the kernel. */
     public static void awaitListening(Program server, int port) throws IOException, InterruptedException {
         Requirements.requireProgram("rdma", "iproute2");
         long end = System.nanoTime() + Program.LIMIT.toNanos();
@@ -53,7 +53,7 @@ public final class Ports {
         }
     }
 
-    /** The kernel tells the thread that made the listener. */
+    // The kernel reports the thread that created the listener, not the process.
     private static boolean isThreadOf(long pid, String thread) {
         return Files.exists(Path.of("/proc/" + pid + "/task/" + thread));
     }

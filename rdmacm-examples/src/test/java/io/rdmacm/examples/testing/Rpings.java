@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.rping;
+package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -8,25 +8,23 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
-/** Starts rping: ours, and the one of rdma-core. */
-final class Rpings {
+/** Starts rping: the Java program or the one of rdma-core. */
+public final class Rpings {
     private Rpings() {
     }
 
     /**
-     * A server that listens.
+     * A server that is listening.
      *
      * @param program the server
-     * @param address where it is
-     * @param port its port
+     * @param address the address that it listens at
+     * @param port the port that it listens on
      */
-    record Server(Program program, InetAddress address, int port) implements AutoCloseable {
-        Program client(Kind kind, String... options) throws IOException {
+    public record Server(Program program, InetAddress address, int port) implements AutoCloseable {
+        /** Starts a client of this server. */
+        public Program client(Kind kind, String... options) throws IOException {
             List<String> arguments = new ArrayList<>(List.of("-c", "-a", address.getHostAddress(), "-p", "" + port));
             arguments.addAll(List.of(options));
             return kind.start("rping", arguments);
@@ -38,13 +36,15 @@ final class Rpings {
         }
     }
 
-    /** A server at the device's IPv4 address. */
-    static Server server(Kind kind, String... options) throws IOException, InterruptedException {
+    /** Starts a server at the IPv4 address of the device, and waits until it listens. */
+    public static Server server(Kind kind, String... options) throws IOException, InterruptedException {
         return server(kind, RdmaTestDevice.get().ipv4(), options);
     }
 
-    static Server server(Kind kind, InetAddress address, String... options) throws IOException, InterruptedException {
-        // Ours takes a free port and tells it; the other must be given one.
+    /** Starts a server at an address of the device, and waits until it listens. */
+    public static Server server(Kind kind, InetAddress address, String... options)
+            throws IOException, InterruptedException {
+        // The Java program picks a free port and prints it; the C program must be given one.
         int port = kind == Kind.C ? Ports.free(address, PortSpace.TCP) : 0;
         List<String> arguments = new ArrayList<>(List.of("-s", "-a", address.getHostAddress(), "-p", "" + port));
         arguments.addAll(List.of(options));
@@ -57,8 +57,8 @@ final class Rpings {
         return new Server(program, address, port);
     }
 
-    /** The text of a ping of some size, without the zero at its end. */
-    static String ping(int number, int size) {
+    /** Returns the text of a ping of the given size, without the NUL at its end. */
+    public static String ping(int number, int size) {
         StringBuilder text = new StringBuilder("rdma-ping-" + number + ": ");
         for (char letter = (char) ('A' + number % 58); text.length() < size - 1; letter++) {
             letter = letter > 'z' ? 'A' : letter;
@@ -67,8 +67,8 @@ final class Rpings {
         return text.toString();
     }
 
-    /** The lines that -v prints. */
-    static List<String> lines(String prefix, int count, int size) {
+    /** Returns the lines that rping prints with -v. */
+    public static List<String> lines(String prefix, int count, int size) {
         return IntStream.range(0, count).mapToObj(ping -> prefix + ping(ping, size)).toList();
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples;
+package io.rdmacm.examples.testing;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where the documents of the project lie. */
-final class Documents {
+/** Finds README.md and the files of docs. */
+public final class Documents {
     private Documents() {
     }
 
-    /** The folder of README.md, from wherever in the project the tests were started. */
-    static Path root() {
+    /** Returns the root folder of the project, whichever of its folders the tests were started in. */
+    public static Path root() {
         Path folder = Path.of("").toAbsolutePath();
         while (!Files.exists(folder.resolve("README.md"))) {
             folder = folder.getParent();

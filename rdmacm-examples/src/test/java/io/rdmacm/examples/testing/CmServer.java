@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.cm;
+package io.rdmacm.examples.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,29 +9,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
 
 /**
- * A server that listens at an address of the device, for programs that take {@code -s ADDR} for a client, and
- * {@code -p PORT} on both sides.
+ * A server that is listening at an address of the device. For programs whose clients take the server's address as
+ * {@code -s ADDR}, and whose both sides take {@code -p PORT}.
  *
  * @param program the server
- * @param client the name of the client's program
- * @param address where it is
- * @param port its port
+ * @param client the name of the client program
+ * @param address the address that clients connect to
+ * @param port the port that the server listens on
  */
-record Server(Program program, String client, InetAddress address, int port) implements AutoCloseable {
-    /** A server with the option -b for its own address, and its client, of one name. */
-    static Server start(Kind kind, String name, boolean ipv6, List<String> options)
+public record CmServer(Program program, String client, InetAddress address, int port) implements AutoCloseable {
+    /** Starts a server that takes its own address as {@code -b ADDR} and whose client is the same program. */
+    public static CmServer start(Kind kind, String name, boolean ipv6, List<String> options)
             throws IOException, InterruptedException {
         return start(kind, name, name, "-b", ipv6, options);
     }
 
-    /** With the option for its own address; null for programs that listen at every address. */
-    static Server start(Kind kind, String name, String client, String bind, boolean ipv6, List<String> options)
+    /**
+     * Starts a server and waits until it listens.
+     *
+     * @param bind the option with which the server takes its own address; null if it listens at every address
+     */
+    public static CmServer start(Kind kind, String name, String client, String bind, boolean ipv6, List<String> options)
             throws IOException, InterruptedException {
         InetAddress address = Addresses.of(ipv6);
         int port = Ports.free(address, PortSpace.TCP);
@@ -40,12 +40,13 @@ record Server(Program program, String client, InetAddress address, int port) imp
             arguments.addAll(List.of(bind, address.getHostAddress()));
         }
         arguments.addAll(options);
-        Server server = new Server(kind.start(name, arguments), client, address, port);
+        CmServer server = new CmServer(kind.start(name, arguments), client, address, port);
         Ports.awaitListening(server.program, port);
         return server;
     }
 
-    Program client(Kind kind, List<String> options) throws IOException {
+    /** Starts a client of this server. */
+    public Program client(Kind kind, List<String> options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("-s", address.getHostAddress(), "-p", "" + port));
         arguments.addAll(options);
         return kind.start(client, arguments);
@@ -56,16 +57,16 @@ record Server(Program program, String client, InetAddress address, int port) imp
         program.close();
     }
 
-    /** It ended well, and said no more than this. */
-    static void assertPrinted(Program program, String... lines) throws InterruptedException {
+    /** Waits for a program and checks that it succeeded and printed these lines only. */
+    public static void assertPrinted(Program program, String... lines) throws InterruptedException {
         Program.Result result = program.result();
         assertThat(result.status()).as(result.toString()).isZero();
         assertThat(result.outLines()).as(result.toString()).containsExactly(lines);
         assertThat(result.err()).isEmpty();
     }
 
-    /** It ended with one line that says why. */
-    static void assertFailed(Program program, String name, String reason) throws InterruptedException {
+    /** Waits for a program and checks that it failed with one line that gives the reason. */
+    public static void assertFailed(Program program, String name, String reason) throws InterruptedException {
         Program.Result result = program.result();
         assertThat(result.status()).as(result.toString()).isEqualTo(1);
         assertThat(result.errLines()).singleElement().asString().startsWith(name + ": ").contains(reason);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.support;
+package io.rdmacm.examples.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What programs say to command lines that go no further. */
+/** Runs programs with command lines that are refused, or that ask for help. */
 public final class CommandLines {
     private CommandLines() {
     }
 
-    /** The program ends with one line that tells why, and where there is help. */
+    /** Checks that a command fails with one line that gives the reason and names the help. */
     public static void assertRefused(String command, String reason) throws InterruptedException {
         String[] words = command.split(" ");
         Program.Result result = run(words);
@@ -18,7 +18,7 @@ public final class CommandLines {
                 + " --help)");
     }
 
-    /** The program's help, which has an example. */
+    /** Returns the help of a program, and checks that it has an example. */
     public static String help(String name) throws InterruptedException {
         Program.Result result = run(name, "--help");
         assertThat(result.status()).isZero();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.support;
+package io.rdmacm.examples.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,23 +11,23 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.ResourceCounts;
 
-/** Whether programs that run in this JVM free what they take. */
+/** Checks that programs that run in this JVM release everything that they acquire. */
 public final class Leaks {
     private static final int TIMES = 5;
 
     private Leaks() {
     }
 
-    /** A run of programs, from their start to their end. */
+    /** Starts programs and waits for their end. */
     @FunctionalInterface
     public interface Run {
         /** Runs them. */
         void run() throws Exception;
     }
 
-    /** Runs something a few times; descriptors, native objects and those of the kernel are no more afterwards. */
+    /** Runs programs several times and checks that file descriptors, native objects and kernel objects do not grow. */
     public static void assertNone(Run run) throws Exception {
-        // What is loaded once and stays: libraries, the device of librdmacm, threads and selectors of the JDK.
+        // The first runs load what then stays: libraries, the device of librdmacm, threads and selectors of the JDK.
         long objects = ResourceCounts.now().objects();
         run.run();
         run.run();
@@ -42,15 +42,15 @@ public final class Leaks {
         assertThat(isNoMore(left, settled)).as(() -> left + " after " + settled).isTrue();
     }
 
-    /** Fewer there may be: what a killed process had goes a little later. */
+    // There may be fewer: the kernel frees what a killed process had a little later.
     private static boolean isNoMore(ResourceCounts counts, ResourceCounts settled) {
         return counts.files() <= settled.files() && counts.objects() <= settled.objects() && counts.kernel().entrySet()
                 .stream().allMatch(count -> count.getValue() <= settled.kernel().getOrDefault(count.getKey(), 0));
     }
 
     /**
-     * librdmacm frees its own protection domain of a device with the last id of it. When the last object that was made
-     * of the device outlives that id, the domain stays, until the next id comes and goes.
+     * librdmacm frees its own protection domain of a device when the last id on the device is destroyed. If another
+     * object on the device outlives that id, the domain stays until the next id is destroyed.
      */
     private static void freeWhatTheLibraryKeeps() throws RdmaException {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {

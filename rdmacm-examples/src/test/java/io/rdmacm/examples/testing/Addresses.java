@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.support;
+package io.rdmacm.examples.testing;
 
 import java.net.InetAddress;
 import java.util.Optional;
@@ -12,7 +12,7 @@ public final class Addresses {
     private Addresses() {
     }
 
-    /** One of the device; a test is skipped where it has none of IPv6. */
+    /** Returns an IPv6 or IPv4 address of the device. Skips the test if an IPv6 address is wanted and there is none. */
     public static InetAddress of(boolean ipv6) {
         if (!ipv6) {
             return RdmaTestDevice.get().ipv4();
@@ -22,7 +22,7 @@ public final class Addresses {
         return found.get();
     }
 
-    /** An IPv4 address of the device, as text. */
+    /** Returns the IPv4 address of the device as text. */
     public static String ipv4() {
         return of(false).getHostAddress();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.verbs;
+package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -9,16 +9,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.address.GidEntry;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
-/** Starts ping-pongs of one name: ours, and those of rdma-core. */
-final class PingPongs {
+/** Starts the ping-pong programs of libibverbs: the Java ones or those of rdma-core. */
+public final class PingPongs {
     private static final int PAUSE = 20;
     private static final int MANY = 1024;
     private static final String LISTENS = "0A";
@@ -27,14 +25,15 @@ final class PingPongs {
     }
 
     /**
-     * A server that listens.
+     * A server that is listening.
      *
-     * @param name what it is called
+     * @param name the name of the program, such as {@code ibv_rc_pingpong}
      * @param program the server
-     * @param port its port
+     * @param port the TCP port that it listens on
      */
-    record Server(String name, Program program, int port) implements AutoCloseable {
-        Program client(Kind kind, List<String> options) throws IOException {
+    public record Server(String name, Program program, int port) implements AutoCloseable {
+        /** Starts a client of this server. */
+        public Program client(Kind kind, List<String> options) throws IOException {
             List<String> arguments = new ArrayList<>(options);
             arguments.addAll(List.of("-p", "" + port, "localhost"));
             return kind.start(name, arguments);
@@ -46,8 +45,9 @@ final class PingPongs {
         }
     }
 
-    static Server server(String name, Kind kind, List<String> options) throws IOException, InterruptedException {
-        // Ours takes a free port and tells it; the other must be given one.
+    /** Starts a server and waits until it listens. */
+    public static Server server(String name, Kind kind, List<String> options) throws IOException, InterruptedException {
+        // The Java program picks a free port and prints it; the C program must be given one.
         int port = kind == Kind.C ? freePort() : 0;
         List<String> arguments = new ArrayList<>(options);
         arguments.addAll(List.of("-p", "" + port));
@@ -60,8 +60,8 @@ final class PingPongs {
         return new Server(name, program, port);
     }
 
-    /** The device of the tests, and that of its GIDs which is an address of its network interface. */
-    static List<String> device(InetAddress address) throws IOException {
+    /** Returns the options that select the device under test and the GID for an address of its network interface. */
+    public static List<String> device(InetAddress address) throws IOException {
         String name = RdmaTestDevice.get().name();
         Device device = Device.list().stream().filter(d -> d.name().equals(name)).findFirst().orElseThrow();
         try (VerbsContext context = device.open()) {
@@ -72,21 +72,21 @@ final class PingPongs {
         }
     }
 
-    /** The options for the IPv4 address of the device, with others. */
-    static List<String> options(String... more) throws IOException {
+    /** Returns the options that select the device and the GID for its IPv4 address, followed by others. */
+    public static List<String> options(String... more) throws IOException {
         List<String> options = new ArrayList<>(device(RdmaTestDevice.get().ipv4()));
         options.addAll(List.of(more));
         return options;
     }
 
-    /** A port that nobody listens on. */
-    static int freePort() throws IOException {
+    /** Returns a TCP port that nobody listens on. */
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
     }
 
-    /** The other program takes one call only, so it cannot be asked. */
+    // The C program accepts a single connection, so connecting to find out whether it listens would use that up.
     private static void awaitListening(Program server, int port) throws IOException, InterruptedException {
         long end = System.nanoTime() + Program.LIMIT.toNanos();
         while (!listens("/proc/net/tcp", port) && !listens("/proc/net/tcp6", port)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.support;
+package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -7,16 +7,16 @@ import java.util.List;
 
 import io.rdmacm.verbs.testing.Requirements;
 
-/** Which of the programs of one name. */
+/** The implementations of a program: the Java one, started in either of two ways, and the one of rdma-core. */
 public enum Kind {
-    /** Ours, in a thread. */
+    /** The Java program, in a thread of this JVM. */
     JAVA,
-    /** Ours, in a process. */
+    /** The Java program, in a JVM of its own. */
     JVM,
-    /** That of rdma-core. */
+    /** The C program of rdma-core. */
     C;
 
-    /** Starts it; a test is skipped where the one of rdma-core is not installed. */
+    /** Starts the program. Skips the test if the C program is wanted and not installed. */
     public Program start(String name, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(name));
         command.addAll(arguments);
@@ -27,14 +27,14 @@ public enum Kind {
             case C -> {
                 Requirements.requireProgram(name, name.startsWith("ibv_") ? "ibverbs-utils" : "rdmacm-utils");
                 Requirements.requireProgram("stdbuf", "coreutils");
-                // Else what it prints is seen only at its end. The process becomes the program.
+                // Without stdbuf the output would be buffered until the program ends. stdbuf execs the program.
                 command.addAll(0, List.of("stdbuf", "-oL"));
                 yield Program.process(command.toArray(String[]::new));
             }
         };
     }
 
-    /** Starts it; a test is skipped where the one of rdma-core is not installed. */
+    /** Starts the program. Skips the test if the C program is wanted and not installed. */
     public Program start(String name, String... arguments) throws IOException {
         return start(name, List.of(arguments));
     }
