@@ -28,6 +28,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.testing.QueuePairValues;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.CompletionField;
 import io.rdmacm.verbs.work.MemoryWindowType;
@@ -100,7 +101,7 @@ class CallsTest {
                     domain.allocateParentDomain(ParentDomainAttributes.create()),
                     domain.createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder().build()),
                     context.pollAsyncEvent().orElseThrow(), QueuePairAttributes.toReset(),
-                    QueuePairAttributesTest.ALL, batched.startBatch(), extended.startPoll()));
+                    QueuePairValues.ALL, batched.startBatch(), extended.startPoll()));
         }
 
         @Override

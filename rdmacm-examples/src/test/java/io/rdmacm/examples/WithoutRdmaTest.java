@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A machine without an RDMA device: this one, or where it has one, a mount namespace that does not show it. */
-class NoDeviceTest {
+class WithoutRdmaTest {
     private static final List<String> FOLDERS = List.of("/sys/class/infiniband", "/dev/infiniband");
     private static final String HINT = " - this machine has no RDMA device: see `rdma link`; a software device is made"
             + " by `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev INTERFACE`";
@@ -56,7 +56,7 @@ class NoDeviceTest {
 
     private static Program.Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
-        List<String> present = FOLDERS.stream().filter(NoDeviceTest::hasFiles).toList();
+        List<String> present = FOLDERS.stream().filter(WithoutRdmaTest::hasFiles).toList();
         if (!present.isEmpty()) {
             boolean root = "root".equals(System.getProperty("user.name"));
             Assumptions.assumeTrue(root && Requirements.isInstalled("unshare"),

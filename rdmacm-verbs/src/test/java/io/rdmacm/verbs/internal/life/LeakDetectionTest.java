@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.internal.life;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,11 +11,11 @@ import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.Test;
 
-/** Objects that are lost without a close are reported, when that is asked for. */
+/** Objects that become unreachable without having been closed are reported, if leak detection is on. */
 @WithFakeVerbs
 class LeakDetectionTest {
     @Test
-    void lostObjectsAreReportedOnceWithThePlaceOfTheirCreation() throws IOException, InterruptedException {
+    void leakedObjectsAreReportedOnceWithTheStackTraceOfTheirCreation() throws IOException, InterruptedException {
         ForkedJvm.Result result = ForkedJvm.of(LoseObjects.class).nativeAccess()
                 .property("io.rdmacm.leakDetection", "true").run("detect");
 
@@ -36,7 +36,7 @@ class LeakDetectionTest {
     }
 
     @Test
-    void nothingIsReportedUnlessAskedFor() throws IOException, InterruptedException {
+    void nothingIsReportedByDefault() throws IOException, InterruptedException {
         ForkedJvm.Result result = ForkedJvm.of(LoseObjects.class).nativeAccess().run("ignore");
 
         assertThat(result.status()).describedAs(result.errors()).isZero();

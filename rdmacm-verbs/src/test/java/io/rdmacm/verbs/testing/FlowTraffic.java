@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs.flow;
+package io.rdmacm.verbs.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,13 +9,16 @@ import java.util.HexFormat;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.RxHashField;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.testing.RawEnd;
-import io.rdmacm.verbs.testing.RawPacket;
+import io.rdmacm.verbs.flow.EthernetMatch;
+import io.rdmacm.verbs.flow.FlowMatch;
+import io.rdmacm.verbs.flow.Ipv4ExtendedMatch;
+import io.rdmacm.verbs.flow.Ipv6Match;
+import io.rdmacm.verbs.flow.TcpUdpMatch;
 
-/** Frames that a client sends and flows bring to a server, on whatever devices the two are. */
-final class FlowTraffic implements AutoCloseable {
-    /** How many frames are spread. */
-    static final int SPREAD = 32;
+/** Ethernet frames that a client sends and that flows steer to a server, on any two devices. */
+public final class FlowTraffic implements AutoCloseable {
+    /** The number of frames that {@link #spreadByTheHash} sends. */
+    public static final int SPREAD = 32;
     private static final int ROUNDS = 10;
     private static final int ENTRIES = 8;
     private static final byte[] KEY = HexFormat.of().parseHex("2cc681d15bdbf4f7fca28319db1a3e946b9e38d92c9c03d1"
@@ -24,7 +27,8 @@ final class FlowTraffic implements AutoCloseable {
     private final RawEnd client;
     private final RawEnd server;
 
-    FlowTraffic(VerbsContext client, VerbsContext server) throws RdmaException {
+    /** Sends through the one context and receives through the other; closes both. */
+    public FlowTraffic(VerbsContext client, VerbsContext server) throws RdmaException {
         this.client = new RawEnd(client);
         this.server = new RawEnd(server);
     }
@@ -54,38 +58,38 @@ final class FlowTraffic implements AutoCloseable {
         return header.sourcePort(RawPacket.SOURCE_PORT).destinationPort(RawPacket.DESTINATION_PORT);
     }
 
-    /** By the Ethernet header. */
-    void ethernetHeader() throws Exception {
+    /** Steers by the Ethernet header. */
+    public void ethernetHeader() throws Exception {
         assertSteered(new RawPacket(4, RawPacket.UDP), ethernet(4));
     }
 
-    /** By the IPv4 header. */
-    void ipv4Header() throws Exception {
+    /** Steers by the IPv4 header. */
+    public void ipv4Header() throws Exception {
         assertSteered(new RawPacket(4, RawPacket.UDP), ipv4(RawPacket.UDP));
     }
 
-    /** By the IPv6 header. */
-    void ipv6Header() throws Exception {
+    /** Steers by the IPv6 header. */
+    public void ipv6Header() throws Exception {
         assertSteered(new RawPacket(6, RawPacket.UDP), ethernet(6), ipv6(RawPacket.UDP));
     }
 
-    /** By the ports of UDP, over IPv4. */
-    void udpPorts() throws Exception {
+    /** Steers by the UDP ports, over IPv4. */
+    public void udpPorts() throws Exception {
         assertSteered(new RawPacket(4, RawPacket.UDP), ethernet(4), ipv4(RawPacket.UDP), ports(FlowMatch.udp()));
     }
 
-    /** By the ports of TCP, over IPv6. */
-    void tcpPorts() throws Exception {
+    /** Steers by the TCP ports, over IPv6. */
+    public void tcpPorts() throws Exception {
         assertSteered(new RawPacket(6, RawPacket.TCP), ethernet(6), ipv6(RawPacket.TCP), ports(FlowMatch.tcp()));
     }
 
-    /** What the client sends comes to the queue pair of the server, because its flow matches. */
-    void assertSteered(RawPacket packet, FlowMatch... matches) throws Exception {
+    // Checks that the frames of the client arrive at the queue pair of the server, whose flow matches.
+    private void assertSteered(RawPacket packet, FlowMatch... matches) throws Exception {
         client.withPair();
         server.withPair().steer(matches);
         byte[] frame = packet.bytes(RawEnd.FRAME);
         for (int round = 0; round < ROUNDS; round++) {
-            // the payload, behind all headers, tells the rounds apart
+            // The last byte is payload: it differs from round to round.
             frame[RawEnd.FRAME - 1] = (byte) round;
             server.postReceive();
             client.send(frame);
@@ -94,8 +98,8 @@ final class FlowTraffic implements AutoCloseable {
         }
     }
 
-    /** Whether what is sent comes to a server with a flow; for devices that deliver while they send only. */
-    boolean isSteered(RawPacket packet, FlowMatch... matches) throws Exception {
+    /** Returns whether a flow steers a frame to the server. For devices that have delivered it when the send ends. */
+    public boolean isSteered(RawPacket packet, FlowMatch... matches) throws Exception {
         client.withPair();
         server.withPair().steer(matches);
         server.postReceive();
@@ -104,11 +108,11 @@ final class FlowTraffic implements AutoCloseable {
     }
 
     /**
-     * Frames from many addresses are spread over the work queues of the server.
+     * Sends frames from many addresses, which receive side scaling spreads over the work queues of the server.
      *
-     * @return how many came to each of its two completion queues
+     * @return the number of frames at each of its two completion queues
      */
-    int[] spreadByTheHash() throws Exception {
+    public int[] spreadByTheHash() throws Exception {
         client.withPair();
         server.withSpreadPair(ENTRIES, KEY, RxHashField.SRC_IPV4, RxHashField.DST_IPV4).steer(ethernet(4));
         server.postSpreadReceives(SPREAD);
