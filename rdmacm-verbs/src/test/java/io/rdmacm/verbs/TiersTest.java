@@ -46,7 +46,7 @@ class TiersTest {
                 TWO_HOSTS + "class GoodTwoHostsTest { " + UNIT + " }",
                 DEVICE + "abstract class Base { }",
                 "class InheritedDeviceTest extends Base { " + UNIT + " }",
-                "class Fixture { }")).isEmpty();
+                "class Fixture { static class Kind extends Fixture { } }")).isEmpty();
     }
 
     @Test

@@ -103,11 +103,14 @@ public final class Tiers {
                 .filter(SUFFIXES::containsKey).sorted().toList();
     }
 
-    /** Whether the class, a class nested in it or a superclass of these has test methods. */
+    /** Whether the class or a class nested in it declares or inherits test methods. */
     private static boolean hasTests(Class<?> type) {
-        return type != null && type != Object.class && (Arrays.stream(type.getDeclaredMethods())
-                .anyMatch(method -> AnnotationSupport.isAnnotated(method, Testable.class))
-                || Arrays.stream(type.getDeclaredClasses()).anyMatch(Tiers::hasTests)
-                || hasTests(type.getSuperclass()));
+        for (Class<?> declaring = type; declaring != null; declaring = declaring.getSuperclass()) {
+            if (Arrays.stream(declaring.getDeclaredMethods())
+                    .anyMatch(method -> AnnotationSupport.isAnnotated(method, Testable.class))) {
+                return true;
+            }
+        }
+        return Arrays.stream(type.getDeclaredClasses()).anyMatch(Tiers::hasTests);
     }
 }
