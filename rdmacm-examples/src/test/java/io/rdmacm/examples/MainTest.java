@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The command line of the programs: their list, their help, and arguments that are refused. */
 class MainTest {
     @Test
     void listsTheProgramsWithoutAName() throws Exception {

@@ -15,7 +15,7 @@ import io.rdmacm.examples.testing.Documents;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where the maps from other libraries name a method of this one, there is such a method. */
+/** The methods of this library that the documents name exist. */
 class NamesInDocumentsTest {
     private static final Pattern METHOD = Pattern.compile("`([A-Z]\\w+)\\.([a-z]\\w+)`");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.",

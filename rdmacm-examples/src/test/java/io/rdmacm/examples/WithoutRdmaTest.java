@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A machine without an RDMA device: this one, or where it has one, a mount namespace that does not show it. */
+/** Programs on a machine without an RDMA device. If this machine has one, a mount namespace hides it. */
 class WithoutRdmaTest {
     private static final List<String> FOLDERS = List.of("/sys/class/infiniband", "/dev/infiniband");
     private static final String HINT = " - this machine has no RDMA device: see `rdma link`; a software device is made"
@@ -27,7 +27,7 @@ class WithoutRdmaTest {
     private static final String MESSAGE = "rdma_create_event_channel: ENODEV, No such device" + HINT;
 
     @Test
-    void isToldInOneLine() throws Exception {
+    void aProgramSaysSoInOneLine() throws Exception {
         assumeLibrary();
         Program.Result rping = run(Main.class, "rping", "-s");
         assertThat(rping.status()).isEqualTo(1);
@@ -36,14 +36,14 @@ class WithoutRdmaTest {
     }
 
     @Test
-    void isToldByTheException() throws Exception {
+    void theExceptionSaysSo() throws Exception {
         assumeLibrary();
         assertThat(run(OpenChannel.class).outLines()).containsExactly("RdmaException: " + MESSAGE);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong"})
-    void isToldByTheProgramsOfLibibverbs(String name) throws Exception {
+    void theProgramsOfLibibverbsSaySo(String name) throws Exception {
         assumeLibrary();
         Assumptions.assumeFalse(Files.exists(Path.of("/sys/class/infiniband_verbs")),
                 "libibverbs sees the kernel's RDMA devices also where their folders are hidden");

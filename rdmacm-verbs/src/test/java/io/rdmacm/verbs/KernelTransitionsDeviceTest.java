@@ -132,7 +132,8 @@ class KernelTransitionsDeviceTest {
         if (rule != null) {
             int error = modify(pair, from, to, required);
             if (error != 0) {
-                differences.add(type + ": the kernel refuses " + from + " -> " + to + " with " + required + ": " + error);
+                differences.add(type + ": the kernel refuses " + from + " -> " + to + " with " + required + ": "
+                        + error);
             }
         }
     }

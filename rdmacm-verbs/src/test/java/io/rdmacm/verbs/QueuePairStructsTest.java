@@ -111,7 +111,8 @@ class QueuePairStructsTest {
             QueuePairAttributes read = QueuePairStructs.read(oracle(arena).address(),
                     EnumSet.allOf(QueuePairAttribute.class));
 
-            assertThat(read).isEqualTo(QueuePairValues.ALL).hasSameHashCodeAs(QueuePairValues.ALL).hasToString(QueuePairValues.ALL.toString());
+            assertThat(read).isEqualTo(QueuePairValues.ALL).hasSameHashCodeAs(QueuePairValues.ALL)
+                    .hasToString(QueuePairValues.ALL.toString());
             assertThat(read.state()).isEqualTo(QueuePairState.RTS);
             assertThat(read.currentState()).isEqualTo(QueuePairState.SQD);
             assertThat(read.pathMtu()).isEqualTo(2048);
@@ -123,7 +124,8 @@ class QueuePairStructsTest {
             assertThat(read.accessFlags()).isEqualTo(Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
             assertThat(read.capabilities()).isEqualTo(new QueuePairCapabilities(1, 2, 3, 4, 5));
             assertThat(read.path()).isEqualTo(QueuePairValues.PATH);
-            assertThat(read.alternatePath()).isEqualTo(new AlternatePath(QueuePairValues.ALTERNATE, 0xfffb, 0xfa, AckTimeout.ofCode(31)));
+            assertThat(read.alternatePath()).isEqualTo(
+                    new AlternatePath(QueuePairValues.ALTERNATE, 0xfffb, 0xfa, AckTimeout.ofCode(31)));
             assertThat(read.partitionKeyIndex()).isEqualTo(0xfff9);
             assertThat(read.notifyWhenDrained()).isTrue();
             assertThat(read.maxReadAtomic()).isEqualTo(0xf8);

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 class TiersTest {
     private static final String UNIT = "@org.junit.jupiter.api.Test void works() { }";
     private static final String DEVICE = "@io.rdmacm.verbs.testing.RequiresRdma ";
+    private static final String TAGGED =
+            " @org.junit.jupiter.api.Tag(\"device\") @org.junit.jupiter.api.Test void alone() { }";
     private static final String TWO_HOSTS = "@org.junit.jupiter.api.Tag(\"twohosts\") ";
 
     @TempDir
@@ -62,8 +64,7 @@ class TiersTest {
     @Test
     void aClassBelongsToOneTier() throws IOException {
         assertThat(violations(
-                "class MethodTest { " + UNIT + " @org.junit.jupiter.api.Tag(\"device\") " + UNIT.replace("works", "alone")
-                        + " }",
+                "class MethodTest { " + UNIT + TAGGED + " }",
                 "class OuterTest { " + UNIT + " " + DEVICE + "@org.junit.jupiter.api.Nested class Inner { " + UNIT
                         + " } }",
                 DEVICE + TWO_HOSTS + "class BothDeviceTest { " + UNIT + " }")).containsExactly(

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program cmtime, with itself and with the one of librdmacm. */
 @RequiresRdma
 class CmTimeDeviceTest {
     private static final String NAME = "cmtime";
@@ -29,8 +30,8 @@ class CmTimeDeviceTest {
     private static final List<String> STEPS = List.of("creating id", "resolving address", "resolving route",
             "creating qp", "connecting", "disconnecting", "destroying id",
             "step              total ms     max ms     min us  us / conn");
-    // Of clients that are killed as they connect the server does not always hear at once: then it is told when its
-    // kernel gives up on the answer that nobody takes, after 69 s.
+    // The server does not always hear at once of clients that are killed while they connect: sometimes only when its
+    // kernel stops repeating its answer, after 69 s.
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     @ParameterizedTest
@@ -45,7 +46,7 @@ class CmTimeDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA"})
-    void bindingIsAStepToo(Kind serverKind, Kind clientKind) throws Exception {
+    void bindingIsMeasuredToo(Kind serverKind, Kind clientKind) throws Exception {
         List<String> steps = new ArrayList<>(STEPS);
         steps.add(1, "binding source address");
         List<String> rows = new ArrayList<>(ROWS);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program mckey, with itself and with the one of librdmacm. */
 @RequiresRdma
 class MckeyDeviceTest {
     private static final String NAME = "mckey";
@@ -55,7 +56,7 @@ class MckeyDeviceTest {
     }
 
     @Test
-    void lostMessagesAreNotWaitedForWithoutEnd() throws Exception {
+    void waitingForLostMessagesEnds() throws Exception {
         try (Program receiver = receiver(JAVA, false, "-C", "20", "--patience", "2");
                 Program sender = sender(C, false, "-C", "10")) {
             CmServer.assertFailed(receiver, NAME, " of 20 messages nothing happened for 2 seconds");
@@ -70,10 +71,10 @@ class MckeyDeviceTest {
         }
     }
 
-    // What rxe has not got.
+    // Not supported by rxe.
 
     @Test
-    void queuePairsThatDoNotHearThemselves() throws Exception {
+    void loopbackCanBeSwitchedOff() throws Exception {
         try (Program sender = sender(JAVA, false, "-l")) {
             Program.Result result = sender.result();
             if (result.status() != 0) {
@@ -98,7 +99,7 @@ class MckeyDeviceTest {
         }
     }
 
-    /** Whether a group of IPv6 can be joined; where it cannot, that is said, and C cannot either. */
+    /** Returns whether an IPv6 group can be joined. If not, checks that the C program cannot join it either. */
     private static boolean joinsIpv6() throws Exception {
         try (Program ours = sender(JAVA, true, "-C", "0"); Program twin = sender(C, true, "-C", "0")) {
             boolean joined = ours.result().status() == 0;
@@ -119,7 +120,7 @@ class MckeyDeviceTest {
         }
     }
 
-    /** A receiver that has joined, and posted its receives before. */
+    /** Starts a receiver, and waits until it has posted its receives and joined the group. */
     private static Program receiver(Kind kind, boolean ipv6, String... options) throws Exception {
         Program receiver = start(kind, ipv6, options);
         receiver.awaitOutput("receiving data transfers");

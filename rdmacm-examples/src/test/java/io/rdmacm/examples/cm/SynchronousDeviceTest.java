@@ -31,7 +31,7 @@ class SynchronousDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void messagesGoToAndFro(Kind serverKind, Kind clientKind, boolean ipv6) throws Exception {
+    void messagesTravelBothWays(Kind serverKind, Kind clientKind, boolean ipv6) throws Exception {
         try (CmServer server = CmServer.start(serverKind, "rdma_server", "rdma_client", "-s", ipv6, List.of());
                 Program client = server.client(clientKind, List.of())) {
             CmServer.assertPrinted(client, "rdma_client: start", "rdma_client: end 0");
@@ -39,11 +39,11 @@ class SynchronousDeviceTest {
         }
     }
 
-    // The C server listens at every IPv4 address only.
+    // The C server listens at IPv4 addresses only.
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
-    void messagesGoToASharedQueue(Kind serverKind, Kind clientKind) throws Exception {
+    void messagesArriveInASharedQueue(Kind serverKind, Kind clientKind) throws Exception {
         try (CmServer server = CmServer.start(serverKind, "rdma_xserver", "rdma_xclient", null, false,
                 List.of("-c", "r")); Program client = server.client(clientKind, List.of("-c", "r"))) {
             CmServer.assertPrinted(client, "rdma_xclient: start", "rdma_xclient: end 0");
@@ -52,10 +52,10 @@ class SynchronousDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> {
-            messagesGoToAndFro(JAVA, JAVA, false);
-            messagesGoToASharedQueue(JAVA, JAVA);
+            messagesTravelBothWays(JAVA, JAVA, false);
+            messagesArriveInASharedQueue(JAVA, JAVA);
         });
     }
 
@@ -102,7 +102,7 @@ class SynchronousDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"rdma_server, -s", "rdma_xserver, "})
-    void clientThatLeavesWithoutAWord(String name, String bind) throws Exception {
+    void aClientThatExitsWithoutAMessage(String name, String bind) throws Exception {
         try (CmServer server = CmServer.start(JAVA, name, name, bind, false, List.of())) {
             InetSocketAddress address = new InetSocketAddress(server.address(), server.port());
             try (Endpoint client = Endpoint.createActive(address, PortSpace.TCP, EndpointAttributes.defaults(),
@@ -114,7 +114,7 @@ class SynchronousDeviceTest {
     }
 
     @Test
-    void serverThatLeavesWithoutAWord() throws Exception {
+    void aServerThatExitsWithoutAMessage() throws Exception {
         InetSocketAddress any = new InetSocketAddress(Addresses.of(false), 0);
         try (Endpoint listener = Endpoint.createPassive(any, PortSpace.TCP, EndpointAttributes.defaults())) {
             listener.listen(1);
@@ -129,10 +129,10 @@ class SynchronousDeviceTest {
     }
 
     @Test
-    void serverThatSaysNothing() throws Exception {
+    void aServerThatSendsNothing() throws Exception {
         try (CmServer server = CmServer.start(C, "rdma_xserver", "rdma_client", null, false, List.of());
                 Program client = server.client(JAVA, List.of())) {
-            // It takes the message and leaves.
+            // It receives the message and exits.
             CmServer.assertFailed(client, "rdma_client", "");
         }
     }

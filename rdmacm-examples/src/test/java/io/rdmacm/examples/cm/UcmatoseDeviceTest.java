@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** The program ucmatose, with itself and with the one of librdmacm. */
 @RequiresRdma
 class UcmatoseDeviceTest {
     private static final String NAME = "ucmatose";
@@ -34,7 +35,7 @@ class UcmatoseDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void messagesGoToAndFro(Kind server, Kind client, boolean ipv6) throws Exception {
+    void messagesTravelBothWays(Kind server, Kind client, boolean ipv6) throws Exception {
         run(server, client, ipv6, List.of("-c", "3", "-C", "20", "-S", "1000"), SERVER, CLIENT);
     }
 
@@ -61,7 +62,7 @@ class UcmatoseDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> run(JAVA, JAVA, false, List.of("-c", "2", "-m"),
                 with(SERVER, 5, "migrating to new event channel"),
                 with(CLIENT, 5, "migrating to new event channel")));
@@ -81,7 +82,7 @@ class UcmatoseDeviceTest {
     }
 
     @Test
-    void stackTraceOnlyWhenAskedFor() throws Exception {
+    void theStackTraceIsPrintedOnRequestOnly() throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start("--debug", NAME, "-s", Addresses.ipv4(), "-p", port)) {
             Program.Result result = client.result();
@@ -93,21 +94,21 @@ class UcmatoseDeviceTest {
 
     @Test
     void noRouteToTheServer() throws Exception {
-        // TEST-NET-1, which is never in use; whether there is a route to it depends on the machine.
+        // TEST-NET-1 is never in use. Whether there is a route to it depends on the machine.
         try (Program client = JAVA.start(NAME, "-s", "192.0.2.77")) {
             CmServer.assertFailed(client, NAME, "192.0.2.77");
         }
     }
 
     @Test
-    void addressesAreNoNamesWhenTheFormatSaysSo() throws Exception {
+    void hostNamesAreRefusedIfTheFormatIsAnAddress() throws Exception {
         try (Program client = JAVA.start(NAME, "-s", "localhost", "-f", "ip")) {
             CmServer.assertFailed(client, NAME, "EAI_NONAME");
         }
     }
 
     @Test
-    void gidsAreNoAddressesOfRoce() throws Exception {
+    void gidsAreRefusedOnRoce() throws Exception {
         try (Program client = JAVA.start(NAME, "-s", "fe80::1234", "-f", "gid")) {
             CmServer.assertFailed(client, NAME, "rdma_resolve_");
         }
@@ -128,7 +129,7 @@ class UcmatoseDeviceTest {
         }
     }
 
-    // In the next two the client waits for more messages than the server sends, and the server for the client.
+    // In the next two tests the client waits for more messages than the server sends, and the server for the client.
 
     @ParameterizedTest
     @EnumSource(names = {"C", "JVM"})

@@ -19,10 +19,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program udaddy, with itself and with the one of librdmacm. */
 @RequiresRdma
 class UdaddyDeviceTest {
     private static final String NAME = "udaddy";
-    // It cannot be chosen.
+    // The port of the program, which has no option for it.
     private static final int PORT = 7174;
     private static final String[] SERVER = {"udaddy: starting server", "receiving data transfers", "sending replies",
         "data transfers complete", "test complete", "return status 0"};
@@ -56,7 +57,7 @@ class UdaddyDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> run(JAVA, JAVA, false, "-c", "2"));
     }
 

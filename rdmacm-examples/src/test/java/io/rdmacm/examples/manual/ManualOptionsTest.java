@@ -7,6 +7,7 @@ import io.rdmacm.examples.testing.CommandLines;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Command lines of the programs of the RDMA Aware manual. */
 class ManualOptionsTest {
     @ParameterizedTest
     @CsvSource({"rc_example, -g", "multicast_example, -m", "srq_example, -c", "apm_example, --alt-lid"})

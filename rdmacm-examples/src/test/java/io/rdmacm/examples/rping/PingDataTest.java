@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The data of a ping. */
 class PingDataTest {
     @ParameterizedTest
     @CsvSource({"0, 64", "1, 64", "57, 64", "58, 64", "123456, 4096", "2147483647, 23", "7, 65535"})

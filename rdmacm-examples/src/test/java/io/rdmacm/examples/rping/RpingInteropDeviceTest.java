@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program rping, with itself and with the one of librdmacm. */
 @RequiresRdma
 class RpingInteropDeviceTest {
     private static final int COUNT = 100;
@@ -28,7 +29,7 @@ class RpingInteropDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void pingsArriveAndComeBack(Kind server, Kind client, boolean ipv6) throws Exception {
+    void pingsAreReturned(Kind server, Kind client, boolean ipv6) throws Exception {
         pingPong(server, client, Addresses.of(ipv6), COUNT, SIZE);
     }
 
@@ -39,12 +40,12 @@ class RpingInteropDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
-    void queuePairsOfTheirOwn(Kind server, Kind client) throws Exception {
+    void selfCreatedQueuePairs(Kind server, Kind client) throws Exception {
         pingPong(server, client, Addresses.of(false), 10, 64, "-q");
     }
 
     @Test
-    void pingsOfTheLeastAndTheMostBytes() throws Exception {
+    void pingsOfTheSmallestAndTheLargestSize() throws Exception {
         pingPong(JAVA, JAVA, Addresses.of(false), 3, 23);
         pingPong(JAVA, JAVA, Addresses.of(false), 3, 65_535);
     }
@@ -76,7 +77,7 @@ class RpingInteropDeviceTest {
     @Test
     void persistentServerServesClientsAtOnce() throws Exception {
         try (Rpings.Server server = Rpings.server(JAVA, "-P", "-S", "" + SIZE)) {
-            // These stay until all four were served for a while.
+            // They stay connected until all four have been served for a while.
             List<Program> clients = startFour(server);
             for (Program client : clients) {
                 client.awaitOutput("rdma-ping-50: ");

@@ -7,7 +7,7 @@ import io.rdmacm.examples.testing.CommandLines;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What can be said of options before there is a device. */
+/** Command lines of the programs of libibverbs: wrong arguments and --help, without a device. */
 class VerbsOptionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.ThrowingConsumer;
 
 /**
- * The traffic of {@link FlowTrafficDeviceTest} over the stand-in for libibverbs, which compares the bytes of frames with
- * those of the rules as the manual pages define it: the frames that match arrive, and no others.
+ * The traffic of {@link FlowTrafficDeviceTest} over the stand-in for libibverbs, which compares the bytes of frames
+ * with those of the rules as the manual pages define it: the frames that match arrive, and no others.
  */
 @WithFakeVerbs
 class FlowMatchingTest {

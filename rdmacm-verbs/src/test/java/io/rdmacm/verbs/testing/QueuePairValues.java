@@ -21,7 +21,8 @@ public final class QueuePairValues {
     /** The path of {@link #ALL}. */
     public static final AddressAttributes PATH = AddressAttributes.ofRoute(3, new Gid(1, 2), 4);
     /** The alternate path of {@link #ALL}. */
-    public static final AddressAttributes ALTERNATE = AddressAttributes.builder().destinationLid(0xfff0).port(5).build();
+    public static final AddressAttributes ALTERNATE = AddressAttributes.builder().destinationLid(0xfff0).port(5)
+            .build();
     /** A value for every attribute; the values differ, so that members that are mixed up show. */
     public static final QueuePairAttributes ALL = QueuePairAttributes.builder().state(QueuePairState.RTS)
             .currentState(QueuePairState.SQD).pathMtu(2048).pathMigrationState(PathMigrationState.REARM)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core;
+package io.rdmacm.core.races;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A short version of what {@code scripts/lib/races} does for minutes. */
+/** A short version of the races that {@code scripts/lib/races} runs for minutes. */
 @FakeRdmaCm.With
 class CmRacesTest {
     @TempDir
@@ -20,7 +20,7 @@ class CmRacesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"watch=1", "watch=2"})
-    void aCloseMayComeAtAnyTime(String watch) throws Exception {
+    void objectsCanBeClosedAtAnyTime(String watch) throws Exception {
         ForkedJvm.Result result = ForkedJvm.of(RunRaces.class).nativeAccess()
                 .options("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("crash"))
                 .property(FakeRdmaCm.PROPERTY, System.getProperty(FakeRdmaCm.PROPERTY))

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.bindings;
+package io.rdmacm.bindings.testing;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
 
-/** What {@link WithoutLibraryTest} runs in JVMs that lack something: prints what works and what does not. */
-final class UseEverything {
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_context_ops;
+import io.rdmacm.bindings.ibv_sge;
+
+/** A program that uses every kind of binding and prints what works and what does not, for JVMs that lack something. */
+public final class UseEverything {
     private UseEverything() {
     }
 
-    /** Prints one line for each thing tried. */
+    /** Prints a line for each attempt. */
     public static void main(String[] args) throws ClassNotFoundException {
         System.out.println("initialised " + Facts.topLevelClasses().stream().mapToInt(UseEverything::initialise).sum());
         System.out.println("facts " + Facts.all().size());
         System.out.println("constant " + Rdma.EAGAIN());
         System.out.println("layout " + ibv_sge.layout().byteSize());
         System.out.println("descriptor " + Rdma.rdma_create_event_channel$descriptor().toMethodType());
-        // Twice, because a failed static initialiser would say something else the second time.
+        // Twice: after a failed static initializer, the second call would throw another exception.
         attempt("first call", Rdma::rdma_create_event_channel);
         attempt("second call", Rdma::rdma_create_event_channel);
         attempt("address", Rdma::rdma_create_event_channel$address);

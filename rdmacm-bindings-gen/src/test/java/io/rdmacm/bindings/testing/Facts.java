@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.bindings;
+package io.rdmacm.bindings.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,12 +20,18 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What the generated classes say about C, each as a constant expression in C and its value in Java. */
-final class Facts {
-    enum Kind { SIZE, ALIGNMENT, OFFSET, MEMBER_SIZE, CONSTANT }
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.verbs_context;
 
-    record Fact(Kind kind, String name, String expression, long value) {
-        String claim() {
+/** The facts about C in the generated classes, each as a constant expression in C and its value in Java. */
+public final class Facts {
+    /** What a fact is about. */
+    public enum Kind { SIZE, ALIGNMENT, OFFSET, MEMBER_SIZE, CONSTANT }
+
+    /** One fact: the expression in C must have the value. */
+    public record Fact(Kind kind, String name, String expression, long value) {
+        /** Returns the fact in words. */
+        public String claim() {
             return kind.name().toLowerCase(Locale.ROOT).replace('_', ' ') + " of " + name;
         }
     }
@@ -33,26 +39,28 @@ final class Facts {
     private Facts() {
     }
 
-    /** Prints all facts, one a line, for a test that needs those of another architecture. */
+    /** Prints all facts, one per line, for the test that needs those of another architecture. */
     public static void main(String[] args) {
         all().forEach(fact -> System.out.println(
                 String.join("\t", fact.kind().name(), fact.name(), fact.expression(), Long.toString(fact.value()))));
     }
 
-    static Fact parse(String line) {
+    /** Returns the fact in a line that {@link #main} printed. */
+    public static Fact parse(String line) {
         String[] fields = line.split("\t");
         return new Fact(Kind.valueOf(fields[0]), fields[1], fields[2], Long.parseLong(fields[3]));
     }
 
-    static List<Fact> all() {
+    /** Returns all facts. */
+    public static List<Fact> all() {
         List<Fact> facts = new ArrayList<>();
         topLevelClasses().stream().filter(Facts::isType).forEach(type -> addType(facts, type, tag(type)));
         addConstants(facts);
         return facts;
     }
 
-    /** All classes of the package that are not nested, in the order of their names. */
-    static List<Class<?>> topLevelClasses() {
+    /** Returns the top-level classes of the bindings, sorted by name. */
+    public static List<Class<?>> topLevelClasses() {
         try {
             Path root = Path.of(Rdma.class.getProtectionDomain().getCodeSource().getLocation().toURI());
             try (Stream<Path> files = Files.list(root.resolve("io/rdmacm/bindings"))) {
@@ -114,7 +122,7 @@ final class Facts {
         if (type != verbs_context.class) {
             return new Fact(Kind.OFFSET, name, expression, value);
         }
-        // It grows at its beginning from one release to the next: what counts is the way back from its last member.
+        // New releases add members at its beginning, so only offsets relative to its last member are fixed.
         return new Fact(Kind.OFFSET, name + " from context",
                 expression + " - (long) __builtin_offsetof(" + cType + ", context)",
                 value - verbs_context.context$offset());
@@ -138,16 +146,16 @@ final class Facts {
         }
     }
 
-    /** The methods of the header class that return a constant. */
-    static List<Method> constants() {
+    /** Returns the methods of the header class that return a constant. */
+    public static List<Method> constants() {
         return sorted(Rdma.class.getDeclaredMethods()).stream()
                 .filter(method -> Modifier.isPublic(method.getModifiers()) && method.getParameterCount() == 0
                         && !method.getName().contains("$") && !functions().contains(method.getName()))
                 .toList();
     }
 
-    /** The names of the functions: what has a descriptor in the header class. */
-    static List<String> functions() {
+    /** Returns the names of the functions: the methods of the header class that have a descriptor. */
+    public static List<String> functions() {
         String suffix = "$descriptor";
         return sorted(Rdma.class.getDeclaredMethods()).stream()
                 .map(Method::getName)

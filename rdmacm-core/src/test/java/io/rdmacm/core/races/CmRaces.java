@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core;
+package io.rdmacm.core.races;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,6 +12,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.Endpoint;
+import io.rdmacm.core.EndpointAttributes;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.MulticastMembership;
+import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
@@ -24,7 +32,7 @@ import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.work.SendFlag;
 
-/** The objects of librdmacm, over both stand-ins. */
+/** Races of a close with everything else for the objects of librdmacm, over the stand-ins for both libraries. */
 public final class CmRaces implements Races {
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final Duration SHORT = Duration.ofNanos(1);
@@ -36,7 +44,7 @@ public final class CmRaces implements Races {
     private final InetSocketAddress local;
     private final InetSocketAddress group;
 
-    /** Opens what all races need. */
+    /** Opens the objects that all races share. */
     public CmRaces() throws RdmaException, UnknownHostException {
         FakeRdmaCm.call("fake_recording", 0);
         FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),

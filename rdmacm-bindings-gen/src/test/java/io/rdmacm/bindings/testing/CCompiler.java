@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.bindings;
+package io.rdmacm.bindings.testing;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,22 +8,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Asks a C compiler about the facts, with the header that the bindings are generated from. */
-final class CCompiler {
+/** Checks facts with a C compiler and the header that the bindings are generated from. */
+public final class CCompiler {
     private static final Path HEADERS = Path.of("src/main/jextract");
 
     private final String compiler;
     private final List<String> options;
     private final Path directory;
 
-    CCompiler(String compiler, List<String> options, Path directory) {
+    /** Uses a compiler with options of its own; the directory takes the files that it reads and writes. */
+    public CCompiler(String compiler, List<String> options, Path directory) {
         this.compiler = compiler;
         this.options = options;
         this.directory = directory;
     }
 
-    /** Why the compiler cannot be asked here, or an empty string when it can. */
-    String obstacle() throws IOException, InterruptedException {
+    /** Returns why the compiler cannot be used here; empty if it can. */
+    public String obstacle() throws IOException, InterruptedException {
         try {
             Processes.Result result = compile("#include \"rdmacm.h\"\n", "-fsyntax-only");
             return result.status() == 0 ? "" : compiler + " cannot compile rdmacm.h (install libibverbs-dev, "
@@ -33,8 +34,8 @@ final class CCompiler {
         }
     }
 
-    /** Compiles and runs a program that prints the values in C; returns one line for each one that differs. */
-    List<String> compareByRunning(List<Facts.Fact> facts) throws IOException, InterruptedException {
+    /** Compiles and runs a program that prints the values in C. Returns a line for each value that differs. */
+    public List<String> compareByRunning(List<Facts.Fact> facts) throws IOException, InterruptedException {
         String source = facts.stream().map(fact -> "    printf(\"%lld\\n\", (long long) (" + fact.expression() + "));")
                 .collect(Collectors.joining("\n",
                         "#include \"rdmacm.h\"\n#include <stdio.h>\nint main(void) {\n", "\n    return 0;\n}\n"));
@@ -59,8 +60,8 @@ final class CCompiler {
         return differences;
     }
 
-    /** Compiles assertions, for a compiler whose programs cannot run here; returns the facts that fail. */
-    List<String> compareByCompiling(List<Facts.Fact> facts) throws IOException, InterruptedException {
+    /** Compiles assertions, for a compiler whose programs cannot run here. Returns the facts that do not hold. */
+    public List<String> compareByCompiling(List<Facts.Fact> facts) throws IOException, InterruptedException {
         String source = facts.stream().map(fact -> "_Static_assert((" + fact.expression() + ") == " + fact.value()
                         + "L, \"" + fact.claim() + "\");")
                 .collect(Collectors.joining("\n", "#include \"rdmacm.h\"\n", "\n"));

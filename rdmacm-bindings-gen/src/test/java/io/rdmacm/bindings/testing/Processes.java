@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.bindings;
+package io.rdmacm.bindings.testing;
 
 import java.io.File;
 import java.io.IOException;
@@ -10,10 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Programs and further JVMs that the tests run. */
-final class Processes {
-    record Result(int status, String output) {
-        String firstError() {
+import io.rdmacm.bindings.Rdma;
+
+/** Runs programs and JVMs. */
+public final class Processes {
+    /** The outcome of a program: its exit status and what it wrote. */
+    public record Result(int status, String output) {
+        /** Returns the first line that reports an error, or everything if there is none. */
+        public String firstError() {
             return output.lines().filter(line -> line.contains("error")).findFirst().orElse(output);
         }
     }
@@ -21,12 +25,13 @@ final class Processes {
     private Processes() {
     }
 
-    /** Runs a program to its end; its output is what it writes on both standard streams. */
-    static Result run(Path directory, List<String> command) throws IOException, InterruptedException {
+    /** Runs a program to its end. The output is what it writes to standard output and standard error. */
+    public static Result run(Path directory, List<String> command) throws IOException, InterruptedException {
         return run(directory, Map.of(), command);
     }
 
-    static Result run(Path directory, Map<String, String> environment, List<String> command)
+    /** Runs a program to its end, with additional environment variables. */
+    public static Result run(Path directory, Map<String, String> environment, List<String> command)
             throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
         // The messages of compilers are read, so they must not be translated.
@@ -39,7 +44,7 @@ final class Processes {
     }
 
     /** Runs a main class of the tests in a JVM of its own. */
-    static Result java(List<String> options, Class<?> main) throws IOException, InterruptedException {
+    public static Result java(List<String> options, Class<?> main) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(jdk("java"), "-XX:+UseSerialGC"));
         command.addAll(options);
         String classPath = location(Rdma.class) + File.pathSeparator + location(main);
@@ -47,8 +52,8 @@ final class Processes {
         return run(Path.of("").toAbsolutePath(), command);
     }
 
-    /** A program of the JDK that the tests run on. */
-    static String jdk(String program) {
+    /** Returns the path of a program of the JDK that runs the tests. */
+    public static String jdk(String program) {
         return Path.of(System.getProperty("java.home"), "bin", program).toString();
     }
 
