@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import io.rdmacm.bindings.testing.Facts;
 import org.junit.jupiter.api.Test;
 
 /** The functions bound are those that the libraries export and the headers declare. */

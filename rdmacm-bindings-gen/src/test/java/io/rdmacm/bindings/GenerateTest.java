@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import io.rdmacm.bindings.testing.Processes;
+import io.rdmacm.bindings.testing.RdmaCore;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -181,8 +183,8 @@ class GenerateTest {
 
     private static String assumeJextract() throws IOException {
         assumeHeaders();
-        assumeTrue(LayoutTest.installedVersion() == LayoutTest.GENERATED_FROM, "the installed headers are of rdma-core "
-                + LayoutTest.installedVersion() + ", the sources of " + LayoutTest.GENERATED_FROM);
+        assumeTrue(RdmaCore.installedVersion() == RdmaCore.GENERATED_FROM, "the installed headers are of rdma-core "
+                + RdmaCore.installedVersion() + ", the sources of " + RdmaCore.GENERATED_FROM);
         String home = System.getenv("JEXTRACT_HOME");
         assumeTrue(home != null, "JEXTRACT_HOME is not set");
         return home + "/bin/jextract";

@@ -5,14 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.rdmacm.bindings.testing.CCompiler;
+import io.rdmacm.bindings.testing.Facts;
+import io.rdmacm.bindings.testing.Processes;
+import io.rdmacm.bindings.testing.RdmaCore;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -21,12 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every size, alignment, offset and constant is what the C compiler says that it is. */
+/** Every size, alignment, offset and constant is that of the C compiler. */
 class LayoutTest {
-    /** The version of rdma-core that the bindings were generated from. */
-    static final int GENERATED_FROM = generatedFrom();
-
-    /** On the machine that the test runs on. */
+    /** For the machine that runs the test. */
     @Nested
     @TestInstance(TestInstance.Lifecycle.PER_CLASS)
     class Native {
@@ -60,7 +59,7 @@ class LayoutTest {
         }
     }
 
-    /** On aarch64, as a cross compiler sees it: its programs cannot run here, so it checks assertions. */
+    /** For aarch64: the programs of a cross compiler cannot run here, so it checks assertions. */
     @Nested
     @TestInstance(TestInstance.Lifecycle.PER_CLASS)
     class Aarch64 {
@@ -117,13 +116,13 @@ class LayoutTest {
     private static void assumePossible(CCompiler compiler) throws IOException, InterruptedException {
         String obstacle = compiler.obstacle();
         assumeTrue(obstacle.isEmpty(), obstacle);
-        assumeTrue(installedVersion() >= GENERATED_FROM, "the installed headers are of rdma-core " + installedVersion()
-                + ", the bindings were generated from " + GENERATED_FROM);
+        assumeTrue(RdmaCore.installedVersion() >= RdmaCore.GENERATED_FROM, "the installed headers are of rdma-core "
+                + RdmaCore.installedVersion() + ", the bindings were generated from " + RdmaCore.GENERATED_FROM);
     }
 
-    /** Later releases append members, so with their headers the sizes of structures say nothing. */
+    /** Leaves out the sizes if the headers are of a later release: later releases append members to structures. */
     private static List<Facts.Fact> comparable(List<Facts.Fact> facts) throws IOException {
-        boolean sameRelease = installedVersion() == GENERATED_FROM;
+        boolean sameRelease = RdmaCore.installedVersion() == RdmaCore.GENERATED_FROM;
         return facts.stream().filter(fact -> sameRelease || fact.kind() != Facts.Kind.SIZE).toList();
     }
 
@@ -136,7 +135,7 @@ class LayoutTest {
         assertThat(counts.get(Facts.Kind.CONSTANT)).describedAs("constants").isGreaterThanOrEqualTo(677);
     }
 
-    /** The first one of its kind, off by one. */
+    /** Returns the first fact of a kind, off by one. */
     private static Facts.Fact falsify(List<Facts.Fact> facts, Facts.Kind kind) {
         Facts.Fact right = facts.stream().filter(fact -> fact.kind() == kind).findFirst().orElseThrow();
         return new Facts.Fact(kind, right.name(), right.expression(), right.value() + 1);
@@ -145,28 +144,5 @@ class LayoutTest {
     private static List<Facts.Fact> with(List<Facts.Fact> facts, Facts.Fact wrong) {
         return Stream.concat(facts.stream().filter(fact -> !fact.claim().equals(wrong.claim())), Stream.of(wrong))
                 .toList();
-    }
-
-    private static int generatedFrom() {
-        try (var reader = Files.newBufferedReader(Path.of("src/generated/GENERATED.properties"))) {
-            Properties provenance = new Properties();
-            provenance.load(reader);
-            return major(provenance.getProperty("rdma-core"));
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** libibverbs.pc says 1.14.44.0 for rdma-core 44.0. */
-    static int installedVersion() throws IOException {
-        try (Stream<Path> files = Files.find(Path.of("/usr"), 4,
-                (file, attributes) -> file.endsWith("pkgconfig/libibverbs.pc"))) {
-            Path file = files.findFirst().orElseThrow(() -> new AssertionError("headers without libibverbs.pc"));
-            return major(Files.readString(file).replaceAll("(?s).*\nVersion: \\d+\\.\\d+\\.(\\S+).*", "$1"));
-        }
-    }
-
-    private static int major(String version) {
-        return Integer.parseInt(version.substring(0, version.indexOf('.')));
     }
 }

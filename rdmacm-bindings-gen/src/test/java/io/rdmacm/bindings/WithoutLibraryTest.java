@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.List;
 
+import io.rdmacm.bindings.testing.Facts;
+import io.rdmacm.bindings.testing.Processes;
+import io.rdmacm.bindings.testing.UseEverything;
 import org.assertj.core.api.ListAssert;
 import org.junit.jupiter.api.Test;
 

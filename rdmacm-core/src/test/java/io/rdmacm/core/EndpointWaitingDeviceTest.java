@@ -76,7 +76,8 @@ class EndpointWaitingDeviceTest {
             "getSendCompletion", () -> connected(Endpoint::getSendCompletion),
             "getReceiveCompletion", () -> connected(Endpoint::getReceiveCompletion),
             "getSendCompletions", () -> connected((e, t) -> e.getSendCompletions(WorkCompletions.allocate(2), t)),
-            "getReceiveCompletions", () -> connected((e, t) -> e.getReceiveCompletions(WorkCompletions.allocate(2), t))));
+            "getReceiveCompletions",
+            () -> connected((e, t) -> e.getReceiveCompletions(WorkCompletions.allocate(2), t))));
 
     @TestFactory
     Stream<DynamicTest> closeEndsTheWait() {

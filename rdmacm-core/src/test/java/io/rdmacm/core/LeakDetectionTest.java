@@ -17,7 +17,8 @@ class LeakDetectionTest {
     private static final String[] REPORTS = {"CmId[UDP", "CmEvent[ADDR_CHANGE of CmId[TCP",
         "CmEvent[CONNECT_REQUEST of CmId[TCP", "EventChannel[fd"};
     private static final String[] PLACES = {"at io.rdmacm.core.forked.LoseConnections.neverClosed(",
-        "at io.rdmacm.core.forked.LoseConnections.neverAcknowledged(", "at io.rdmacm.core.forked.LoseConnections.neverClaimed("};
+        "at io.rdmacm.core.forked.LoseConnections.neverAcknowledged(",
+        "at io.rdmacm.core.forked.LoseConnections.neverClaimed("};
 
     @Test
     void lostIdsEventsAndRequestsAreReported() throws Exception {

@@ -236,7 +236,7 @@ class TransferDeviceTest {
             try (End peer = new End(loopback.request())) {
                 peer.id.accept(ConnectionParameters.defaults());
                 channel.await(id, CmEventType.ESTABLISHED, Loopback.TIMEOUT).close();
-                CmPeerCasesDeviceTest.traffic(end, peer);
+                end.sendMessagesTo(peer);
             }
         }
     }

@@ -10,7 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Documents;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -18,17 +19,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The program of the README in projects of their own that depend on the installed artifacts, started with the options
- * that the README tells. scripts/lib/consumer makes the projects.
+ * The program of the README in projects that depend on the installed artifacts, with the options that the README gives.
+ * scripts/lib/consumer creates the projects.
  */
 @RequiresRdma
 class ConsumerDeviceTest {
     private final Path projects = Documents.root().resolve("target/consumer");
 
     @BeforeEach
-    void made() {
+    void requireProjects() {
         assumeTrue(Files.exists(projects.resolve("modulepath/target/path")),
-                "the projects are made by scripts/test, which runs scripts/lib/consumer");
+                "scripts/test creates the projects, by scripts/lib/consumer");
     }
 
     @Test

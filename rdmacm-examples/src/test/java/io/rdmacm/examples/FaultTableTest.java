@@ -12,16 +12,17 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.rdmacm.examples.testing.Documents;
 import org.junit.jupiter.api.Test;
 
-/** The table of faults in docs/reliability.md: no fault is missing, and the tests that it names are there. */
+/** The table of faults in docs/reliability.md is complete, and the tests that it names exist. */
 class FaultTableTest {
     private static final String HEAD = "| Fault | What the application sees | After how long | Test |";
     private static final int CELLS = 4;
     private static final Pattern NAME = Pattern.compile("`(\\w+)\\.(\\w+)`");
     private static final Pattern FIGURE = Pattern.compile("\\d|in the call|not measured");
 
-    /** What must be in the column of faults. */
+    /** Each of these must occur in the column of faults. */
     private static final List<String> FAULTS = List.of("killed while it listens", "killed before it answers",
             "killed when connected", "killed while it is written to", "killed while it resolves",
             "killed before it is answered", "killed before its request is taken", "killed while it disconnects",
@@ -57,7 +58,7 @@ class FaultTableTest {
     }
 
     @Test
-    void eachRowSaysWhatIsSeenAndWhen() throws IOException {
+    void eachRowSaysWhatTheApplicationSeesAndWhen() throws IOException {
         assertThat(rows()).allSatisfy(row -> {
             assertThat(row.seen()).isNotEmpty();
             assertThat(row.delay()).containsPattern(FIGURE);
@@ -65,7 +66,7 @@ class FaultTableTest {
     }
 
     @Test
-    void theTestsOfEachRowAreThere() throws IOException {
+    void theTestsOfEachRowExist() throws IOException {
         List<Path> sources = sources();
         for (Row row : rows()) {
             List<MatchResult> tests = NAME.matcher(row.tests()).results().toList();
@@ -88,7 +89,7 @@ class FaultTableTest {
         }
     }
 
-    /** The test methods of a class: they have the annotation between the empty line before them and their name. */
+    /** Returns the test methods of a class: their annotation stands between an empty line and their name. */
     private static List<String> testsOf(List<Path> sources, String type) throws IOException {
         List<String> names = new ArrayList<>();
         for (Path source : sources) {

@@ -3,11 +3,12 @@ package io.rdmacm.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Program;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The command line of the programs: their list, their help, and arguments that are refused. */
 class MainTest {
     @Test
     void listsTheProgramsWithoutAName() throws Exception {

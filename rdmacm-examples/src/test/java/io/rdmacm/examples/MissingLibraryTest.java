@@ -9,19 +9,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.OpenChannel;
+import io.rdmacm.examples.testing.Program;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A machine without one of the libraries: an empty file comes before it, which the dynamic linker refuses. */
+/** Programs on a machine without one of the libraries: the dynamic linker finds an empty file first and refuses it. */
 class MissingLibraryTest {
     @TempDir
     private Path folder;
 
     @ParameterizedTest
     @CsvSource({"librdmacm.so.1, librdmacm1", "libibverbs.so.1, libibverbs1"})
-    void isToldInOneLine(String library, String debianPackage) throws Exception {
+    void aProgramSaysSoInOneLine(String library, String debianPackage) throws Exception {
         String message = "cannot load " + library + ", which rdma_create_event_channel needs: install the Debian or"
                 + " Ubuntu package " + debianPackage + ", elsewhere rdma-core";
         Files.createFile(folder.resolve(library));

@@ -11,10 +11,11 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.rdmacm.examples.testing.Documents;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where the maps from other libraries name a method of this one, there is such a method. */
+/** The methods of this library that the documents name exist. */
 class NamesInDocumentsTest {
     private static final Pattern METHOD = Pattern.compile("`([A-Z]\\w+)\\.([a-z]\\w+)`");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.",
@@ -23,9 +24,9 @@ class NamesInDocumentsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})
-    void everyNamedMethodIsThere(String document) throws Exception {
+    void everyNamedMethodExists(String document) throws Exception {
         String text = Files.readString(Documents.root().resolve(document));
-        // The left column of a map is the other library's.
+        // The first column of a table names what the other library has.
         List<MatchResult> named = text.lines().map(line -> line.startsWith("|") ? line.substring(
                 line.indexOf('|', 1)) : line).flatMap(line -> METHOD.matcher(line).results()).toList();
 

@@ -20,6 +20,7 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 
+import io.rdmacm.examples.testing.Documents;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterAll;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The programs in README.md and docs/guide.md compile as they stand there, and print what stands below them. */
+/** The programs in README.md and docs/guide.md compile as they are, and print the output that is given below them. */
 @RequiresRdma
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SnippetDeviceTest {
@@ -44,7 +45,7 @@ class SnippetDeviceTest {
     private record Program(String name, String source, List<String> output) {
     }
 
-    // All at once: starting the compiler is what takes its time.
+    // All in one run: most of the time goes into starting the compiler.
     @BeforeAll
     void compile(@TempDir Path folder) throws Exception {
         programs = new ArrayList<>();

@@ -8,6 +8,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.MemoryTraffic;
+import io.rdmacm.verbs.testing.MessageTraffic;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** The peer's cases of atomic operations, under their names. */
+/** The cases of pyverbs for atomic operations, under their names. */
 @RequiresRdma
 class AtomicDeviceTest {
     @BeforeEach
@@ -45,30 +46,30 @@ class AtomicDeviceTest {
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_cmp_and_swap")
+    @DisplayName("AtomicTest.test_atomic_cmp_and_swap")
     @Covers("ibv_post_send")
     void compareAndSwap() throws Exception {
-        TrafficDeviceTest.connected(new TrafficEnd.Builder(), (one, other) -> MemoryTraffic.compareAndSwaps(one.requester(),
-                MemoryTraffic.Place.of(one.region), MemoryTraffic.Place.of(other.region)));
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> MemoryTraffic.compareAndSwaps(
+                one.requester(), MemoryTraffic.Place.of(one.region), MemoryTraffic.Place.of(other.region)));
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_fetch_and_add")
+    @DisplayName("AtomicTest.test_atomic_fetch_and_add")
     @Covers("ibv_post_send")
     void fetchAndAdd() throws Exception {
-        TrafficDeviceTest.connected(new TrafficEnd.Builder(), (one, other) -> MemoryTraffic.fetchAndAdds(one.requester(),
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> MemoryTraffic.fetchAndAdds(one.requester(),
                 MemoryTraffic.Place.of(one.region), MemoryTraffic.Place.of(other.region)));
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_invalid_qp_access")
+    @DisplayName("AtomicTest.test_atomic_invalid_qp_access")
     @Covers("ibv_post_send")
     void theQueuePairDoesNotAllowIt() throws Exception {
         refused(new TrafficEnd.Builder(), 0, 0, WorkCompletionStatus.REM_INV_REQ_ERR, AccessFlag.LOCAL_WRITE);
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_invalid_mr_access")
+    @DisplayName("AtomicTest.test_atomic_invalid_mr_access")
     @Covers("ibv_post_send")
     void theRegionDoesNotAllowIt() throws Exception {
         refused(new TrafficEnd.Builder().regionAccess(AccessFlag.LOCAL_WRITE), 0, 0,
@@ -76,10 +77,10 @@ class AtomicDeviceTest {
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_non_aligned_addr")
+    @DisplayName("AtomicTest.test_atomic_non_aligned_addr")
     @Covers("ibv_post_send")
     void theAddressIsNoMultipleOf8() throws Exception {
-        TrafficDeviceTest.connected(new TrafficEnd.Builder(), (one, other) -> {
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> {
             SendRequest request = add(one, other.address(1), other.region.remoteKey());
             try {
                 one.pair.postSend(request);
@@ -92,10 +93,10 @@ class AtomicDeviceTest {
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_invalid_lkey")
+    @DisplayName("AtomicTest.test_atomic_invalid_lkey")
     @Covers("ibv_post_send")
     void theLocalKeyIsNone() throws Exception {
-        TrafficDeviceTest.connected(new TrafficEnd.Builder(), (one, other) -> {
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> {
             MemoryRegion gone = one.domain.allocate(8, AccessFlag.LOCAL_WRITE);
             SendRequest request = one.send.fetchAndAdd(other.address(0), other.region.remoteKey(), 2)
                     .data(gone, 0, 8);
@@ -107,7 +108,7 @@ class AtomicDeviceTest {
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_atomic_invalid_rkey")
+    @DisplayName("AtomicTest.test_atomic_invalid_rkey")
     @Covers("ibv_post_send")
     void theRemoteKeyIsNone() throws Exception {
         refused(new TrafficEnd.Builder(), 0, 1, WorkCompletionStatus.REM_ACCESS_ERR);

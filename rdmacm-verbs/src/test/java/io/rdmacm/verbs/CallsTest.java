@@ -24,12 +24,12 @@ import io.rdmacm.verbs.fuzz.Interrupter;
 import io.rdmacm.verbs.fuzz.Surface;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
-import io.rdmacm.verbs.queue.QueuePairAttributesTest;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.ModuleClasses;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
+import io.rdmacm.verbs.testing.QueuePairValues;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.CompletionField;
 import io.rdmacm.verbs.work.MemoryWindowType;
@@ -102,7 +102,7 @@ class CallsTest {
                     domain.allocateParentDomain(ParentDomainAttributes.create()),
                     domain.createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder().build()),
                     context.pollAsyncEvent().orElseThrow(), QueuePairAttributes.toReset(),
-                    QueuePairAttributesTest.ALL, batched.startBatch(), extended.startPoll()));
+                    QueuePairValues.ALL, batched.startBatch(), extended.startPoll()));
         }
 
         @Override

@@ -68,7 +68,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_dev_list")
+    @DisplayName("DeviceTest.test_dev_list")
     @Covers({"ibv_get_device_list", "ibv_free_device_list", "ibv_get_device_name", "ibv_get_device_guid",
             "ibv_get_device_index"})
     void list() throws Exception {
@@ -84,7 +84,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_open_dev")
+    @DisplayName("DeviceTest.test_open_dev")
     @Covers({"ibv_open_device", "ibv_close_device"})
     void open() throws Exception {
         eachDevice((device, context) -> {
@@ -114,14 +114,14 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_device")
+    @DisplayName("DeviceTest.test_query_device")
     @Covers("ibv_query_device")
     void queryDevice() throws Exception {
         eachDevice((device, context) -> assertPlausible(context.queryDevice(), device));
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_device_ex")
+    @DisplayName("DeviceTest.test_query_device_ex")
     @Covers("ibv_query_device_ex")
     void queryDeviceEx() throws Exception {
         eachDevice((device, context) -> {
@@ -132,7 +132,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_phys_port_cnt_ex")
+    @DisplayName("DeviceTest.test_phys_port_cnt_ex")
     @Covers("ibv_query_device_ex")
     void physicalPorts() throws Exception {
         eachDevice((device, context) -> {
@@ -142,7 +142,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_port")
+    @DisplayName("DeviceTest.test_query_port")
     @Covers("ibv_query_port")
     void queryPort() throws Exception {
         eachDevice((device, context) -> {
@@ -160,7 +160,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_port_bad_flow")
+    @DisplayName("DeviceTest.test_query_port_bad_flow")
     @Covers("ibv_query_port")
     void queryPortBadFlow() throws Exception {
         eachDevice((device, context) -> {
@@ -174,7 +174,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_pkey")
+    @DisplayName("DeviceTest.test_query_pkey")
     @Covers({"ibv_query_pkey", "ibv_get_pkey_index"})
     void queryPartitionKey() throws Exception {
         eachDevice((device, context) -> {
@@ -190,7 +190,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_gid")
+    @DisplayName("DeviceTest.test_query_gid")
     @Covers("ibv_query_gid")
     void queryGid() throws Exception {
         eachDevice((device, context) -> {
@@ -206,7 +206,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_gid_table")
+    @DisplayName("DeviceTest.test_query_gid_table")
     @Covers({"ibv_query_gid_table", "_ibv_query_gid_table"})
     void queryGidTable() throws Exception {
         eachDevice((device, context) -> {
@@ -224,7 +224,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_gid_table_bad_flow")
+    @DisplayName("DeviceTest.test_query_gid_table_bad_flow")
     @Covers({"ibv_query_gid_table", "_ibv_query_gid_table"})
     void queryGidTableBadFlow() throws Exception {
         eachDevice((device, context) -> assertThatThrownBy(() -> context.queryGidTable(0))
@@ -232,7 +232,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_gid_ex")
+    @DisplayName("DeviceTest.test_query_gid_ex")
     @Covers({"ibv_query_gid_ex", "_ibv_query_gid_ex"})
     void queryGidEx() throws Exception {
         eachDevice((device, context) -> {
@@ -243,7 +243,7 @@ class DeviceListDeviceTest {
     }
 
     @Test
-    @DisplayName("DeviceListDeviceTest.test_query_gid_ex_bad_flow")
+    @DisplayName("DeviceTest.test_query_gid_ex_bad_flow")
     @Covers({"ibv_query_gid_ex", "_ibv_query_gid_ex"})
     void queryGidExBadFlow() throws Exception {
         eachDevice((device, context) -> {

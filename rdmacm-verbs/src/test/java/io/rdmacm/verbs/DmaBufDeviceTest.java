@@ -15,6 +15,7 @@ import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.DmaBuf;
 import io.rdmacm.verbs.testing.MemoryTraffic;
+import io.rdmacm.verbs.testing.MessageTraffic;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -185,7 +186,7 @@ class DmaBufDeviceTest {
 
     private void assertTraffic(Traffic traffic) throws Exception {
         try (DmaBuf buffer = allocate(); DmaBuf otherBuffer = allocate()) {
-            TrafficDeviceTest.connected(new TrafficEnd.Builder(),
+            MessageTraffic.connected(new TrafficEnd.Builder(),
                     (one, other) -> traffic.run(one, place(one, buffer), other, place(other, otherBuffer)));
         }
     }

@@ -15,31 +15,34 @@ import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
-import io.rdmacm.verbs.internal.codec.TransitionTableTest;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.HandMadePair;
+import io.rdmacm.verbs.testing.QueuePairValues;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The table of transitions is the kernel's: what is refused here, it refuses too, and what is taken, it takes. */
+/**
+ * The transition table agrees with the kernel: the kernel refuses what the table refuses, and accepts what it accepts.
+ * Stands here, not beside the table, because {@code QueuePairStructs} is package-private.
+ */
 @RequiresRdma
 class KernelTransitionsDeviceTest {
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
-    // The states that a queue pair can be brought to without an error of its own.
+    // The states that a queue pair can be brought to on purpose.
     private static final List<QueuePairState> STATES = List.of(QueuePairState.RESET, QueuePairState.INIT,
             QueuePairState.RTR, QueuePairState.RTS, QueuePairState.SQD, QueuePairState.ERROR);
 
-    /** What the kernel says, with our check passed by. */
-    private static int ask(HandMadePair pair, QueuePairState from, QueuePairState to, Set<QueuePairAttribute> given)
+    /** Asks the kernel, bypassing the table. Returns its errno. */
+    private static int modify(HandMadePair pair, QueuePairState from, QueuePairState to, Set<QueuePairAttribute> given)
             throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long struct = arena.allocate(ibv_qp_attr.layout()).address();
-            QueuePairAttributes.Builder all = TransitionTableTest.valuesOf(EnumSet.allOf(QueuePairAttribute.class),
+            QueuePairAttributes.Builder all = QueuePairValues.of(EnumSet.allOf(QueuePairAttribute.class),
                     from, to).toBuilder();
             QueuePairAttributes values = all.path(pair.route())
                     .destinationQueuePair(pair.b().queuePair().number()).build();
@@ -72,7 +75,7 @@ class KernelTransitionsDeviceTest {
         }
         if (state == QueuePairState.SQD) {
             queuePair.modify(QueuePairAttributes.rtsToSqd(false));
-            // until then the kernel takes no way out of it but the one to ERROR
+            // Until the queue is drained, the kernel allows only the transition to ERROR.
             long start = System.nanoTime();
             while (queuePair.query().sendQueueDraining()) {
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(4));
@@ -98,23 +101,23 @@ class KernelTransitionsDeviceTest {
     private static void compare(HandMadePair pair, QueuePairType type, QueuePairState from, QueuePairState to,
             List<String> differences) throws RdmaException {
         TransitionTable.Rule rule = TransitionTable.rule(type, from, to);
-        Set<QueuePairAttribute> least = EnumSet.of(QueuePairAttribute.STATE);
+        Set<QueuePairAttribute> required = EnumSet.of(QueuePairAttribute.STATE);
         if (rule != null) {
-            least.addAll(rule.required());
+            required.addAll(rule.required());
         }
         List<Set<QueuePairAttribute>> refused = new ArrayList<>();
         if (rule == null) {
-            refused.add(least);
+            refused.add(required);
         } else {
             for (QueuePairAttribute attribute : rule.required()) {
-                Set<QueuePairAttribute> fewer = EnumSet.copyOf(least);
+                Set<QueuePairAttribute> fewer = EnumSet.copyOf(required);
                 fewer.remove(attribute);
                 refused.add(fewer);
             }
-            // the kernel takes the rate limit for what it is only where a driver has it, and RESET with anything
+            // Not the rate limit: whether the kernel looks at it depends on the driver.
             for (QueuePairAttribute attribute : EnumSet.complementOf(EnumSet.of(QueuePairAttribute.RATE_LIMIT))) {
-                if (!least.contains(attribute) && !rule.optional().contains(attribute)) {
-                    Set<QueuePairAttribute> more = EnumSet.copyOf(least);
+                if (!required.contains(attribute) && !rule.optional().contains(attribute)) {
+                    Set<QueuePairAttribute> more = EnumSet.copyOf(required);
                     more.add(attribute);
                     refused.add(more);
                 }
@@ -122,15 +125,16 @@ class KernelTransitionsDeviceTest {
         }
         bring(pair, from);
         for (Set<QueuePairAttribute> wrong : refused) {
-            if (ask(pair, from, to, wrong) != Rdma.EINVAL()) {
-                differences.add(type + ": the kernel takes " + from + " -> " + to + " with " + wrong);
+            if (modify(pair, from, to, wrong) != Rdma.EINVAL()) {
+                differences.add(type + ": the kernel accepts " + from + " -> " + to + " with " + wrong);
                 bring(pair, from);
             }
         }
         if (rule != null) {
-            int error = ask(pair, from, to, least);
+            int error = modify(pair, from, to, required);
             if (error != 0) {
-                differences.add(type + ": the kernel refuses " + from + " -> " + to + " with " + least + ": " + error);
+                differences.add(type + ": the kernel refuses " + from + " -> " + to + " with " + required + ": "
+                        + error);
             }
         }
     }

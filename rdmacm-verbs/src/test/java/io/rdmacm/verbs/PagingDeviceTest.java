@@ -18,6 +18,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.MappedMemory;
 import io.rdmacm.verbs.testing.MemoryTraffic;
+import io.rdmacm.verbs.testing.MessageTraffic;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -92,7 +93,7 @@ class PagingDeviceTest {
     /** Messages to and fro, after advice if there is any. */
     private void assertMessages(RegionMaker maker, MemoryAdvice advice, boolean flush) throws Exception {
         requireReliable(OdpCapability.SEND, OdpCapability.RECV);
-        TrafficDeviceTest.connected(new TrafficEnd.Builder(), (one, other) -> {
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> {
             MemoryRegion[] regions = {one.own(maker.make(one)), other.own(maker.make(other))};
             for (MemoryRegion region : regions) {
                 if (advice != null) {
@@ -204,7 +205,7 @@ class PagingDeviceTest {
     @Covers("ibv_post_srq_recv")
     void sharedReceiveQueue() throws Exception {
         requireReliable(OdpCapability.SEND, OdpCapability.SRQ_RECV);
-        TrafficDeviceTest.connected(new TrafficEnd.Builder().sharedReceiveQueue((end, usual) -> { }), (one, other) -> {
+        MessageTraffic.connected(new TrafficEnd.Builder().sharedReceiveQueue((end, usual) -> { }), (one, other) -> {
             MemoryTraffic.Place place = MemoryTraffic.Place.of(one.own(ALLOCATED.make(one)));
             MemoryTraffic.Place otherPlace = MemoryTraffic.Place.of(other.own(ALLOCATED.make(other)));
             MemoryTraffic.pingPong(one, place, other, otherPlace);
@@ -223,7 +224,7 @@ class PagingDeviceTest {
     @Covers("ibv_reg_mr")
     void datagrams() throws Exception {
         requirePaging(paging.supported(), paging.ud(), OdpCapability.SEND);
-        TrafficDeviceTest.connected(new TrafficEnd.Builder().type(QueuePairType.UD),
+        MessageTraffic.connected(new TrafficEnd.Builder().type(QueuePairType.UD),
                 (one, other) -> MemoryTraffic.messages(one.requester(),
                         MemoryTraffic.Place.of(one.own(ALLOCATED.make(one))), other,
                         MemoryTraffic.Place.of(other.region)));
@@ -231,7 +232,7 @@ class PagingDeviceTest {
 
     private void assertRemote(OdpCapability needed, MemoryTraffic.Remote traffic) throws Exception {
         requireReliable(needed);
-        TrafficDeviceTest.connected(new TrafficEnd.Builder(), (one, other) -> {
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> {
             MemoryRegion local = one.own(one.domain.allocate(MemoryTraffic.ROOM, REMOTE));
             MemoryRegion remote = other.own(other.domain.allocate(MemoryTraffic.ROOM, REMOTE));
             traffic.run(one.requester(), MemoryTraffic.Place.of(local), MemoryTraffic.Place.of(remote));

@@ -12,6 +12,7 @@ import java.util.Optional;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.MappedMemory;
+import io.rdmacm.verbs.testing.MessageTraffic;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import org.junit.jupiter.api.DisplayName;
@@ -23,8 +24,8 @@ class ParentDomainDeviceTest {
     private static final int LENGTH = 1000;
 
     private static void traffic(TrafficEnd.Builder builder, ParentDomainAttributes attributes) throws Exception {
-        TrafficDeviceTest.connected(builder.parentDomain(attributes),
-                (one, other) -> TrafficDeviceTest.pingPong(one, other, LENGTH, false));
+        MessageTraffic.connected(builder.parentDomain(attributes),
+                (one, other) -> MessageTraffic.pingPong(one, other, LENGTH, false));
     }
 
     /** Notes what it gave and got back. */
@@ -65,14 +66,14 @@ class ParentDomainDeviceTest {
     }
 
     @Test
-    @DisplayName("ParentDomainDeviceTest.test_without_allocators_rc_traffic")
+    @DisplayName("ParentDomainTrafficTest.test_without_allocators_rc_traffic")
     @Covers("ibv_alloc_parent_domain")
     void withoutAllocators() throws Exception {
         traffic(new TrafficEnd.Builder(), ParentDomainAttributes.create());
     }
 
     @Test
-    @DisplayName("ParentDomainDeviceTest.test_default_allocators_rc_traffic")
+    @DisplayName("ParentDomainTrafficTest.test_default_allocators_rc_traffic")
     @Covers("ibv_alloc_parent_domain")
     void theDefaultAllocators() throws Exception {
         traffic(new TrafficEnd.Builder(), ParentDomainAttributes.create().allocator(new ParentDomainAllocator() {
@@ -89,28 +90,28 @@ class ParentDomainDeviceTest {
     }
 
     @Test
-    @DisplayName("ParentDomainDeviceTest.test_mem_align_rc_traffic")
+    @DisplayName("ParentDomainTrafficTest.test_mem_align_rc_traffic")
     @Covers("ibv_alloc_parent_domain")
     void anAllocator() throws Exception {
         aligned(new TrafficEnd.Builder());
     }
 
     @Test
-    @DisplayName("ParentDomainDeviceTest.test_mem_align_ud_traffic")
+    @DisplayName("ParentDomainTrafficTest.test_mem_align_ud_traffic")
     @Covers("ibv_alloc_parent_domain")
     void anAllocatorForDatagrams() throws Exception {
         aligned(new TrafficEnd.Builder().type(QueuePairType.UD));
     }
 
     @Test
-    @DisplayName("ParentDomainDeviceTest.test_mem_align_srq_excq_rc_traffic")
+    @DisplayName("ParentDomainTrafficTest.test_mem_align_srq_excq_rc_traffic")
     @Covers({"ibv_alloc_parent_domain", "ibv_create_srq", "ibv_create_cq_ex"})
     void anAllocatorForAllQueues() throws Exception {
         aligned(new TrafficEnd.Builder().extendedQueue(true).sharedReceiveQueue((end, usual) -> { }));
     }
 
     @Test
-    @DisplayName("ParentDomainDeviceTest.test_huge_page_traffic")
+    @DisplayName("ParentDomainTrafficTest.test_huge_page_traffic")
     @Covers("ibv_alloc_parent_domain")
     void hugePages() throws Exception {
         try (Arena arena = Arena.ofShared()) {

@@ -100,112 +100,112 @@ class QueuePairDeviceTest {
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_rc_qp_no_attr")
+    @DisplayName("QPTest.test_create_rc_qp_no_attr")
     @Covers({"ibv_create_qp", "ibv_destroy_qp"})
     void createRc() throws RdmaException {
         assertCreated(QueuePairType.RC, false, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_uc_qp_no_attr")
+    @DisplayName("QPTest.test_create_uc_qp_no_attr")
     @Covers({"ibv_create_qp", "ibv_destroy_qp"})
     void createUc() throws RdmaException {
         assertCreated(QueuePairType.UC, false, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_ud_qp_no_attr")
+    @DisplayName("QPTest.test_create_ud_qp_no_attr")
     @Covers({"ibv_create_qp", "ibv_destroy_qp"})
     void createUd() throws RdmaException {
         assertCreated(QueuePairType.UD, false, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_no_attr")
+    @DisplayName("QPTest.test_create_raw_qp_no_attr")
     @Covers({"ibv_create_qp", "ibv_destroy_qp"})
     void createRaw() throws RdmaException {
         assertCreated(QueuePairType.RAW_PACKET, false, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_rc_qp_with_attr")
+    @DisplayName("QPTest.test_create_rc_qp_with_attr")
     @Covers({"ibv_create_qp", "ibv_modify_qp"})
     void createRcWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.RC, false, QueuePairState.INIT);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_uc_qp_with_attr")
+    @DisplayName("QPTest.test_create_uc_qp_with_attr")
     @Covers({"ibv_create_qp", "ibv_modify_qp"})
     void createUcWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.UC, false, QueuePairState.INIT);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_ud_qp_with_attr")
+    @DisplayName("QPTest.test_create_ud_qp_with_attr")
     @Covers({"ibv_create_qp", "ibv_modify_qp"})
     void createUdWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.UD, false, QueuePairState.RTS);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_with_attr")
+    @DisplayName("QPTest.test_create_raw_qp_with_attr")
     @Covers({"ibv_create_qp", "ibv_modify_qp"})
     void createRawWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.RAW_PACKET, false, QueuePairState.RTS);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_rc_qp_ex_no_attr")
+    @DisplayName("QPTest.test_create_rc_qp_ex_no_attr")
     @Covers({"ibv_create_qp_ex", "ibv_destroy_qp"})
     void createExtendedRc() throws RdmaException {
         assertCreated(QueuePairType.RC, true, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_uc_qp_ex_no_attr")
+    @DisplayName("QPTest.test_create_uc_qp_ex_no_attr")
     @Covers({"ibv_create_qp_ex", "ibv_destroy_qp"})
     void createExtendedUc() throws RdmaException {
         assertCreated(QueuePairType.UC, true, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_ud_qp_ex_no_attr")
+    @DisplayName("QPTest.test_create_ud_qp_ex_no_attr")
     @Covers({"ibv_create_qp_ex", "ibv_destroy_qp"})
     void createExtendedUd() throws RdmaException {
         assertCreated(QueuePairType.UD, true, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_ex_no_attr")
+    @DisplayName("QPTest.test_create_raw_qp_ex_no_attr")
     @Covers({"ibv_create_qp_ex", "ibv_destroy_qp"})
     void createExtendedRaw() throws RdmaException {
         assertCreated(QueuePairType.RAW_PACKET, true, QueuePairState.RESET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_rc_qp_ex_with_attr")
+    @DisplayName("QPTest.test_create_rc_qp_ex_with_attr")
     @Covers({"ibv_create_qp_ex", "ibv_modify_qp"})
     void createExtendedRcWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.RC, true, QueuePairState.INIT);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_uc_qp_ex_with_attr")
+    @DisplayName("QPTest.test_create_uc_qp_ex_with_attr")
     @Covers({"ibv_create_qp_ex", "ibv_modify_qp"})
     void createExtendedUcWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.UC, true, QueuePairState.INIT);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_ud_qp_ex_with_attr")
+    @DisplayName("QPTest.test_create_ud_qp_ex_with_attr")
     @Covers({"ibv_create_qp_ex", "ibv_modify_qp"})
     void createExtendedUdWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.UD, true, QueuePairState.RTS);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_ex_with_attr")
+    @DisplayName("QPTest.test_create_raw_qp_ex_with_attr")
     @Covers({"ibv_create_qp_ex", "ibv_modify_qp"})
     void createExtendedRawWithAttributes() throws RdmaException {
         assertCreated(QueuePairType.RAW_PACKET, true, QueuePairState.RTS);
@@ -221,28 +221,28 @@ class QueuePairDeviceTest {
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_ex_with_illegal_caps_max_send_wr")
+    @DisplayName("QPTest.test_create_raw_qp_ex_with_illegal_caps_max_send_wr")
     @Covers("ibv_create_qp")
     void tooManySends() {
         assertTooMuch(builder -> builder.maxSendRequests(Integer.MAX_VALUE));
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_ex_with_illegal_caps_max_send_sge")
+    @DisplayName("QPTest.test_create_raw_qp_ex_with_illegal_caps_max_send_sge")
     @Covers("ibv_create_qp")
     void tooManySendEntries() {
         assertTooMuch(builder -> builder.maxSendScatterGather(0xffff));
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_ex_with_illegal_caps_max_recv_sge")
+    @DisplayName("QPTest.test_create_raw_qp_ex_with_illegal_caps_max_recv_sge")
     @Covers("ibv_create_qp")
     void tooManyReceiveEntries() {
         assertTooMuch(builder -> builder.maxReceiveScatterGather(0xffff));
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_create_raw_qp_ex_with_illegal_caps_max_recv_wr")
+    @DisplayName("QPTest.test_create_raw_qp_ex_with_illegal_caps_max_recv_wr")
     @Covers("ibv_create_qp")
     void tooManyReceives() {
         assertTooMuch(builder -> builder.maxReceiveRequests(Integer.MAX_VALUE));
@@ -267,35 +267,35 @@ class QueuePairDeviceTest {
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_query_rc_qp")
+    @DisplayName("QPTest.test_query_rc_qp")
     @Covers("ibv_query_qp")
     void queryRc() throws RdmaException {
         assertQueried(QueuePairType.RC);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_query_uc_qp")
+    @DisplayName("QPTest.test_query_uc_qp")
     @Covers("ibv_query_qp")
     void queryUc() throws RdmaException {
         assertQueried(QueuePairType.UC);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_query_ud_qp")
+    @DisplayName("QPTest.test_query_ud_qp")
     @Covers("ibv_query_qp")
     void queryUd() throws RdmaException {
         assertQueried(QueuePairType.UD);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_query_raw_qp")
+    @DisplayName("QPTest.test_query_raw_qp")
     @Covers("ibv_query_qp")
     void queryRaw() throws RdmaException {
         assertQueried(QueuePairType.RAW_PACKET);
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_query_data_in_order")
+    @DisplayName("QPTest.test_query_data_in_order")
     @Covers("ibv_query_qp_data_in_order")
     void queryDataInOrder() throws RdmaException {
         try (QueuePair pair = create(QueuePairType.UD, false)) {
@@ -307,7 +307,7 @@ class QueuePairDeviceTest {
     }
 
     @Test
-    @DisplayName("QueuePairDeviceTest.test_modify_ud_qp")
+    @DisplayName("QPTest.test_modify_ud_qp")
     @Covers({"ibv_modify_qp", "ibv_query_qp"})
     void modifyUd() throws RdmaException {
         for (boolean extended : new boolean[] {false, true}) {

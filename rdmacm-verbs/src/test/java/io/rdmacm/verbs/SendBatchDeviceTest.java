@@ -14,6 +14,7 @@ import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.MessageTraffic;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import io.rdmacm.verbs.work.MemoryWindowType;
@@ -36,11 +37,11 @@ class SendBatchDeviceTest {
     }
 
     private static TrafficEnd.Builder datagrams() {
-        return new TrafficEnd.Builder().type(QueuePairType.UD).operations(TrafficDeviceTest.MESSAGES);
+        return new TrafficEnd.Builder().type(QueuePairType.UD).operations(MessageTraffic.OPERATIONS);
     }
 
     private static void messages(TrafficEnd.Builder builder, int length, boolean withImmediate) throws Exception {
-        TrafficDeviceTest.connected(builder, (one, other) -> TrafficDeviceTest.pingPong(one, other, length, withImmediate));
+        MessageTraffic.connected(builder, (one, other) -> MessageTraffic.pingPong(one, other, length, withImmediate));
     }
 
     @Test
@@ -81,7 +82,7 @@ class SendBatchDeviceTest {
     /** Writes or reads one way, and looks at what has arrived. */
     private static void move(int length, boolean read) throws Exception {
         SendOperation operation = read ? SendOperation.RDMA_READ : SendOperation.RDMA_WRITE;
-        TrafficDeviceTest.connected(reliable(operation), (one, other) -> {
+        MessageTraffic.connected(reliable(operation), (one, other) -> {
             for (int i = 0; i < ITERATIONS; i++) {
                 TrafficEnd source = read ? other : one;
                 TrafficEnd target = read ? one : other;
@@ -138,7 +139,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_rdma_write_imm")
     @Covers("ibv_wr_rdma_write_imm")
     void rdmaWriteWithImmediate() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.RDMA_WRITE_WITH_IMM), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.RDMA_WRITE_WITH_IMM), (one, other) -> {
             for (int i = 0; i < ITERATIONS; i++) {
                 other.pair.postReceive(other.receive.id(i).noData());
                 one.fill(0, LENGTH, i);
@@ -160,7 +161,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_atomic_cmp_swp")
     @Covers("ibv_wr_atomic_cmp_swp")
     void compareAndSwap() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.ATOMIC_CMP_AND_SWP), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.ATOMIC_CMP_AND_SWP), (one, other) -> {
             for (int i = 0; i < ITERATIONS; i++) {
                 other.region.memory().set(ValueLayout.JAVA_LONG, 0, i);
                 try (SendBatch batch = one.pair.startBatch()) {
@@ -178,7 +179,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_atomic_fetch_add")
     @Covers("ibv_wr_atomic_fetch_add")
     void fetchAndAdd() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.ATOMIC_FETCH_AND_ADD), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.ATOMIC_FETCH_AND_ADD), (one, other) -> {
             other.region.memory().set(ValueLayout.JAVA_LONG, 0, 0);
             for (int i = 0; i < ITERATIONS; i++) {
                 try (SendBatch batch = one.pair.startBatch()) {
@@ -195,7 +196,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_atomic_write")
     @Covers("ibv_wr_atomic_write")
     void atomicWrite() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.ATOMIC_WRITE), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.ATOMIC_WRITE), (one, other) -> {
             try (SendBatch batch = one.pair.startBatch()) {
                 batch.atomicWrite(other.address(0), other.region.remoteKey(), 0x123456789abcdefL);
                 batch.complete();
@@ -213,7 +214,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_qp_ex_rc_bind_mw")
     @Covers("ibv_wr_bind_mw")
     void aWindowThatIsNotWrittenRefusesAWrite() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.BIND_MW, SendOperation.RDMA_WRITE), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.BIND_MW, SendOperation.RDMA_WRITE), (one, other) -> {
             try (MemoryWindow window = other.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
                 int key = MemoryWindow.incrementKey(window.remoteKey());
                 try (SendBatch batch = other.pair.startBatch()) {
@@ -236,7 +237,7 @@ class SendBatchDeviceTest {
     @Test
     @Covers({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list", "ibv_wr_set_sge_list"})
     void dataIsGivenInAllWaysInOneBatch() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.SEND), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.SEND), (one, other) -> {
             MemorySegment text = MemorySegment.ofArray("0123456789".getBytes());
             for (int i = 0; i < 4; i++) {
                 other.pair.postReceive(other.receive.id(i).data(other.region, 100 * i, 100));
@@ -265,19 +266,19 @@ class SendBatchDeviceTest {
     @Test
     @Covers("ibv_wr_abort")
     void anAbortedBatchSendsNothing() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.SEND), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.SEND), (one, other) -> {
             try (SendBatch batch = one.pair.startBatch()) {
                 batch.send().id(1).data(one.region, 0, 8);
                 batch.send().id(2).data(one.region, 0, 8);
             }
-            TrafficDeviceTest.message(one, other, 3, 8, false);
+            MessageTraffic.message(one, other, 3, 8, false);
         });
     }
 
     @Test
     @Covers("ibv_wr_complete")
     void aBatchThatDoesNotFitIsRefusedAsAWhole() throws Exception {
-        TrafficDeviceTest.connected(reliable(SendOperation.SEND), (one, other) -> {
+        MessageTraffic.connected(reliable(SendOperation.SEND), (one, other) -> {
             SendBatch batch = one.pair.startBatch();
             // the device may have more room than it tells of
             for (int i = 0; i < 8 * one.pair.capabilities().maxSendRequests(); i++) {
@@ -285,7 +286,7 @@ class SendBatchDeviceTest {
             }
             assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::complete)
                     .satisfies(e -> assertThat(e.errnoName()).isIn("ENOMEM", "ENOSPC"));
-            TrafficDeviceTest.message(one, other, 3, 8, false);
+            MessageTraffic.message(one, other, 3, 8, false);
         });
     }
 
@@ -293,7 +294,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_post_receive_qp_state_bad_flow")
     @Covers("ibv_post_recv")
     void receivesAreRefusedInReset() throws Exception {
-        TrafficDeviceTest.connected(datagrams(), (one, other) -> {
+        MessageTraffic.connected(datagrams(), (one, other) -> {
             other.pair.modify(QueuePairAttributes.toReset());
             assertThatExceptionOfType(WorkRequestException.class).isThrownBy(() -> other.postReceive(1, 8))
                     .satisfies(e -> assertThat(e.errnoName()).isEqualTo("EINVAL"));
@@ -304,7 +305,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_post_send_qp_state_bad_flow")
     @Covers("ibv_wr_complete")
     void sendsAreRefusedInReset() throws Exception {
-        TrafficDeviceTest.connected(datagrams(), (one, other) -> {
+        MessageTraffic.connected(datagrams(), (one, other) -> {
             one.pair.modify(QueuePairAttributes.toReset());
             assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> one.postSend(1, 8, false, 0))
                     .satisfies(e -> assertThat(e.errnoName()).isEqualTo("EINVAL"));
@@ -315,7 +316,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_full_rq_bad_flow")
     @Covers("ibv_post_recv")
     void aFullReceiveQueueRefuses() throws Exception {
-        TrafficDeviceTest.connected(datagrams(), (one, other) ->
+        MessageTraffic.connected(datagrams(), (one, other) ->
                 assertThatExceptionOfType(WorkRequestException.class).isThrownBy(() -> {
                     for (int i = 0; i <= 8 * other.pair.capabilities().maxReceiveRequests(); i++) {
                         other.postReceive(i, 8);
@@ -327,7 +328,7 @@ class SendBatchDeviceTest {
     @DisplayName("QpExTestCase.test_rq_with_larger_sgl_bad_flow")
     @Covers("ibv_post_recv")
     void aReceiveWithTooManyPartsIsRefused() throws Exception {
-        TrafficDeviceTest.connected(datagrams(), (one, other) -> {
+        MessageTraffic.connected(datagrams(), (one, other) -> {
             int most = other.pair.capabilities().maxReceiveScatterGather();
             ReceiveRequest request = ReceiveRequests.allocate(1, most + 1).get(0);
             for (int i = 0; i <= most; i++) {

@@ -61,14 +61,14 @@ class XrcDeviceTest {
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_xrc_atomic_cmp_and_swap")
+    @DisplayName("AtomicTest.test_xrc_atomic_cmp_and_swap")
     @Covers({"ibv_open_xrcd", "ibv_post_send"})
     void compareAndSwap() throws Exception {
         atomics(MemoryTraffic::compareAndSwaps);
     }
 
     @Test
-    @DisplayName("AtomicDeviceTest.test_xrc_atomic_fetch_and_add")
+    @DisplayName("AtomicTest.test_xrc_atomic_fetch_and_add")
     @Covers({"ibv_open_xrcd", "ibv_post_send"})
     void fetchAndAdd() throws Exception {
         atomics(MemoryTraffic::fetchAndAdds);

@@ -24,6 +24,7 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.RejectReason;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.UnreachableException;
+import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;

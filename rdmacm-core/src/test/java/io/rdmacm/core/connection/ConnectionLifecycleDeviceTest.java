@@ -14,6 +14,7 @@ import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.testing.PeerProcess;
+import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;

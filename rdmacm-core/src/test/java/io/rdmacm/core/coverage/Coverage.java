@@ -4,7 +4,6 @@ package io.rdmacm.core.coverage;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
@@ -50,8 +49,8 @@ final class Coverage {
             "ibv_wr_atomic_write", "ibv_wr_set_xrc_srqn", "ibv_wr_send_tso", "ibv_wc_read_tm_info",
             "rdma_create_srq_ex");
     // Device tests of that, which are skipped on SoftRoCE also where they use what it has.
-    private static final Set<String> SKIPPED_ON_RXE = Set.of("DeviceMemoryDeviceTest", "DmaBufDeviceTest", "PagingDeviceTest",
-            "ParentDomainDeviceTest", "ReregistrationDeviceTest", "TagMatchingDeviceTest", "XrcDeviceTest");
+    private static final Set<String> SKIPPED_ON_RXE = Set.of("DeviceMemoryDeviceTest", "DmaBufDeviceTest",
+            "PagingDeviceTest", "ParentDomainDeviceTest", "ReregistrationDeviceTest", "TagMatchingDeviceTest", "XrcDeviceTest");
 
     private final Map<String, SortedSet<String>> methods = new TreeMap<>();
     private final Map<String, SortedSet<String>> tests = new TreeMap<>();
@@ -181,16 +180,15 @@ final class Coverage {
             for (String function : annotation.value()) {
                 tests.computeIfAbsent(function, f -> new TreeSet<>()).add(name);
             }
-            if (needsDevice(type) || needsDevice(method)) {
+            if (needsDevice(type)) {
                 onDevice.add(name);
             }
         }
     }
 
-    private static boolean needsDevice(AnnotatedElement element) {
-        return element.isAnnotationPresent(RequiresRdma.class)
-                || element instanceof Class<?> type && type.getEnclosingClass() != null
-                        && needsDevice(type.getEnclosingClass());
+    private static boolean needsDevice(Class<?> type) {
+        return type.isAnnotationPresent(RequiresRdma.class)
+                || type.getEnclosingClass() != null && needsDevice(type.getEnclosingClass());
     }
 
     private static Stream<Executable> members(Class<?> type) {

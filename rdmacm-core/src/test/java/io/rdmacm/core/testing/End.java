@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
@@ -20,7 +22,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletion;
 
-/** One end of a connection with all that belongs to it; closes in the right order, the id included. */
+/** One end of a connection with the objects that it needs. Its close closes all of them, the id included. */
 public final class End implements AutoCloseable {
     public static final int BYTES = 8192;
 
@@ -34,18 +36,18 @@ public final class End implements AutoCloseable {
     public final SendRequest send = SendRequests.allocate(1, 1).get(0);
     public final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
 
-    /** For an id that is bound to a device, with a queue pair of the id's own. */
+    /** Creates the objects for an id that is bound to a device; the id creates the queue pair. */
     public End(CmId id) throws RdmaException {
         this(id, id::createQueuePair);
     }
 
-    /** Makes the queue pair of an end. */
+    /** Creates the queue pair of an end. */
     @FunctionalInterface
     public interface QueuePairMaker {
         QueuePair make(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException;
     }
 
-    /** For an id that is bound to a device. */
+    /** Creates the objects for an id that is bound to a device. */
     public End(CmId id, QueuePairMaker maker) throws RdmaException {
         this.id = id;
         domain = id.context().allocateProtectionDomain();
@@ -57,7 +59,7 @@ public final class End implements AutoCloseable {
                 .type(id.portSpace().queuePairType()).build());
     }
 
-    /** The next completion, a successful one. */
+    /** Waits for the next completion and checks that it is a success. */
     public WorkCompletion completion(Duration timeout) throws RdmaException, InterruptedException {
         if (!completions.next()) {
             queue.await(completions, timeout);
@@ -67,12 +69,26 @@ public final class End implements AutoCloseable {
         return completions.copy();
     }
 
+    /** Writes a text to the beginning of the region. */
     public void write(String text) {
         region.memory().setString(0, text, StandardCharsets.UTF_8);
     }
 
+    /** Reads the text at the beginning of the region. */
     public String read() {
         return region.memory().getString(0, StandardCharsets.UTF_8);
+    }
+
+    /** Sends a few messages to the other end of the connection and checks that they arrive. */
+    public void sendMessagesTo(End peer) throws RdmaException, InterruptedException {
+        for (int i = 0; i < 5; i++) {
+            peer.queuePair.postReceive(peer.receive.id(i).data(peer.region, 0, 64));
+            write("message " + i);
+            queuePair.postSend(send.id(100 + i).send().data(region, 0, 64));
+            assertThat(peer.completion(Loopback.TIMEOUT).workRequestId()).isEqualTo(i);
+            assertThat(peer.read()).isEqualTo("message " + i);
+            assertThat(completion(Loopback.TIMEOUT).workRequestId()).isEqualTo(100 + i);
+        }
     }
 
     @Override

@@ -30,12 +30,14 @@ public final class EndpointPair implements AutoCloseable {
         this.clientMemory = client.registerMessages(memory());
     }
 
+    /** Connects two endpoints. */
     public static EndpointPair connect(EndpointAttributes attributes) throws Exception {
         try (Endpoint listener = listen(attributes)) {
             return connect(listener, attributes);
         }
     }
 
+    /** Connects an endpoint to a listener. */
     public static EndpointPair connect(Endpoint listener, EndpointAttributes attributes) throws Exception {
         Endpoint client = Endpoint.createActive(listener.localAddress(), PortSpace.TCP, attributes, Loopback.TIMEOUT);
         try (Background<Void> connecting = Background.run(
@@ -47,6 +49,7 @@ public final class EndpointPair implements AutoCloseable {
         }
     }
 
+    /** Returns an endpoint that listens on the device under test. */
     public static Endpoint listen(EndpointAttributes attributes) throws RdmaException {
         Endpoint listener = Endpoint.createPassive(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0),
                 PortSpace.TCP, attributes);
@@ -54,6 +57,7 @@ public final class EndpointPair implements AutoCloseable {
         return listener;
     }
 
+    /** Returns fresh memory of {@link #BYTES} bytes. */
     public static MemorySegment memory() {
         return Arena.ofAuto().allocate(BYTES, 4096);
     }

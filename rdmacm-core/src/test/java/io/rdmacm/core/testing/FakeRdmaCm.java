@@ -36,9 +36,10 @@ public final class FakeRdmaCm {
     private FakeRdmaCm() {
     }
 
-    /** Loaded when the first control is used: then the library is known to be there. */
+    /** Loaded on the first use of a control, when the library is known to exist. */
     private static final class Library {
-        public static final SymbolLookup SYMBOLS = SymbolLookup.libraryLookup(System.getProperty(PROPERTY), Arena.global());
+        public static final SymbolLookup SYMBOLS = SymbolLookup.libraryLookup(System.getProperty(PROPERTY),
+                Arena.global());
     }
 
     /** Tests over the stand-in: skipped, with the reason, where it could not be built. */

@@ -13,18 +13,20 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
-/** A listener on the device at hand, and connections to it, all in this JVM. */
+/** A listener on the device under test, and connections to it, all in this JVM. */
 public final class Loopback implements AutoCloseable {
-    /** Long enough for the slowest guest; nothing waits that long when all is well. */
+    /** Long enough for the slowest machine. Tests reach it only if they fail. */
     public static final Duration TIMEOUT = Duration.ofMinutes(4);
 
     public final EventChannel channel;
     public final CmId listener;
 
+    /** Listens in the port space TCP. */
     public Loopback() throws RdmaException {
         this(PortSpace.TCP);
     }
 
+    /** Listens in a port space. */
     public Loopback(PortSpace portSpace) throws RdmaException {
         channel = EventChannel.open();
         listener = CmId.open(channel, portSpace);
@@ -32,19 +34,23 @@ public final class Loopback implements AutoCloseable {
         listener.listen(16);
     }
 
+    /** Returns the address of the listener. */
     public InetSocketAddress address() {
         return listener.localAddress();
     }
 
-    /** A client id with the route resolved, on a channel. */
+    /** Returns a client id with the route to the listener resolved. */
     public CmId resolved(EventChannel clientChannel) throws RdmaException, InterruptedException {
         return resolved(clientChannel, address());
     }
 
-    public static CmId resolved(EventChannel channel, InetSocketAddress peer) throws RdmaException, InterruptedException {
+    /** Returns an id with the route to a peer resolved, in the port space TCP. */
+    public static CmId resolved(EventChannel channel, InetSocketAddress peer)
+            throws RdmaException, InterruptedException {
         return resolved(channel, peer, PortSpace.TCP);
     }
 
+    /** Returns an id with the route to a peer resolved. */
     public static CmId resolved(EventChannel channel, InetSocketAddress peer, PortSpace portSpace)
             throws RdmaException, InterruptedException {
         CmId id = CmId.open(channel, portSpace);
@@ -55,20 +61,20 @@ public final class Loopback implements AutoCloseable {
         return id;
     }
 
-    /** The id of the next connect request. */
+    /** Waits for the next connect request and returns its id. */
     public CmId request() throws RdmaException, InterruptedException {
         try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, TIMEOUT)) {
             return request.id();
         }
     }
 
-    /** A client connected to this listener, and its server end. */
+    /** Connects a client to the listener and returns both ends. */
     public Pair connect(EventChannel clientChannel) throws RdmaException, InterruptedException {
         End client = new End(resolved(clientChannel));
         client.id.connect(ConnectionParameters.defaults());
         End server = new End(request());
         server.id.accept(ConnectionParameters.defaults());
-        // The client first: taking this event is what makes librdmacm answer the server.
+        // The client first: librdmacm answers the server when the client takes this event.
         clientChannel.await(client.id, CmEventType.ESTABLISHED, TIMEOUT).close();
         channel.await(server.id, CmEventType.ESTABLISHED, TIMEOUT).close();
         return new Pair(server, client);

@@ -16,8 +16,8 @@ import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.Requirements;
 
 /**
- * A JVM of a user without privileges. Its class path is a copy, for the original may lie where only root can look; and
- * of jars, which are open from the start: loading a class takes no file then.
+ * A JVM of a user without privileges. Its class path is a copy, because the original may be readable by root only. It
+ * consists of jars, which the JVM opens at its start, so that loading a class later needs no file descriptor.
  */
 public final class OrdinaryUser implements AutoCloseable {
     private static final String NOBODY = "65534";
@@ -25,6 +25,7 @@ public final class OrdinaryUser implements AutoCloseable {
     private final Path folder;
     private final String classPath;
 
+    /** Copies the class path of this JVM. */
     public OrdinaryUser() throws IOException {
         folder = Files.createTempDirectory("ordinary-user",
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));

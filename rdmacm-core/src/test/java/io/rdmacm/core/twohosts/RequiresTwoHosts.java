@@ -10,8 +10,9 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * A test that plays on the client's host of {@code scripts/with-rdma --hosts 2}, with a {@link Partner} on the
- * server's. Run by {@code scripts/test --long}.
+ * A class of tests that need two hosts. They run on the client's host of {@code scripts/with-rdma --hosts 2}, with a
+ * {@link Partner} on the server's; {@code scripts/test --long} runs them. The name of the class ends with
+ * {@code TwoHostsTest} ({@link io.rdmacm.verbs.testing.Tiers Tiers}).
  */
 @Documented
 @Target(ElementType.TYPE)

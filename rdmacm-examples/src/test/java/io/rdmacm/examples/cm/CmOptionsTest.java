@@ -3,11 +3,11 @@ package io.rdmacm.examples.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rdmacm.examples.support.CommandLines;
+import io.rdmacm.examples.testing.CommandLines;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the programs of this package say to wrong arguments, and to --help. */
+/** Command lines of the programs of librdmacm: wrong arguments and --help. */
 class CmOptionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {

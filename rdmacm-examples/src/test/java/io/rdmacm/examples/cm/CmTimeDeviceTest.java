@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.cm;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
@@ -10,16 +10,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Addresses;
+import io.rdmacm.examples.testing.CmServer;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program cmtime, with itself and with the one of librdmacm. */
 @RequiresRdma
 class CmTimeDeviceTest {
     private static final String NAME = "cmtime";
@@ -28,15 +30,15 @@ class CmTimeDeviceTest {
     private static final List<String> STEPS = List.of("creating id", "resolving address", "resolving route",
             "creating qp", "connecting", "disconnecting", "destroying id",
             "step              total ms     max ms     min us  us / conn");
-    // Of clients that are killed as they connect the server does not always hear at once: then it is told when its
-    // kernel gives up on the answer that nobody takes, after 69 s.
+    // The server does not always hear at once of clients that are killed while they connect: sometimes only when its
+    // kernel stops repeating its answer, after 69 s.
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
     void everyStepIsMeasured(Kind serverKind, Kind clientKind, boolean ipv6) throws Exception {
-        try (Server server = Server.start(serverKind, NAME, ipv6, List.of());
+        try (CmServer server = CmServer.start(serverKind, NAME, ipv6, List.of());
                 Program client = server.client(clientKind, List.of("-c", "20"))) {
             assertMeasured(client, STEPS, ROWS);
         }
@@ -44,12 +46,12 @@ class CmTimeDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA"})
-    void bindingIsAStepToo(Kind serverKind, Kind clientKind) throws Exception {
+    void bindingIsMeasuredToo(Kind serverKind, Kind clientKind) throws Exception {
         List<String> steps = new ArrayList<>(STEPS);
         steps.add(1, "binding source address");
         List<String> rows = new ArrayList<>(ROWS);
         rows.add(1, "bind addr    ");
-        try (Server server = Server.start(serverKind, NAME, false, List.of()); Program client = server.client(
+        try (CmServer server = CmServer.start(serverKind, NAME, false, List.of()); Program client = server.client(
                 clientKind, List.of("-c", "3", "-b", Addresses.ipv4(), "-r", "3", "-t", "5000"))) {
             assertMeasured(client, steps, rows);
         }
@@ -59,7 +61,7 @@ class CmTimeDeviceTest {
     void nobodyListens() throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start(NAME, "-s", Addresses.ipv4(), "-p", port, "-c", "3")) {
-            Server.assertFailed(client, NAME, "3 of 3 connections failed, the first: connection 0: rejected by the"
+            CmServer.assertFailed(client, NAME, "3 of 3 connections failed, the first: connection 0: rejected by the"
                     + " peer, reason 8");
         }
     }
@@ -67,20 +69,20 @@ class CmTimeDeviceTest {
     @Test
     void addressOfAnotherMachine() throws Exception {
         try (Program server = JAVA.start(NAME, "-b", "192.0.2.77")) {
-            Server.assertFailed(server, NAME, "EADDRNOTAVAIL");
+            CmServer.assertFailed(server, NAME, "EADDRNOTAVAIL");
         }
     }
 
     @Test
     void noRouteToTheServer() throws Exception {
         try (Program client = JAVA.start(NAME, "-s", "192.0.2.77", "-c", "3")) {
-            Server.assertFailed(client, NAME, "3 of 3 connections failed");
+            CmServer.assertFailed(client, NAME, "3 of 3 connections failed");
         }
     }
 
     @Test
     void serverSurvivesItsClientsAndKeepsNothingOfThem() throws Exception {
-        try (Server server = Server.start(JAVA, NAME, false, List.of())) {
+        try (CmServer server = CmServer.start(JAVA, NAME, false, List.of())) {
             long idle = ResourceCounts.now().objects();
             for (int i = 0; i < 3; i++) {
                 try (Program client = server.client(C, List.of("-c", "50"))) {

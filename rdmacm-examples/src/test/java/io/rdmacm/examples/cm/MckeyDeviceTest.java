@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.cm;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Addresses;
+import io.rdmacm.examples.testing.CmServer;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program mckey, with itself and with the one of librdmacm. */
 @RequiresRdma
 class MckeyDeviceTest {
     private static final String NAME = "mckey";
@@ -40,15 +42,15 @@ class MckeyDeviceTest {
     @Test
     void membersThatOnlySend() throws Exception {
         try (Program receiver = receiver(C, false); Program sender = sender(JAVA, false, "-o")) {
-            Server.assertPrinted(sender, lines("client", "initiating", false, 1));
-            Server.assertPrinted(receiver, lines("server", "receiving", false, 1));
+            CmServer.assertPrinted(sender, lines("client", "initiating", false, 1));
+            CmServer.assertPrinted(receiver, lines("server", "receiving", false, 1));
         }
     }
 
     @Test
     void membersWithoutMessages() throws Exception {
         try (Program sender = sender(JAVA, false, "-C", "0", "-p", "0x111")) {
-            Server.assertPrinted(sender, "mckey: starting client", "mckey: joining", joined(false), "test complete",
+            CmServer.assertPrinted(sender, "mckey: starting client", "mckey: joining", joined(false), "test complete",
                     "return status 0");
         }
     }
@@ -57,7 +59,7 @@ class MckeyDeviceTest {
     void lostMessagesAreNotWaitedForWithoutEnd() throws Exception {
         try (Program receiver = receiver(JAVA, false, "-C", "20", "--timeout", "2");
                 Program sender = sender(C, false, "-C", "10")) {
-            Server.assertFailed(receiver, NAME, " of 20 messages nothing arrived for 2 seconds");
+            CmServer.assertFailed(receiver, NAME, " of 20 messages nothing arrived for 2 seconds");
             sender.result();
         }
     }
@@ -65,14 +67,14 @@ class MckeyDeviceTest {
     @Test
     void messagesLargerThanThePacketsOfThePort() throws Exception {
         try (Program sender = sender(JAVA, false, "-S", "5000")) {
-            Server.assertFailed(sender, NAME, "message_size 5000 is larger than active mtu ");
+            CmServer.assertFailed(sender, NAME, "message_size 5000 is larger than active mtu ");
         }
     }
 
-    // What rxe has not got.
+    // Not supported by rxe.
 
     @Test
-    void queuePairsThatDoNotHearThemselves() throws Exception {
+    void loopbackCanBeSwitchedOff() throws Exception {
         try (Program sender = sender(JAVA, false, "-l")) {
             Program.Result result = sender.result();
             if (result.status() != 0) {
@@ -97,13 +99,13 @@ class MckeyDeviceTest {
         }
     }
 
-    /** Whether a group of IPv6 can be joined; where it cannot, that is said, and C cannot either. */
+    /** Returns whether an IPv6 group can be joined. If not, checks that the C program cannot join it either. */
     private static boolean joinsIpv6() throws Exception {
         try (Program ours = sender(JAVA, true, "-C", "0"); Program twin = sender(C, true, "-C", "0")) {
             boolean joined = ours.result().status() == 0;
             assertThat(twin.result().status() == 0).isEqualTo(joined);
             if (!joined) {
-                Server.assertFailed(ours, NAME, "rdma_join_multicast");
+                CmServer.assertFailed(ours, NAME, "rdma_join_multicast");
             }
             return joined;
         }
@@ -113,12 +115,12 @@ class MckeyDeviceTest {
             throws Exception {
         try (Program receiver = receiver(receiverKind, ipv6, options);
                 Program sender = sender(senderKind, ipv6, options)) {
-            Server.assertPrinted(sender, lines("client", "initiating", ipv6, members));
-            Server.assertPrinted(receiver, lines("server", "receiving", ipv6, members));
+            CmServer.assertPrinted(sender, lines("client", "initiating", ipv6, members));
+            CmServer.assertPrinted(receiver, lines("server", "receiving", ipv6, members));
         }
     }
 
-    /** A receiver that has joined, and posted its receives before. */
+    /** Starts a receiver, and waits until it has posted its receives and joined the group. */
     private static Program receiver(Kind kind, boolean ipv6, String... options) throws Exception {
         Program receiver = start(kind, ipv6, options);
         receiver.awaitOutput("receiving data transfers");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.cm;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -11,11 +11,12 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Leaks;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Addresses;
+import io.rdmacm.examples.testing.CmServer;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Leaks;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,31 +31,31 @@ class SynchronousDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void messagesGoToAndFro(Kind serverKind, Kind clientKind, boolean ipv6) throws Exception {
-        try (Server server = Server.start(serverKind, "rdma_server", "rdma_client", "-s", ipv6, List.of());
+    void messagesTravelBothWays(Kind serverKind, Kind clientKind, boolean ipv6) throws Exception {
+        try (CmServer server = CmServer.start(serverKind, "rdma_server", "rdma_client", "-s", ipv6, List.of());
                 Program client = server.client(clientKind, List.of())) {
-            Server.assertPrinted(client, "rdma_client: start", "rdma_client: end 0");
-            Server.assertPrinted(server.program(), "rdma_server: start", "rdma_server: end 0");
+            CmServer.assertPrinted(client, "rdma_client: start", "rdma_client: end 0");
+            CmServer.assertPrinted(server.program(), "rdma_server: start", "rdma_server: end 0");
         }
     }
 
-    // The C server listens at every IPv4 address only.
+    // The C server listens at IPv4 addresses only.
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
-    void messagesGoToASharedQueue(Kind serverKind, Kind clientKind) throws Exception {
-        try (Server server = Server.start(serverKind, "rdma_xserver", "rdma_xclient", null, false,
+    void messagesArriveInASharedQueue(Kind serverKind, Kind clientKind) throws Exception {
+        try (CmServer server = CmServer.start(serverKind, "rdma_xserver", "rdma_xclient", null, false,
                 List.of("-c", "r")); Program client = server.client(clientKind, List.of("-c", "r"))) {
-            Server.assertPrinted(client, "rdma_xclient: start", "rdma_xclient: end 0");
-            Server.assertPrinted(server.program(), "rdma_xserver: start", "rdma_xserver: end 0");
+            CmServer.assertPrinted(client, "rdma_xclient: start", "rdma_xclient: end 0");
+            CmServer.assertPrinted(server.program(), "rdma_xserver: start", "rdma_xserver: end 0");
         }
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> {
-            messagesGoToAndFro(JAVA, JAVA, false);
-            messagesGoToASharedQueue(JAVA, JAVA);
+            messagesTravelBothWays(JAVA, JAVA, false);
+            messagesArriveInASharedQueue(JAVA, JAVA);
         });
     }
 
@@ -62,7 +63,7 @@ class SynchronousDeviceTest {
     @ValueSource(strings = {"rdma_xclient", "rdma_xserver"})
     void extendedReliableConnectionsAreRefused(String name) throws Exception {
         try (Program program = JAVA.start(name, "-c", "x")) {
-            Server.assertFailed(program, name, "XRC");
+            CmServer.assertFailed(program, name, "XRC");
         }
     }
 
@@ -71,7 +72,7 @@ class SynchronousDeviceTest {
     void nobodyListens(String name) throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start(name, "-s", Addresses.ipv4(), "-p", port)) {
-            Server.assertFailed(client, name, "rejected by the peer, reason 8");
+            CmServer.assertFailed(client, name, "rejected by the peer, reason 8");
         }
     }
 
@@ -79,7 +80,7 @@ class SynchronousDeviceTest {
     @ValueSource(strings = {"rdma_client", "rdma_xclient"})
     void noDeviceLeadsToTheServer(String name) throws Exception {
         try (Program client = JAVA.start(name, "-s", "192.0.2.77")) {
-            Server.assertFailed(client, name, "192.0.2.77");
+            CmServer.assertFailed(client, name, "192.0.2.77");
         }
     }
 
@@ -87,33 +88,33 @@ class SynchronousDeviceTest {
     @ValueSource(strings = {"rdma_client", "rdma_xclient"})
     void unknownServer(String name) throws Exception {
         try (Program client = JAVA.start(name, "-s", "no.such.host.invalid")) {
-            Server.assertFailed(client, name, "no.such.host.invalid");
+            CmServer.assertFailed(client, name, "no.such.host.invalid");
         }
     }
 
     @Test
     void portInUse() throws Exception {
-        try (Server first = Server.start(C, "rdma_server", "rdma_client", "-s", false, List.of());
+        try (CmServer first = CmServer.start(C, "rdma_server", "rdma_client", "-s", false, List.of());
                 Program second = JAVA.start("rdma_server", "-s", Addresses.ipv4(), "-p", "" + first.port())) {
-            Server.assertFailed(second, "rdma_server", "EADDRINUSE");
+            CmServer.assertFailed(second, "rdma_server", "EADDRINUSE");
         }
     }
 
     @ParameterizedTest
     @CsvSource({"rdma_server, -s", "rdma_xserver, "})
-    void clientThatLeavesWithoutAWord(String name, String bind) throws Exception {
-        try (Server server = Server.start(JAVA, name, name, bind, false, List.of())) {
+    void aClientThatExitsWithoutAMessage(String name, String bind) throws Exception {
+        try (CmServer server = CmServer.start(JAVA, name, name, bind, false, List.of())) {
             InetSocketAddress address = new InetSocketAddress(server.address(), server.port());
             try (Endpoint client = Endpoint.createActive(address, PortSpace.TCP, EndpointAttributes.defaults(),
                     Program.LIMIT)) {
                 client.connect(ConnectionParameters.defaults(), Program.LIMIT);
             }
-            Server.assertFailed(server.program(), name, bind == null ? "no work left" : ENDED);
+            CmServer.assertFailed(server.program(), name, bind == null ? "no work left" : ENDED);
         }
     }
 
     @Test
-    void serverThatLeavesWithoutAWord() throws Exception {
+    void aServerThatExitsWithoutAMessage() throws Exception {
         InetSocketAddress any = new InetSocketAddress(Addresses.of(false), 0);
         try (Endpoint listener = Endpoint.createPassive(any, PortSpace.TCP, EndpointAttributes.defaults())) {
             listener.listen(1);
@@ -122,17 +123,17 @@ class SynchronousDeviceTest {
                 try (Endpoint served = listener.getRequest(Program.LIMIT)) {
                     served.accept(ConnectionParameters.defaults(), Program.LIMIT);
                 }
-                Server.assertFailed(client, "rdma_client", "");
+                CmServer.assertFailed(client, "rdma_client", "");
             }
         }
     }
 
     @Test
-    void serverThatSaysNothing() throws Exception {
-        try (Server server = Server.start(C, "rdma_xserver", "rdma_client", null, false, List.of());
+    void aServerThatSendsNothing() throws Exception {
+        try (CmServer server = CmServer.start(C, "rdma_xserver", "rdma_client", null, false, List.of());
                 Program client = server.client(JAVA, List.of())) {
-            // It takes the message and leaves.
-            Server.assertFailed(client, "rdma_client", "");
+            // It receives the message and exits.
+            CmServer.assertFailed(client, "rdma_client", "");
         }
     }
 }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.cm;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Leaks;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Addresses;
+import io.rdmacm.examples.testing.CmServer;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Leaks;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** The program ucmatose, with itself and with the one of librdmacm. */
 @RequiresRdma
 class UcmatoseDeviceTest {
     private static final String NAME = "ucmatose";
@@ -33,7 +35,7 @@ class UcmatoseDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void messagesGoToAndFro(Kind server, Kind client, boolean ipv6) throws Exception {
+    void messagesTravelBothWays(Kind server, Kind client, boolean ipv6) throws Exception {
         run(server, client, ipv6, List.of("-c", "3", "-C", "20", "-S", "1000"), SERVER, CLIENT);
     }
 
@@ -60,7 +62,7 @@ class UcmatoseDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> run(JAVA, JAVA, false, List.of("-c", "2", "-m"),
                 with(SERVER, 5, "migrating to new event channel"),
                 with(CLIENT, 5, "migrating to new event channel")));
@@ -75,12 +77,12 @@ class UcmatoseDeviceTest {
     void nobodyListens() throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start(NAME, "-s", Addresses.ipv4(), "-p", port)) {
-            Server.assertFailed(client, NAME, "rejected by the peer, reason 8");
+            CmServer.assertFailed(client, NAME, "rejected by the peer, reason 8");
         }
     }
 
     @Test
-    void stackTraceOnlyWhenAskedFor() throws Exception {
+    void theStackTraceIsPrintedOnRequestOnly() throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start("--debug", NAME, "-s", Addresses.ipv4(), "-p", port)) {
             Program.Result result = client.result();
@@ -92,70 +94,70 @@ class UcmatoseDeviceTest {
 
     @Test
     void noRouteToTheServer() throws Exception {
-        // TEST-NET-1, which is never in use; whether there is a route to it depends on the machine.
+        // TEST-NET-1 is never in use. Whether there is a route to it depends on the machine.
         try (Program client = JAVA.start(NAME, "-s", "192.0.2.77")) {
-            Server.assertFailed(client, NAME, "192.0.2.77");
+            CmServer.assertFailed(client, NAME, "192.0.2.77");
         }
     }
 
     @Test
-    void addressesAreNoNamesWhenTheFormatSaysSo() throws Exception {
+    void hostNamesAreRefusedIfTheFormatIsAnAddress() throws Exception {
         try (Program client = JAVA.start(NAME, "-s", "localhost", "-f", "ip")) {
-            Server.assertFailed(client, NAME, "EAI_NONAME");
+            CmServer.assertFailed(client, NAME, "EAI_NONAME");
         }
     }
 
     @Test
-    void gidsAreNoAddressesOfRoce() throws Exception {
+    void gidsAreRefusedOnRoce() throws Exception {
         try (Program client = JAVA.start(NAME, "-s", "fe80::1234", "-f", "gid")) {
-            Server.assertFailed(client, NAME, "rdma_resolve_");
+            CmServer.assertFailed(client, NAME, "rdma_resolve_");
         }
     }
 
     @Test
     void addressOfAnotherMachine() throws Exception {
         try (Program server = JAVA.start(NAME, "-b", "192.0.2.77")) {
-            Server.assertFailed(server, NAME, "EADDRNOTAVAIL");
+            CmServer.assertFailed(server, NAME, "EADDRNOTAVAIL");
         }
     }
 
     @Test
     void messagesOfAnotherSize() throws Exception {
-        try (Server server = Server.start(C, NAME, false, List.of("-S", "50"));
+        try (CmServer server = CmServer.start(C, NAME, false, List.of("-S", "50"));
                 Program client = server.client(JAVA, List.of("-S", "100"))) {
-            Server.assertFailed(client, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
+            CmServer.assertFailed(client, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
         }
     }
 
-    // In the next two the client waits for more messages than the server sends, and the server for the client.
+    // In the next two tests the client waits for more messages than the server sends, and the server for the client.
 
     @ParameterizedTest
     @EnumSource(names = {"C", "JVM"})
     void serverKilled(Kind kind) throws Exception {
-        try (Server server = Server.start(kind, NAME, false, List.of("-C", "10"));
+        try (CmServer server = CmServer.start(kind, NAME, false, List.of("-C", "10"));
                 Program client = server.client(JAVA, List.of("-C", "20"))) {
             server.program().awaitOutput("receiving data transfers");
             server.program().kill();
-            Server.assertFailed(client, NAME, "the peer ended the connection before all messages were complete");
+            CmServer.assertFailed(client, NAME, "the peer ended the connection before all messages were complete");
         }
     }
 
     @ParameterizedTest
     @EnumSource(names = {"C", "JVM"})
     void clientKilled(Kind kind) throws Exception {
-        try (Server server = Server.start(JAVA, NAME, false, List.of("-C", "10"));
+        try (CmServer server = CmServer.start(JAVA, NAME, false, List.of("-C", "10"));
                 Program client = server.client(kind, List.of("-C", "20"))) {
             server.program().awaitOutput("receiving data transfers");
             client.kill();
-            Server.assertFailed(server.program(), NAME, "the peer ended the connection before all messages");
+            CmServer.assertFailed(server.program(), NAME, "the peer ended the connection before all messages");
         }
     }
 
     @Test
     void silentPeer() throws Exception {
-        try (Server server = Server.start(C, NAME, false, List.of("-C", "10"));
+        try (CmServer server = CmServer.start(C, NAME, false, List.of("-C", "10"));
                 Program client = server.client(JAVA, List.of("-C", "20", "--timeout", "1"))) {
-            Server.assertFailed(client, NAME, " of 20 messages nothing arrived for 1 seconds");
+            CmServer.assertFailed(client, NAME, " of 20 messages nothing arrived for 1 seconds");
         }
     }
 
@@ -165,10 +167,10 @@ class UcmatoseDeviceTest {
         if (options.contains("-b")) {
             ofServer.clear();
         }
-        try (Server server = Server.start(serverKind, NAME, ipv6, ofServer);
+        try (CmServer server = CmServer.start(serverKind, NAME, ipv6, ofServer);
                 Program client = server.client(clientKind, options)) {
-            Server.assertPrinted(client, printed.toArray(String[]::new));
-            Server.assertPrinted(server.program(), served.toArray(String[]::new));
+            CmServer.assertPrinted(client, printed.toArray(String[]::new));
+            CmServer.assertPrinted(server.program(), served.toArray(String[]::new));
         }
     }
 

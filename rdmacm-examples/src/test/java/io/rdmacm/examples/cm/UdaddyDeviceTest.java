@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.cm;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Leaks;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Addresses;
+import io.rdmacm.examples.testing.CmServer;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Leaks;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program udaddy, with itself and with the one of librdmacm. */
 @RequiresRdma
 class UdaddyDeviceTest {
     private static final String NAME = "udaddy";
-    // It cannot be chosen.
+    // The port of the program, which has no option for it.
     private static final int PORT = 7174;
     private static final String[] SERVER = {"udaddy: starting server", "receiving data transfers", "sending replies",
         "data transfers complete", "test complete", "return status 0"};
@@ -48,36 +50,36 @@ class UdaddyDeviceTest {
     void introductionsWithoutMessages(String options, Kind serverKind, Kind clientKind) throws Exception {
         try (Program server = server(serverKind, false, options.split(" "));
                 Program client = client(clientKind, false, options.split(" "))) {
-            Server.assertPrinted(client, "udaddy: starting client", "udaddy: connecting", "test complete",
+            CmServer.assertPrinted(client, "udaddy: starting client", "udaddy: connecting", "test complete",
                     "return status 0");
-            Server.assertPrinted(server, "udaddy: starting server", "test complete", "return status 0");
+            CmServer.assertPrinted(server, "udaddy: starting server", "test complete", "return status 0");
         }
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> run(JAVA, JAVA, false, "-c", "2"));
     }
 
     @Test
     void clientFromAGivenAddress() throws Exception {
         try (Program server = server(C, false); Program client = client(JAVA, false, "-b", Addresses.ipv4())) {
-            Server.assertPrinted(client, CLIENT);
-            Server.assertPrinted(server, SERVER);
+            CmServer.assertPrinted(client, CLIENT);
+            CmServer.assertPrinted(server, SERVER);
         }
     }
 
     @Test
     void nobodyListens() throws Exception {
         try (Program client = client(JAVA, false)) {
-            Server.assertFailed(client, NAME, "UNREACHABLE");
+            CmServer.assertFailed(client, NAME, "UNREACHABLE");
         }
     }
 
     @Test
     void messagesLargerThanThePacketsOfThePort() throws Exception {
         try (Program server = server(JAVA, false); Program client = client(JAVA, false, "-S", "5000")) {
-            Server.assertFailed(client, NAME, "message_size 5000 is larger than active mtu ");
+            CmServer.assertFailed(client, NAME, "message_size 5000 is larger than active mtu ");
             server.kill();
         }
     }
@@ -85,7 +87,7 @@ class UdaddyDeviceTest {
     @Test
     void messagesOfAnotherSize() throws Exception {
         try (Program server = server(JAVA, false); Program client = client(C, false, "-S", "50")) {
-            Server.assertFailed(server, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
+            CmServer.assertFailed(server, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
             client.kill();
         }
     }
@@ -93,7 +95,7 @@ class UdaddyDeviceTest {
     @Test
     void clientThatSendsNothing() throws Exception {
         try (Program server = server(JAVA, false, "--timeout", "1"); Program client = client(C, false, "-C", "0")) {
-            Server.assertFailed(server, NAME, "after 0 of 10 messages nothing arrived for 1 seconds");
+            CmServer.assertFailed(server, NAME, "after 0 of 10 messages nothing arrived for 1 seconds");
             client.result();
         }
     }
@@ -102,15 +104,15 @@ class UdaddyDeviceTest {
     void serverThatAnswersLess() throws Exception {
         try (Program server = server(C, false, "-C", "5");
                 Program client = client(JAVA, false, "-C", "6", "--timeout", "2")) {
-            Server.assertFailed(client, NAME, " of 6 messages nothing arrived for 2 seconds");
+            CmServer.assertFailed(client, NAME, " of 6 messages nothing arrived for 2 seconds");
             server.result();
         }
     }
 
     private static void run(Kind serverKind, Kind clientKind, boolean ipv6, String... options) throws Exception {
         try (Program server = server(serverKind, ipv6, options); Program client = client(clientKind, ipv6, options)) {
-            Server.assertPrinted(client, CLIENT);
-            Server.assertPrinted(server, SERVER);
+            CmServer.assertPrinted(client, CLIENT);
+            CmServer.assertPrinted(server, SERVER);
         }
     }
 

@@ -17,15 +17,16 @@ import java.util.regex.Pattern;
 
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Leaks;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Leaks;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
+/** The programs kv_server and kv_load over RDMA. */
 @RequiresRdma
 class KvStoreDeviceTest {
     private static final String MANY = "100000000";
@@ -37,7 +38,7 @@ class KvStoreDeviceTest {
             assertThat(result).returns(0, Program.Result::status).returns("", Program.Result::err);
             assertThat(result.outLines().getFirst()).isEqualTo("400 operations, 50 % of them gets, by 4 clients on 50"
                     + " keys with values of 1000 bytes, through " + RdmaTestDevice.get().name());
-            // All of TCP, and of RDMA the puts alone.
+            // The server handles all operations of the run over TCP, but only the puts of the run over RDMA.
             assertThat(handled(result, "TCP")).isEqualTo(400 + 2 * 50);
             assertThat(handled(result, "RDMA")).isBetween(50L + 100, 50L + 300);
             stop(server);
@@ -46,7 +47,7 @@ class KvStoreDeviceTest {
 
     @Test
     void hotKeysAreReadWhole() throws Exception {
-        // A value of many packets, and half of the operations write it.
+        // One value of many packets; half of the operations write it.
         try (Program server = server(Kind.JAVA, "-S", "30000", "--slots", "64")) {
             Program.Result result = load(server, "-n", "300", "-k", "4", "-r", "50", "-S", "30000");
             assertThat(result).returns(0, Program.Result::status).returns("", Program.Result::err);
@@ -55,7 +56,7 @@ class KvStoreDeviceTest {
     }
 
     @Test
-    void serverHasNoPartInGets() throws Exception {
+    void theServerTakesNoPartInGets() throws Exception {
         try (Store store = new Store(); RdmaClient client = store.client(); RdmaClient other = store.client()) {
             byte[] key = {1};
             assertThat(client.get(key)).isNull();
@@ -80,7 +81,7 @@ class KvStoreDeviceTest {
             byte[] key = {1};
             client.put(key, new byte[] {7});
             long version = store.table.layout().offset(key, 0);
-            // as if a put had begun
+            // As if a put had begun.
             store.table.memory().set(ValueLayout.JAVA_LONG.withOrder(KvSlot.ORDER), version, 3);
             try (Background<byte[]> get = Background.call(() -> client.get(key))) {
                 while (client.tornReads() < 5) {
@@ -100,7 +101,7 @@ class KvStoreDeviceTest {
             awaitProgress(load);
             server.kill();
             assertThat(load.result().status()).isEqualTo(1);
-            // The bar is cleared before the one line.
+            // The progress bar is cleared before the error line.
             assertThat(load.result().err()).containsPattern("\r +\rkv_load: [^\r\n]+\n$");
         }
     }
@@ -111,7 +112,7 @@ class KvStoreDeviceTest {
                 "--progress")) {
             awaitProgress(load);
             load.kill();
-            // The others are served all the same.
+            // The other clients are still served.
             assertThat(load(server, "-n", "20", "-k", "10")).returns(0, Program.Result::status);
             stop(server);
         }
@@ -150,7 +151,7 @@ class KvStoreDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> {
             try (Program server = server(Kind.JAVA)) {
                 assertThat(load(server, "-n", "20", "-k", "10")).returns(0, Program.Result::status);
@@ -159,7 +160,7 @@ class KvStoreDeviceTest {
         });
     }
 
-    /** A store of this test, whose table it can reach: of 8 slots, for values of 16 bytes. */
+    /** A store in this JVM, whose table the test can reach: 8 slots for values of 16 bytes. */
     private static final class Store implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final KvTable table = new KvTable(new KvLayout(8, 8, 16), arena);
@@ -190,7 +191,7 @@ class KvStoreDeviceTest {
         return Long.parseLong(matcher.group(1));
     }
 
-    /** Until something was measured: the bar is drawn while the load is under way. */
+    // Waits until something has been measured: the progress bar is drawn during the load.
     private static void awaitProgress(Program load) throws InterruptedException {
         load.awaitError("load over RDMA");
     }

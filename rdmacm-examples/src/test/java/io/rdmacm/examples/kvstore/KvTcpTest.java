@@ -13,14 +13,14 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-import io.rdmacm.examples.support.CommandLines;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.testing.CommandLines;
 import io.rdmacm.verbs.testing.Background;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What of the store needs no RDMA device. */
+/** The parts of the key-value store that need no RDMA device: its TCP side, command lines and progress bar. */
 class KvTcpTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     private static final KvLayout LAYOUT = new KvLayout(16, 8, 32);
@@ -62,12 +62,12 @@ class KvTcpTest {
     }
 
     @Test
-    void strangersAreToldApart() throws Exception {
+    void clientsOfOtherProtocolsAreRefused() throws Exception {
         StringWriter err = new StringWriter();
         try (Arena arena = Arena.ofShared(); TcpService service = service(arena, err)) {
             try (Socket stranger = new Socket(LOOPBACK, service.port())) {
                 stranger.getOutputStream().write("GET / HTTP/1.0\r\n\r\n".getBytes());
-                // The server ends the connection, perhaps with a reset.
+                // The server closes the connection, perhaps with a reset.
                 assertThat(end(stranger)).isTrue();
             }
         }
@@ -97,7 +97,7 @@ class KvTcpTest {
     }
 
     @Test
-    void progressIsDrawnInItsPlace() {
+    void progressIsRedrawnInPlace() {
         StringWriter terminal = new StringWriter();
         Progress progress = new Progress(new PrintWriter(terminal, true), 4);
         progress.begin("counting");
@@ -111,7 +111,7 @@ class KvTcpTest {
     }
 
     @Test
-    void valuesOfTheLoadTellWhatIsWrong() throws Exception {
+    void wrongValuesAreDetected() throws Exception {
         byte[] value = LoadValue.make(3, 4, 20);
         assertThat(LoadValue.check(3, value, 20)).isEqualTo(4);
         assertThatThrownBy(() -> LoadValue.check(2, value, 20)).hasMessageContaining("does not belong to key 2");

@@ -3,10 +3,11 @@ package io.rdmacm.examples.manual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rdmacm.examples.support.CommandLines;
+import io.rdmacm.examples.testing.CommandLines;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Command lines of the programs of the RDMA Aware manual. */
 class ManualOptionsTest {
     @ParameterizedTest
     @CsvSource({"rc_example, -g", "multicast_example, -m", "srq_example, -c", "apm_example, --alt-lid"})

@@ -7,21 +7,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Leaks;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Leaks;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
+/** The program srq_example, server and client. */
 @RequiresRdma
 class SrqExampleDeviceTest {
     private static final String MANY = "1000000";
 
     @Test
-    void allMessagesComeOutOfOneQueue() throws Exception {
-        // more than the queue holds, so that receives are posted again
+    void allMessagesArriveInOneQueue() throws Exception {
+        // More than the queue holds, so that receives are posted again.
         run("6", "40");
     }
 
@@ -49,7 +50,7 @@ class SrqExampleDeviceTest {
     }
 
     @Test
-    void clientOfMoreConnectionsIsRejected() throws Exception {
+    void aClientWithMoreConnectionsIsRejected() throws Exception {
         try (Program server = server(Kind.JAVA, "-c", "1"); Program client = client(Kind.JAVA, server, "-c", "2")) {
             assertThat(client.result().status()).isEqualTo(1);
             assertThat(client.result().errLines()).singleElement().asString().contains("rejected");
@@ -69,7 +70,7 @@ class SrqExampleDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> run("3", "2"));
     }
 

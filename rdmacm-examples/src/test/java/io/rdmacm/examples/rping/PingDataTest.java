@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
+import io.rdmacm.examples.testing.Rpings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The data of a ping. */
 class PingDataTest {
     @ParameterizedTest
     @CsvSource({"0, 64", "1, 64", "57, 64", "58, 64", "123456, 4096", "2147483647, 23", "7, 65535"})

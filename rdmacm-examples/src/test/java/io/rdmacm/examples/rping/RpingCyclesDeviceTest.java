@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.support.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.JAVA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Program;
+import io.rdmacm.examples.testing.Rpings;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.Test;
 
+/** Many runs of rping, one after the other. */
 @RequiresRdma
 class RpingCyclesDeviceTest {
     private static final int CYCLES = 200;
@@ -18,12 +20,12 @@ class RpingCyclesDeviceTest {
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         try (Rpings.Server server = Rpings.server(JAVA, "-P")) {
             long idle = ResourceCounts.now().objects();
-            // What is loaded once and stays: libraries, the device of librdmacm, the first threads.
+            // The first runs load what then stays: libraries, the device of librdmacm, the first threads.
             cycles(server, WARM_UP);
-            // The server frees what the last client needed a little later.
+            // The server frees the objects of the last client a little later.
             ResourceCounts settled = ResourceCounts.await(counts -> counts.objects() == idle, PATIENCE);
             assertThat(settled.objects()).isEqualTo(idle);
             cycles(server, CYCLES);

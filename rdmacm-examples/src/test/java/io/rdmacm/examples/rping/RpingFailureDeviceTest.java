@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
-import static io.rdmacm.examples.support.Kind.JVM;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Ports;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Program;
+import io.rdmacm.examples.testing.Rpings;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** Failures of rping: each ends with one line and status 1. */
 @RequiresRdma
 class RpingFailureDeviceTest {
     private static final String CLIENT_DISCONNECT = "client DISCONNECT EVENT...";
@@ -35,7 +37,7 @@ class RpingFailureDeviceTest {
 
     @Test
     void addressOfNobody() throws Exception {
-        // TEST-NET-1, which is never in use; whether there is a route to it depends on the machine.
+        // TEST-NET-1 is never in use. Whether there is a route to it depends on the machine.
         try (Program client = JAVA.start("rping", "-c", "-a", "192.0.2.77")) {
             Program.Result result = client.result();
             assertThat(result.status()).isEqualTo(1);
@@ -90,7 +92,7 @@ class RpingFailureDeviceTest {
             server.program().awaitOutput("rdma-ping-50: ");
             client.kill();
             Program.Result result = server.program().result();
-            // Between two pings it is not to be told from a client that has had enough.
+            // Between two pings a killed client looks like one that has finished.
             assertThat(result.status()).isIn(0, 1);
             assertThat(result.errLines()).contains(SERVER_DISCONNECT).hasSize(1 + result.status());
         }
@@ -112,7 +114,7 @@ class RpingFailureDeviceTest {
     }
 
     @Test
-    void interruptOfTheTerminalEndsItQuietly() throws Exception {
+    void anInterruptFromTheTerminalEndsItQuietly() throws Exception {
         Requirements.requireProgram("kill", "procps");
         try (Rpings.Server server = Rpings.server(JVM)) {
             Process kill = new ProcessBuilder("kill", "-INT", "" + server.program().pid()).start();

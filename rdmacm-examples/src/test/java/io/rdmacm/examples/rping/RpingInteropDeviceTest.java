@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.rping;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
-import static io.rdmacm.examples.support.Kind.JVM;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -11,14 +11,16 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.examples.support.Addresses;
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Addresses;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Program;
+import io.rdmacm.examples.testing.Rpings;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The program rping, with itself and with the one of librdmacm. */
 @RequiresRdma
 class RpingInteropDeviceTest {
     private static final int COUNT = 100;
@@ -27,7 +29,7 @@ class RpingInteropDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",
         "JAVA, JAVA, true"})
-    void pingsArriveAndComeBack(Kind server, Kind client, boolean ipv6) throws Exception {
+    void pingsAreReturned(Kind server, Kind client, boolean ipv6) throws Exception {
         pingPong(server, client, Addresses.of(ipv6), COUNT, SIZE);
     }
 
@@ -38,12 +40,12 @@ class RpingInteropDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
-    void queuePairsOfTheirOwn(Kind server, Kind client) throws Exception {
+    void selfCreatedQueuePairs(Kind server, Kind client) throws Exception {
         pingPong(server, client, Addresses.of(false), 10, 64, "-q");
     }
 
     @Test
-    void pingsOfTheLeastAndTheMostBytes() throws Exception {
+    void pingsOfTheSmallestAndTheLargestSize() throws Exception {
         pingPong(JAVA, JAVA, Addresses.of(false), 3, 23);
         pingPong(JAVA, JAVA, Addresses.of(false), 3, 65_535);
     }
@@ -75,7 +77,7 @@ class RpingInteropDeviceTest {
     @Test
     void persistentServerServesClientsAtOnce() throws Exception {
         try (Rpings.Server server = Rpings.server(JAVA, "-P", "-S", "" + SIZE)) {
-            // These stay until all four were served for a while.
+            // They stay connected until all four have been served for a while.
             List<Program> clients = startFour(server);
             for (Program client : clients) {
                 client.awaitOutput("rdma-ping-50: ");

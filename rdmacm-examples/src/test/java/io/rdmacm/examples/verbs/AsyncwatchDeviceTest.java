@@ -6,15 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.List;
 
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** ibv_asyncwatch beside that of rdma-core, on a software device of the test's own: its link goes down and up. */
+/** ibv_asyncwatch prints what the one of rdma-core prints when the link of a software device goes down and up. */
 @RequiresRdma
 class AsyncwatchDeviceTest {
     private static final String DEVICE = "rxewatch";
@@ -41,7 +41,7 @@ class AsyncwatchDeviceTest {
     }
 
     @Test
-    void printsWhatHappensToAPort() throws Exception {
+    void theEventsOfAPortArePrinted() throws Exception {
         try (Program theirs = Kind.C.start("ibv_asyncwatch", "-d", DEVICE);
                 Program ours = Kind.JAVA.start("ibv_asyncwatch", "-d", DEVICE)) {
             theirs.awaitOutput(DEVICE + ": async event FD \\d+");

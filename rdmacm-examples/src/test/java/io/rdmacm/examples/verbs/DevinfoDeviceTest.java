@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** ibv_devinfo and ibv_devices print what those of rdma-core do, to the letter. */
+/** ibv_devinfo and ibv_devices print exactly what the programs of rdma-core print. */
 @RequiresRdma
 class DevinfoDeviceTest {
     @ParameterizedTest
@@ -31,7 +31,7 @@ class DevinfoDeviceTest {
     }
 
     @Test
-    void aPortThatIsNotThere() throws Exception {
+    void aMissingPort() throws Exception {
         Program.Result result = run(Kind.JAVA, List.of("ibv_devinfo", "-d", RdmaTestDevice.get().name(), "-i", "200"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.errLines()).containsExactly("ibv_devinfo: Invalid port requested for device: "
@@ -41,7 +41,7 @@ class DevinfoDeviceTest {
     @ParameterizedTest
     @ValueSource(strings = {"ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
         "ibv_srq_pingpong"})
-    void aDeviceThatIsNotThere(String name) throws Exception {
+    void aMissingDevice(String name) throws Exception {
         Program.Result result = run(Kind.JAVA, List.of(name, "-d", "none0"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.out()).isEmpty();

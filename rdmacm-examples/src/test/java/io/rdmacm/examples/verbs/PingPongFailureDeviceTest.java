@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.verbs;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
-import static io.rdmacm.examples.support.Kind.JVM;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -12,8 +12,9 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.PingPongs;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What can go wrong with a ping-pong ends with one line and status 1, and does not hang. */
+/** Failures of the ping-pong programs: each ends with one line and status 1, and none hangs. */
 @RequiresRdma
 class PingPongFailureDeviceTest {
     private static final String RC = "ibv_rc_pingpong";
@@ -157,14 +158,14 @@ class PingPongFailureDeviceTest {
         }
     }
 
-    /** A JVM may need longer until it has all classes that it needs to answer. */
+    // A JVM may need longer: it loads classes before it answers the first message.
     private static List<String> withTimeout(List<String> options, Kind peer) {
         List<String> patient = new ArrayList<>(options);
         patient.addAll(List.of("--timeout", peer == JVM ? "20" : "5"));
         return patient;
     }
 
-    /** Reliable connections tell of a message that nobody acknowledged; otherwise there is only silence. */
+    // A reliable connection reports a message that is not acknowledged; over the others nothing arrives any more.
     private static void assertGone(Program program, String name) throws InterruptedException {
         assertFailed(program, name, "the peer has been silent for (5|20) seconds"
                 + "|Failed status transport retry counter exceeded \\(12\\) for wr_id 2");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.verbs;
 
-import static io.rdmacm.examples.support.Kind.C;
-import static io.rdmacm.examples.support.Kind.JAVA;
-import static io.rdmacm.examples.support.Kind.JVM;
+import static io.rdmacm.examples.testing.Kind.C;
+import static io.rdmacm.examples.testing.Kind.JAVA;
+import static io.rdmacm.examples.testing.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -11,8 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.rdmacm.examples.support.Kind;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Kind;
+import io.rdmacm.examples.testing.PingPongs;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ping-pongs with each other and with those of rdma-core, in both roles; what arrives is validated. */
+/** The ping-pong programs with each other and with those of rdma-core, in both roles, with validated data. */
 @RequiresRdma
 class PingPongInteropDeviceTest {
     private static final int COUNT = 30;
@@ -76,7 +77,7 @@ class PingPongInteropDeviceTest {
     @CsvSource({"ibv_rc_pingpong, JAVA, C", "ibv_rc_pingpong, C, JAVA", "ibv_uc_pingpong, C, JAVA",
         "ibv_srq_pingpong, JAVA, C"})
     void messagesOfManyPackets(String name, Kind server, Kind client) throws Exception {
-        // fewer receives than messages, so that they are posted again
+        // Fewer receives than messages, so that receives are posted again.
         play(name, server, client, 50_001, name.equals("ibv_srq_pingpong") ? 16 : 1,
                 PingPongs.options("-c", "-e", "-n", "40", "-s", "50001", "-m", "256", "-r", "20"));
     }
@@ -98,7 +99,7 @@ class PingPongInteropDeviceTest {
         List<String> options = PingPongs.options("-e", "-n", "20", "-s", "512");
         List<String> checking = new ArrayList<>(options);
         checking.add("-c");
-        // This C program's buffer is what the marks are: zero.
+        // The buffer of this C program is zero, as the marks are.
         Kind client = name.equals("ibv_srq_pingpong") ? JAVA : C;
         try (PingPongs.Server server = PingPongs.server(name, JAVA, checking);
                 Program unmarked = server.client(client, options)) {
@@ -110,7 +111,7 @@ class PingPongInteropDeviceTest {
     }
 
     @Test
-    void nothingStaysBehind() throws Exception {
+    void nothingIsLeaked() throws Exception {
         List<String> options = PingPongs.options("-e", "-c", "-n", "20", "-s", "64", "-r", "20");
         playAll(options);
         ResourceCounts before = ResourceCounts.now();
@@ -148,7 +149,7 @@ class PingPongInteropDeviceTest {
         }
     }
 
-    /** One of the programs of rdma-core has a colon where the others have a comma. */
+    // One of the programs of rdma-core prints a colon where the others print a comma.
     private static List<String> addresses(Program.Result result, String side) {
         return result.outLines().stream().filter(line -> line.matches("  " + side + " address: .*"))
                 .map(line -> line.replaceFirst(".*address: +", "").replace(": GID", ", GID")).toList();

@@ -21,14 +21,14 @@ import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.bindings.ibv_wc;
-import io.rdmacm.examples.support.Program;
+import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The kinds of memory and of completions that SoftRoCE lacks, on a device that has them: a stand-in for libibverbs. */
+/** ibv_rc_pingpong with the kinds of memory and completions that SoftRoCE lacks, over the stand-in for libibverbs. */
 @WithFakeVerbs
 class RcKindsTest {
     private static final int SIZE = 64;
@@ -41,7 +41,7 @@ class RcKindsTest {
         FakeVerbs.loop(true);
     }
 
-    /** The client, two messages long; this test is the server, and the wire. */
+    /** Runs a client for two messages. The test is the server and the wire. */
     private static Program.Result play(String... options) throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             List<String> arguments = new ArrayList<>(List.of("ibv_rc_pingpong", "-g", "1", "-e", "-n", "2", "-r", "4",
@@ -102,7 +102,7 @@ class RcKindsTest {
     }
 
     @Test
-    void pagedMemoryIsFetchedBefore() throws Exception {
+    void pagedMemoryIsPrefetched() throws Exception {
         play("-o", "-P");
         List<Long> registered = first("ibv_reg_mr").arguments();
         assertThat(registered).element(2).isEqualTo((long) SIZE);
@@ -115,7 +115,7 @@ class RcKindsTest {
     }
 
     @Test
-    void whatCannotBeFetchedIsPagedAllTheSame() throws Exception {
+    void memoryThatCannotBePrefetchedIsPagedAllTheSame() throws Exception {
         FakeVerbs.fail("fake_advise_mr", Rdma.EFAULT());
         assertThat(play("-o", "-P").errLines()).containsExactly("Couldn't prefetch MR(14). Continue anyway");
     }
@@ -144,7 +144,7 @@ class RcKindsTest {
         Program.Result result = play("-t");
         assertThat(data("create_cq_ex").getLong((int) ibv_cq_init_attr_ex.wc_flags$offset()))
                 .isEqualTo(Rdma.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP());
-        // The clock of this device stands still.
+        // The clock of the stand-in stands still.
         assertThat(result.outLines()).endsWith("Max receive completion clock cycles = 0",
                 "Min receive completion clock cycles = 0", "Average receive completion clock cycles = 0.000000");
     }

@@ -3,11 +3,11 @@ package io.rdmacm.examples.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rdmacm.examples.support.CommandLines;
+import io.rdmacm.examples.testing.CommandLines;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What can be said of options before there is a device. */
+/** Command lines of the programs of libibverbs: wrong arguments and --help, without a device. */
 class VerbsOptionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {

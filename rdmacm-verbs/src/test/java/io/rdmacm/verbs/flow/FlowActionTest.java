@@ -144,10 +144,10 @@ public class FlowActionTest {
 
     @Test
     void whatIsMissingOrCannotBeIsRefused() {
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowAction.createEsp(stack.context(), 
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowAction.createEsp(stack.context(),
                 EspAttributes.builder().keyMaterial(material(16)).build()))
                 .withMessageStartingWith("a new flow action needs parameters: ");
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowAction.createEsp(stack.context(), 
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowAction.createEsp(stack.context(),
                 EspAttributes.builder().parameters(ALL_NUMBERS).build()))
                 .withMessageStartingWith("a new flow action needs key material: ");
         for (int length : new int[] {0, 15, 20, 33}) {

@@ -16,6 +16,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.FlowTraffic;
 import io.rdmacm.verbs.testing.RawPacket;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.AfterEach;
@@ -24,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.ThrowingConsumer;
 
 /**
- * The traffic of {@link FlowTrafficDeviceTest} on a stand-in, in C, that compares the bytes of frames with those of the rules
- * as the manual pages say: the frames that match arrive, and no others.
+ * The traffic of {@link FlowTrafficDeviceTest} over the stand-in for libibverbs, which compares the bytes of frames
+ * with those of the rules as the manual pages define it: the frames that match arrive, and no others.
  */
 @WithFakeVerbs
 class FlowMatchingTest {
@@ -38,7 +39,7 @@ class FlowMatchingTest {
         FakeVerbs.recording(false);
     }
 
-    /** Or a later queue pair at the same address would get them, and frames would be written to freed memory. */
+    // Otherwise a later queue pair at the same address would use them, and frames would be written to freed memory.
     @AfterEach
     void noReceiveOutlivesItsQueue() {
         assertThat(FakeVerbs.call("fake_waiting_receives")).isZero();
@@ -71,7 +72,7 @@ class FlowMatchingTest {
         }
     }
 
-    /** Matches of which one value is not the frame's. */
+    /** Returns matches each of which has a value that differs from the frame's. */
     private static List<FlowMatch> wrong(RawPacket packet) {
         List<FlowMatch> wrong = new ArrayList<>(List.of(
                 FlowMatch.ethernet().destination(RawPacket.SOURCE_MAC),
@@ -137,7 +138,7 @@ class FlowMatchingTest {
     @Test
     @Covers({"ibv_create_qp_ex", "ibv_create_rwq_ind_table", "ibv_post_wq_recv"})
     void framesAreSpreadByTheHash() throws Exception {
-        // the example that implementations of the hash are checked with: 66.9.149.187 to 161.142.100.80
+        // The usual example for checking implementations of the Toeplitz hash: 66.9.149.187 to 161.142.100.80.
         byte[] key = HexFormat.of().parseHex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c"
                 + "6a42b73bbeac01fa");
         byte[] addresses = HexFormat.of().parseHex("420995bba18e6450");

@@ -315,10 +315,12 @@ class FlowRuleTest {
     }
 
     @Test
-    void everyTypeOfSpecificationIsInTheRuleOfTheTest() {
+    void theRuleOfTheTestHasEverySpecificationAndEveryField() {
         Set<FlowSpecificationType> used = EnumSet.noneOf(FlowSpecificationType.class);
         everything(everyMatch()).build().specifications().forEach(part -> used.add(part.type()));
         assertThat(used).containsExactly(FlowSpecificationType.values());
-        assertThat(MatchedFields.missingIn(everyMatch())).isEmpty();
+        Set<FlowField> fields = EnumSet.noneOf(FlowField.class);
+        everyMatch().forEach(match -> fields.addAll(match.fields().members().keySet()));
+        assertThat(fields).containsExactly(FlowField.values());
     }
 }

@@ -10,6 +10,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.FlowTraffic;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
@@ -19,8 +20,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * Ethernet frames are steered to a queue pair, and spread over its work queues, where the device can; else the tests
- * are skipped with what it refused.
+ * Ethernet frames are steered to a queue pair, and spread over its work queues. Where the device cannot do that, the
+ * tests are skipped and name what it refused.
  */
 @RequiresRdma
 class FlowTrafficDeviceTest {

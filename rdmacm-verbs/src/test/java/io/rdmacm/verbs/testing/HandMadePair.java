@@ -240,7 +240,7 @@ public final class HandMadePair implements AutoCloseable {
             return receives.get(index).id(index);
         }
 
-        /** Posts it where the queue pair takes its receives from. */
+        /** Posts a receive to the queue pair, or to its shared receive queue. */
         public void post(ReceiveRequest request) throws RdmaException {
             if (shared == null) {
                 queuePair.postReceive(request);
@@ -249,21 +249,23 @@ public final class HandMadePair implements AutoCloseable {
             }
         }
 
-        /** Where the data of a message begins that was received at an offset. */
+        /** Returns where the data of a message begins that was received at an offset. */
         public long dataOffset(long offset) {
             return type == QueuePairType.UD ? offset + ROUTE_HEADER : offset;
         }
 
-        /** The next completion, waited for. */
+        /** Waits for the next completion. */
         public WorkCompletion completion() throws RdmaException, InterruptedException {
             return waiter.next();
         }
 
+        /** Writes a text into the region. */
         public void write(long offset, String text) {
             region.memory().asSlice(offset).copyFrom(
                     MemorySegment.ofArray(text.getBytes(StandardCharsets.US_ASCII)));
         }
 
+        /** Reads a text from the region. */
         public String read(long offset, int length) {
             return new String(region.memory().asSlice(offset, length)
                     .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.US_ASCII);

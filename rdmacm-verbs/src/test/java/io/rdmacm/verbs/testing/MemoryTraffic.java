@@ -14,7 +14,7 @@ import io.rdmacm.verbs.work.WorkCompletion;
 /** Traffic through memory of any kind: what was sent must be what is there. */
 public final class MemoryTraffic {
     public static final int LENGTH = 1024;
-    /** Room for a message, and for what stands before a datagram. */
+    /** Room for a message and for the header of a datagram. */
     public static final int ROOM = TrafficEnd.HEADER + LENGTH;
     private static final int ROUNDS = 20;
     private static final int ATOMIC_ROUNDS = 10;
@@ -23,10 +23,10 @@ public final class MemoryTraffic {
     }
 
     /**
-     * Memory by both ways to it.
+     * A piece of registered memory.
      *
-     * @param region as a device reaches it
-     * @param memory as the processor reaches it
+     * @param region the memory as the device accesses it
+     * @param memory the memory as the processor accesses it
      */
     public record Place(MemoryRegion region, MemorySegment memory) {
         public static Place of(MemoryRegion region) {
@@ -38,19 +38,19 @@ public final class MemoryTraffic {
         }
     }
 
-    /** Does a request that is made of the one at hand, and waits for its success. */
+    /** Performs a request and waits for its success. */
     @FunctionalInterface
     public interface Requester {
         void perform(UnaryOperator<SendRequest> change) throws Exception;
     }
 
-    /** Operations on the memory of a peer: one of those below. */
+    /** An operation on the memory of a peer. */
     @FunctionalInterface
     public interface Remote {
         void run(Requester requester, Place local, Place remote) throws Exception;
     }
 
-    /** Messages one way. */
+    /** Sends messages and checks what arrives. */
     public static void messages(Requester from, Place source, TrafficEnd to, Place target) throws Exception {
         for (byte i = 1; i <= ROUNDS; i++) {
             source.memory.asSlice(0, LENGTH).fill(i);
@@ -63,12 +63,13 @@ public final class MemoryTraffic {
         }
     }
 
-    /** Messages to and fro. */
+    /** Sends messages in both directions. */
     public static void pingPong(TrafficEnd one, Place place, TrafficEnd other, Place otherPlace) throws Exception {
         messages(one.requester(), place, other, otherPlace);
         messages(other.requester(), otherPlace, one, place);
     }
 
+    /** Writes to the remote memory and checks what arrives. */
     public static void writes(Requester requester, Place local, Place remote) throws Exception {
         for (byte i = 1; i <= ROUNDS; i++) {
             local.memory.asSlice(0, LENGTH).fill(i);
@@ -78,6 +79,7 @@ public final class MemoryTraffic {
         }
     }
 
+    /** Reads the remote memory and checks what arrives. */
     public static void reads(Requester requester, Place local, Place remote) throws Exception {
         for (byte i = 1; i <= ROUNDS; i++) {
             remote.memory.asSlice(0, LENGTH).fill(i);
@@ -87,7 +89,7 @@ public final class MemoryTraffic {
         }
     }
 
-    /** With the value that is expected, and with another one. */
+    /** Compares with the value in the remote memory and with another one, and checks whether it is swapped. */
     public static void compareAndSwaps(Requester requester, Place local, Place remote) throws Exception {
         for (int i = 0; i < ATOMIC_ROUNDS; i++) {
             for (long expected = 1; expected <= 2; expected++) {
@@ -101,6 +103,7 @@ public final class MemoryTraffic {
         }
     }
 
+    /** Adds to a number in the remote memory and checks what is fetched. */
     public static void fetchAndAdds(Requester requester, Place local, Place remote) throws Exception {
         remote.memory.set(ValueLayout.JAVA_LONG, 0, 1);
         for (int i = 0; i < ATOMIC_ROUNDS; i++) {

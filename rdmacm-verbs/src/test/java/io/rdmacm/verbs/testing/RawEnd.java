@@ -61,6 +61,7 @@ public final class RawEnd implements AutoCloseable {
     private List<CompletionQueue> spreadQueues = List.of();
     private List<WorkQueue> workQueues = List.of();
 
+    /** Creates an end on a device, which it closes. */
     public RawEnd(VerbsContext context) throws RdmaException {
         this.context = own(context);
         domain = own(context.allocateProtectionDomain());
@@ -130,9 +131,9 @@ public final class RawEnd implements AutoCloseable {
         return this;
     }
 
-    /** Steers to the queue pair what matches. */
+    /** Steers the frames that match to the queue pair. */
     public void steer(FlowMatch... matches) throws RdmaException {
-        own(orSkip("flow steering by " + List.of(matches), () -> Flow.create(pair, 
+        own(orSkip("flow steering by " + List.of(matches), () -> Flow.create(pair,
                 FlowAttributes.builder().port(PORT).match(matches).build())));
     }
 
@@ -156,6 +157,7 @@ public final class RawEnd implements AutoCloseable {
         awaitCompletion();
     }
 
+    /** Waits for a completion and checks that it is a success. */
     public void awaitCompletion() throws Exception {
         queue.await(completions, TrafficEnd.TIMEOUT);
         completions.at(0).check();

@@ -22,7 +22,8 @@ public record RawPacket(int ipVersion, int protocol, Inet4Address source) {
     public static final Inet4Address SOURCE_IPV4 = Inet4Address.ofLiteral("1.1.1.1");
     public static final Inet4Address DESTINATION_IPV4 = Inet4Address.ofLiteral("2.2.2.2");
     public static final Inet6Address SOURCE_IPV6 = (Inet6Address) Inet6Address.ofLiteral("a0a1::a2a3:a4a5:a6a7:a8a9");
-    public static final Inet6Address DESTINATION_IPV6 = (Inet6Address) Inet6Address.ofLiteral("b0b1::b2b3:b4b5:b6b7:b8b9");
+    public static final Inet6Address DESTINATION_IPV6 =
+            (Inet6Address) Inet6Address.ofLiteral("b0b1::b2b3:b4b5:b6b7:b8b9");
     public static final int SOURCE_PORT = 1234;
     public static final int DESTINATION_PORT = 5678;
 

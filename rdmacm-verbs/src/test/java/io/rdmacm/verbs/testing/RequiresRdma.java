@@ -12,12 +12,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A test that needs an RDMA device, real or SoftRoCE. Without one it is skipped with the reason; where the environment
- * has {@code RDMACM_REQUIRE_DEVICE=true} it fails instead.
+ * A class of tests that need an RDMA device, a real one or SoftRoCE. Without a device they are skipped with the reason,
+ * or fail if the environment has {@code RDMACM_REQUIRE_DEVICE=true}. The name of the class ends with {@code DeviceTest}
+ * ({@link Tiers}).
  */
 @Documented
 @Inherited
-@Target({ElementType.TYPE, ElementType.METHOD})
+@Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("device")
 @ExtendWith(RequiresRdmaCondition.class)

@@ -4,13 +4,12 @@ package io.rdmacm.verbs.testing;
 import java.util.Optional;
 
 import org.junit.jupiter.api.extension.BeforeAllCallback;
-import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** What {@link RequiresRdma} does. */
-final class RequiresRdmaCondition implements ExecutionCondition, BeforeAllCallback, BeforeEachCallback {
+/** Skips or fails the classes that are annotated with {@link RequiresRdma} if there is no device. */
+final class RequiresRdmaCondition implements ExecutionCondition, BeforeAllCallback {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
         Optional<String> missing = RdmaTestDevice.missing();
@@ -22,15 +21,6 @@ final class RequiresRdmaCondition implements ExecutionCondition, BeforeAllCallba
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        failWithoutDevice();
-    }
-
-    @Override
-    public void beforeEach(ExtensionContext context) {
-        failWithoutDevice();
-    }
-
-    private static void failWithoutDevice() {
         RdmaTestDevice.missing().ifPresent(reason -> {
             throw new AssertionError(reason + ", but " + Requirements.VARIABLE + "=true");
         });

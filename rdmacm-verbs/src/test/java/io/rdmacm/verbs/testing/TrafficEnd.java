@@ -77,7 +77,7 @@ public final class TrafficEnd implements AutoCloseable {
     private TrafficEnd peer;
     private AddressHandle toPeer;
 
-    /** What an end is made of, with everything usual unless it is said otherwise. */
+    /** The settings of an end. */
     public static final class Builder {
         private QueuePairType type = QueuePairType.RC;
         private boolean extendedQueue;
@@ -90,54 +90,56 @@ public final class TrafficEnd implements AutoCloseable {
         private Set<AccessFlag> regionAccess = EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
                 AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND);
 
+        /** Sets the type of the queue pair; otherwise RC. */
         public Builder type(QueuePairType value) {
             type = value;
             return this;
         }
 
-        /** A completion queue that is read in place. */
+        /** Sets whether the completion queue is an extended one, which is read in place. */
         public Builder extendedQueue(boolean on) {
             extendedQueue = on;
             return this;
         }
 
-        /** A completion queue that is read in place, with a field more than all devices have. */
+        /** Asks for an extended completion queue with a field that not all devices have. */
         public Builder extendedQueue(CompletionField field) {
             extendedQueue = true;
             more = field;
             return this;
         }
 
-        /** How many requests the queues take. */
+        /** Sets how many requests the queues hold. */
         public Builder depth(int requests) {
             depth = requests;
             return this;
         }
 
-        /** A queue pair that posts in batches. */
+        /** Asks for a queue pair that posts in batches, with these operations. */
         public Builder operations(Set<SendOperation> values) {
             operations = values;
             return this;
         }
 
-        /** Without a send queue: devices read for the rendezvous of tag matching by such queue pairs only. */
+        /** Asks for no send queue: devices do the reads of a tag matching rendezvous by such queue pairs only. */
         public Builder receiveOnly() {
             sends = false;
             return this;
         }
 
-        /** Receives go through a shared queue, of another kind than usual where the change says so. */
+        /** Asks for a shared receive queue, and changes its attributes. */
         public Builder sharedReceiveQueue(BiConsumer<TrafficEnd, SharedReceiveQueueInitAttributes.Builder> change) {
             shared = change;
             return this;
         }
 
-        /** Queues and queue pairs are made in a parent domain, or the test is skipped where the device has none. */
+        /** Creates the queues in a parent domain. Skips the test if the device has none. */
         public Builder parentDomain(ParentDomainAttributes values) {
             parent = values;
             return this;
         }
 
+        /** Sets the access flags of the memory region; otherwise all. */
         public Builder regionAccess(AccessFlag... flags) {
             regionAccess = Set.of(flags);
             return this;

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -20,13 +19,10 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.XrcDomain;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
-import io.rdmacm.verbs.address.AlternatePath;
-import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.PathMigrationState;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
-import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.queue.QueuePairType;
@@ -34,6 +30,7 @@ import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.QueuePairValues;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every step between two states, for each transport, with each bit too few and each bit too many. */
 @WithFakeVerbs
-public class TransitionTableTest {
+class TransitionTableTest {
     /** From, to: transports: required: optional. What is not here has no attributes. */
     private static final String FACTS = """
             RESET INIT: RC UC XRC_SEND XRC_RECV: PKEY_INDEX PORT ACCESS_FLAGS:
@@ -140,21 +137,6 @@ public class TransitionTableTest {
         return set;
     }
 
-    /** Some value for each. */
-    public static QueuePairAttributes valuesOf(Set<QueuePairAttribute> wanted, QueuePairState from, QueuePairState to) {
-        AddressAttributes path = AddressAttributes.ofRoute(1, new Gid(0, 1), 0);
-        QueuePairAttributes all = QueuePairAttributes.builder().state(to).currentState(from).notifyWhenDrained(true)
-                .accessFlags().partitionKeyIndex(0).port(1).queueKey(1).path(path).pathMtu(1024)
-                .timeout(AckTimeout.ofCode(14)).retryCount(7).rnrRetry(7).receivePacketNumber(0).maxReadAtomic(1)
-                .alternatePath(new AlternatePath(path, 0, 1, AckTimeout.INFINITE))
-                .minRnrTimer(RnrTimer.ofCode(12)).sendPacketNumber(0).maxDestinationReadAtomic(1)
-                .pathMigrationState(PathMigrationState.MIGRATED)
-                .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0)).destinationQueuePair(1).rateLimit(1).build();
-        EnumMap<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
-        wanted.forEach(attribute -> values.put(attribute, all.get(attribute)));
-        return new QueuePairAttributes(values);
-    }
-
     private static Set<QueuePairAttribute> with(Set<QueuePairAttribute> set, QueuePairAttribute more) {
         Set<QueuePairAttribute> sum = EnumSet.of(more);
         sum.addAll(set);
@@ -170,7 +152,7 @@ public class TransitionTableTest {
 
     private void modify(QueuePair pair, Step step, Set<QueuePairAttribute> given) throws RdmaException {
         ibv_qp.state(pair.handle(), step.from().value());
-        pair.modify(valuesOf(given, step.from(), step.to()));
+        pair.modify(QueuePairValues.of(given, step.from(), step.to()));
     }
 
     @ParameterizedTest

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.testing;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GidEntry;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+
+/** Starts the ping-pong programs of libibverbs: the Java ones or those of rdma-core. */
+public final class PingPongs {
+    private static final int PAUSE = 20;
+    private static final int MANY = 1024;
+    private static final String LISTENS = "0A";
+
+    private PingPongs() {
+    }
+
+    /**
+     * A server that is listening.
+     *
+     * @param name the name of the program, such as {@code ibv_rc_pingpong}
+     * @param program the server
+     * @param port the TCP port that it listens on
+     */
+    public record Server(String name, Program program, int port) implements AutoCloseable {
+        /** Starts a client of this server. */
+        public Program client(Kind kind, List<String> options) throws IOException {
+            List<String> arguments = new ArrayList<>(options);
+            arguments.addAll(List.of("-p", "" + port, "localhost"));
+            return kind.start(name, arguments);
+        }
+
+        @Override
+        public void close() {
+            program.close();
+        }
+    }
+
+    /** Starts a server and waits until it listens. */
+    public static Server server(String name, Kind kind, List<String> options) throws IOException, InterruptedException {
+        // The Java program picks a free port and prints it; the C program must be given one.
+        int port = kind == Kind.C ? freePort() : 0;
+        List<String> arguments = new ArrayList<>(options);
+        arguments.addAll(List.of("-p", "" + port));
+        Program program = kind.start(name, arguments);
+        if (kind == Kind.C) {
+            awaitListening(program, port);
+        } else {
+            port = Integer.parseInt(program.awaitOutput("  listening on port (\\d+)").group(1));
+        }
+        return new Server(name, program, port);
+    }
+
+    /** Returns the options that select the device under test and the GID for an address of its network interface. */
+    public static List<String> device(InetAddress address) throws IOException {
+        String name = RdmaTestDevice.get().name();
+        Device device = Device.list().stream().filter(d -> d.name().equals(name)).findFirst().orElseThrow();
+        try (VerbsContext context = device.open()) {
+            Gid gid = Gid.ofAddress(address);
+            GidEntry entry = context.queryGidTable(MANY).stream().filter(e -> e.gid().equals(gid)).findFirst()
+                    .orElseThrow();
+            return List.of("-d", name, "-i", "" + entry.port(), "-g", "" + entry.index());
+        }
+    }
+
+    /** Returns the options that select the device and the GID for its IPv4 address, followed by others. */
+    public static List<String> options(String... more) throws IOException {
+        List<String> options = new ArrayList<>(device(RdmaTestDevice.get().ipv4()));
+        options.addAll(List.of(more));
+        return options;
+    }
+
+    /** Returns a TCP port that nobody listens on. */
+    public static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    // The C program accepts a single connection, so connecting to find out whether it listens would use that up.
+    private static void awaitListening(Program server, int port) throws IOException, InterruptedException {
+        long end = System.nanoTime() + Program.LIMIT.toNanos();
+        while (!listens("/proc/net/tcp", port) && !listens("/proc/net/tcp6", port)) {
+            if (server.hasEnded() || System.nanoTime() > end) {
+                throw new AssertionError("the server does not listen: " + server.output());
+            }
+            Thread.sleep(PAUSE);
+        }
+    }
+
+    private static boolean listens(String table, int port) throws IOException {
+        String end = String.format(":%04X", port);
+        return Files.exists(Path.of(table)) && Files.readString(Path.of(table)).lines()
+                .map(line -> line.strip().split("\\s+"))
+                .anyMatch(words -> words[1].endsWith(end) && words[3].equals(LISTENS));
+    }
+}

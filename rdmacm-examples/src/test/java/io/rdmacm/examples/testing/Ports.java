@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.testing;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.testing.Requirements;
+
+/** Finds free ports, and waits for servers to listen. */
+public final class Ports {
+    private static final int PAUSE = 20;
+    private static final Pattern THREAD = Pattern.compile(" pid (\\d+) ");
+
+    private Ports() {
+    }
+
+    /** Returns a port that nobody listens on. */
+    public static int free(InetAddress address, PortSpace portSpace) throws IOException {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, portSpace)) {
+            id.bindAddress(new InetSocketAddress(address, 0));
+            return id.localAddress().getPort();
+        }
+    }
+
+    /** Waits until a server that does not print so is listening, by asking the kernel. */
+    public static void awaitListening(Program server, int port) throws IOException, InterruptedException {
+        Requirements.requireProgram("rdma", "iproute2");
+        long end = System.nanoTime() + Program.LIMIT.toNanos();
+        while (!listens(server.pid(), port)) {
+            if (server.hasEnded() || System.nanoTime() > end) {
+                throw new AssertionError("the server does not listen: " + server.output());
+            }
+            Thread.sleep(PAUSE);
+        }
+    }
+
+    private static boolean listens(long pid, int port) throws IOException {
+        Process rdma = new ProcessBuilder("rdma", "resource", "show", "cm_id")
+                .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        try (var output = rdma.getInputStream()) {
+            return new String(output.readAllBytes(), StandardCharsets.UTF_8).lines()
+                    .filter(line -> line.contains("state LISTEN") && line.contains(":" + port + " "))
+                    .map(THREAD::matcher)
+                    .anyMatch(thread -> thread.find() && isThreadOf(pid, thread.group(1)));
+        }
+    }
+
+    // The kernel reports the thread that created the listener, not the process.
+    private static boolean isThreadOf(long pid, String thread) {
+        return Files.exists(Path.of("/proc/" + pid + "/task/" + thread));
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.address.GidType;
+import io.rdmacm.verbs.address.Rate;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.junit.jupiter.api.Test;
+
+/** The constants of devices and ports: their texts, and codes that they do not have. */
+@WithFakeVerbs
+class ConstantsTest {
+    @Test
+    @Covers({"ibv_node_type_str", "ibv_port_state_str", "ibv_wc_status_str"})
+    void textsOfConstants() throws RdmaException {
+        assertThat(NodeType.RNIC.text()).isEqualTo("ibv_node_type_str " + Rdma.IBV_NODE_RNIC());
+        assertThat(NodeType.UNKNOWN.text()).isEqualTo("ibv_node_type_str -1");
+        assertThat(PortState.ARMED.text()).isEqualTo("ibv_port_state_str " + Rdma.IBV_PORT_ARMED());
+        assertThat(WorkCompletionStatus.MW_BIND_ERR.text()).isEqualTo("ibv_wc_status_str " + Rdma.IBV_WC_MW_BIND_ERR());
+    }
+
+    @Test
+    void unknownCodes() {
+        assertThat(NodeType.of(99)).isEqualTo(NodeType.UNKNOWN);
+        assertThat(TransportType.of(99)).isEqualTo(TransportType.UNKNOWN);
+        assertThat(PortState.of(99)).isEqualTo(PortState.NOP);
+        assertThat(LinkLayer.of(99)).isEqualTo(LinkLayer.UNSPECIFIED);
+        assertThat(AtomicCapability.of(99)).isEqualTo(AtomicCapability.NONE);
+        assertThat(Rate.of(99)).hasToString("unknown rate (code 99)");
+        assertThatIllegalArgumentException().isThrownBy(() -> GidType.of(3)).withMessageContaining("3");
+    }
+}
