@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What it costs that a queue may be closed while another thread posts: our guard beside what a lock would cost. */
+/** The cost of the biased lock that protects a post against a concurrent close, compared with an ordinary lock. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -24,24 +24,24 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class BiasedLockBenchmark {
-    private final BiasedLock guard = new BiasedLock("queue");
+    private final BiasedLock biased = new BiasedLock("queue");
     private final ReentrantLock lock = new ReentrantLock();
     private int work;
 
-    /** The same work with nothing around it. */
+    /** The work without a lock. */
     @Benchmark
     public int unguarded() {
         return ++work;
     }
 
-    /** With the guard, by the thread that owns the claim. */
+    /** With the biased lock, by the thread that owns the bias. */
     @Benchmark
     public int guarded() {
-        Bias claim = guard.enter();
+        Bias bias = biased.enter();
         try {
             return ++work;
         } finally {
-            guard.leave(claim);
+            biased.leave(bias);
         }
     }
 
