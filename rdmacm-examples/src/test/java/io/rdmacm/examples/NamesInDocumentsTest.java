@@ -18,7 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NamesInDocumentsTest {
     private static final Pattern METHOD = Pattern.compile("`([A-Z]\\w+)\\.([a-z]\\w+)`");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.",
-            "io.rdmacm.verbs.");
+            "io.rdmacm.verbs.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.device.", "io.rdmacm.verbs.queue.",
+            "io.rdmacm.verbs.work.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.error.");
 
     @ParameterizedTest
     @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})
