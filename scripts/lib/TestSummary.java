@@ -16,16 +16,16 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 import org.xml.sax.helpers.DefaultHandler;
 
-/// One summary from the JUnit XML reports of all tiers: each skip with its reason, each failure with its message, and
-/// as the last line `N passed, N failed, N skipped`. Run as
+/// Prints a summary of the JUnit XML reports of all tiers: each skipped test with its reason, each failure with its
+/// message, and as the last line `N passed, N failed, N skipped`. Run as
 ///
 ///     java TestSummary.java unit=FOLDER,FOLDER device=FOLDER [expect=FILE] [problem=TEXT]
 ///
-/// A tier (`name=FOLDERS`) in which no test ran fails, and so does one without a report, a skip without a reason, a
-/// class named in the file of `expect` (one a line) that no report mentions, and each `problem` the caller has seen.
+/// The exit status is 1 if a test failed, if a tier (`name=FOLDERS`) has no report or ran no test, if a test was skipped
+/// without a reason, if no report mentions a class of the `expect` file (one per line), or if there is a `problem`.
 public final class TestSummary {
 
-    /// What JUnit says when a test gives no reason of its own.
+    /// What JUnit reports when a test gives no reason of its own.
     private static final Pattern NO_REASON =
             Pattern.compile("|Assumption failed|.*assumption is (not )?true|.* is @Disabled", Pattern.DOTALL);
     private static final Pattern EXCEPTION = Pattern.compile("^[\\w.$]*TestAbortedException(: )?");
@@ -87,7 +87,7 @@ public final class TestSummary {
         NodeList cases;
         try {
             DocumentBuilder parser = DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder();
-            // Its own handler prints to standard error what is thrown as well.
+            // The default handler prints errors that are thrown as well.
             parser.setErrorHandler(new DefaultHandler());
             cases = parser.parse(report.toFile()).getElementsByTagName("testcase");
         } catch (Exception e) {
@@ -101,7 +101,7 @@ public final class TestSummary {
 
     private void readCase(String tier, Element test) {
         String type = test.getAttribute("classname");
-        // Nested classes count for the one they are in.
+        // Nested classes count for their outer class.
         classes.add(type.replaceFirst("\\$.*", ""));
         String name = tier + ": " + type.substring(type.lastIndexOf('.') + 1) + "." + test.getAttribute("name");
         Element failure = child(test, "failure", "error");
@@ -132,7 +132,7 @@ public final class TestSummary {
         return null;
     }
 
-    /// Surefire has the reason in an attribute, JUnit's own report in the text, there with a stack trace after it.
+    /// Surefire puts the reason into an attribute, JUnit's own report into the text, followed by a stack trace.
     private static String reason(Element skip) {
         String text = skip.getAttribute("message").isBlank() ? skip.getTextContent() : skip.getAttribute("message");
         String line = text.strip().lines().findFirst().orElse("");
@@ -140,7 +140,7 @@ public final class TestSummary {
         return ASSUMPTION.matcher(line).replaceFirst("").strip();
     }
 
-    /// The message, and the lines of the stack trace that are ours.
+    /// The message, and the lines of the stack trace that belong to this project.
     private static String describe(Element failure) {
         StringBuilder text = new StringBuilder();
         String message = failure.getAttribute("message").strip();

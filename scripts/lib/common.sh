@@ -1,4 +1,4 @@
-# What every script here uses: messages, time stamps, who we are.
+# Helpers for all scripts: messages, the current user, the PATH.
 # shellcheck shell=bash
 
 # Messages go to standard error, so that standard output belongs to the command that is run.
@@ -16,5 +16,5 @@ is_root() { [[ $(id -u) -eq 0 ]]; }
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Tools that an ordinary user's PATH does not show: ip, rdma, modprobe, depmod.
+# Where ip, rdma, modprobe and depmod are, which may be missing from the PATH of an ordinary user.
 export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"

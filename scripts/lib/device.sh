@@ -1,7 +1,7 @@
-# What there is to know about the RDMA device at hand.
+# Queries about the RDMA device.
 # shellcheck shell=bash
 
-# device_interfaces: the network interfaces of active RDMA ports. InfiniBand ports have theirs in sysfs.
+# device_interfaces: prints the network interfaces of active RDMA ports; those of InfiniBand ports are found in sysfs.
 device_interfaces() {
     rdma link show 2>/dev/null | sed -n 's/.* state ACTIVE .*netdev \([^ ]*\).*/\1/p'
     local folder
@@ -10,7 +10,7 @@ device_interfaces() {
     done
 }
 
-# device_address: an IP address of the first interface that has one, IPv4 preferred.
+# device_address: prints an IP address of the first interface that has one, preferably IPv4.
 device_address() {
     local interface family address
     for interface in $(device_interfaces); do
@@ -26,7 +26,7 @@ device_address() {
     return 1
 }
 
-# listens PORT: whether a program waits for RDMA connections there.
+# listens PORT: tells whether a program listens for RDMA connections there.
 listens() { rdma resource show cm_id 2>/dev/null | grep -Eq "state LISTEN .*src-addr [^ ]*:$1( |\$)"; }
 
 free_port() {

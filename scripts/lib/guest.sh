@@ -1,8 +1,8 @@
-# A QEMU guest that runs one command on this machine's own files.
+# Runs a command in a QEMU guest that sees the files of this machine.
 # shellcheck shell=bash
 
-# Everything of one run lies in one folder:
-#   settings, command   what the guest is to do     control.in   signals for the command
+# All files of a run are in one folder:
+#   settings, command   what the guest has to do    control.in   signals for the command
 #   out, err            what the command printed    control.out  "up", "started", "listening", "exit N"
 #   console             the kernel's messages
 
@@ -12,14 +12,14 @@ guest_ready() {
     prepare_kernel
 }
 
-# The same options for both: short boot, no search for hardware that is not there.
+# The options for both accelerators: a short boot without probing for absent hardware.
 qemu_options() { # ACCEL RUN
     local accel=$1 run=$2
     if [[ $accel == kvm ]]; then
         printf '%s\n' -accel kvm -cpu host
     else
-        # One thread for all CPUs: with one each, code that a JVM had just compiled was not always seen by the other
-        # CPU, and the JVM crashed (once in some hundred starts). It costs little: the guest is seldom busy twice.
+        # One thread for all CPUs: with a thread per CPU, code that a JVM had just compiled was not always visible to
+        # the other CPU, and the JVM crashed, once in some hundred starts. It costs little.
         printf '%s\n' -accel tcg,thread=single -cpu qemu64
     fi
     printf '%s\n' -M pc,hpet=off -nodefaults -no-user-config -no-reboot -display none \
@@ -46,7 +46,7 @@ guest_options() { # RUN SHARED
         -device virtio-9p-pci,fsdev=shared,mount_tag=shared
 }
 
-# /dev/kvm may be there and yet hang a guest (nested hosts): believed only after a kernel came up by it.
+# /dev/kvm may exist and yet hang a guest (nested virtualization), so it is tested by booting a kernel.
 kvm_works() {
     [[ -r /dev/kvm && -w /dev/kvm ]] || return 1
     local boot known=$GUEST_CACHE/kvm run options answer=no
@@ -59,7 +59,7 @@ kvm_works() {
     mkfifo "$run/control.in"
     : >"$run/control.out"
     mapfile -t options < <(qemu_options kvm "$run")
-    # Without the host's files the first stage fails and powers the guest off: it came up, that is all we ask.
+    # Without the host's files the first stage fails and powers the guest off, which shows that it has booted.
     if timeout -k 1 5 qemu-system-x86_64 "${options[@]}" </dev/null >/dev/null 2>&1; then answer=yes; fi
     rm -rf "$run"
     echo "$boot $answer" >"$known"
@@ -70,11 +70,11 @@ choose_accel() {
     case ${RDMA_ACCEL:-} in
         kvm | tcg) echo "$RDMA_ACCEL" ;;
         '') if kvm_works; then echo kvm; else echo tcg; fi ;;
-        *) die "RDMA_ACCEL=$RDMA_ACCEL: it is kvm or tcg" ;;
+        *) die "RDMA_ACCEL=$RDMA_ACCEL: must be kvm or tcg" ;;
     esac
 }
 
-# Single quotes: understood by every shell.
+# Single quotes, which every shell understands.
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
 shared_folder() {
@@ -83,7 +83,7 @@ shared_folder() {
     [[ $folder == / ]] || echo "$folder"
 }
 
-# write_down RUN SHARED ACCEL COMMAND...: what the guest's two scripts read.
+# write_down RUN SHARED ACCEL COMMAND...: writes the files that the guest's scripts read.
 write_down() {
     local run=$1 shared=$2 accel=$3 variable
     shift 3
@@ -93,14 +93,14 @@ write_down() {
         echo "hostname=$(quote "$(uname -n)")"
         echo "host= netem="
     } >"$run/settings"
-    # A class of the JDK takes 20 to 30 times longer to load in emulation, compiled code twice: the quick
-    # compiler, the quick collector, and the class archive where it was meant to be.
+    # In emulation, loading a JDK class takes 20 to 30 times longer. So use the fast compiler, the simple garbage
+    # collector, and the class archive at its preferred address.
     if [[ $accel == tcg && -z ${RDMACM_JAVA_OPTS+set} ]]; then
         export RDMACM_JAVA_OPTS="-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0"
     fi
     {
         printf 'cd %s\n' "$(quote "$PWD")"
-        # A shell's background job ignores INT, and so would the command. Not busybox's env.
+        # A background job of a shell ignores INT, and so would the command. busybox's env cannot change that.
         printf 'exec /usr/bin/env -i --default-signal=INT,QUIT '
         while IFS= read -r -d '' variable; do
             case $variable in
@@ -113,9 +113,8 @@ write_down() {
     } >"$run/command"
 }
 
-# relay FILE QEMU CONTROL [SIDE]: prints FILE as it grows, each line after "SIDE: ", until QEMU is gone. A file takes
-# what the guest prints at once, so nothing is under way when the guest powers off; when nobody reads any more, the
-# command is told as it would be by a pipe.
+# relay FILE QEMU CONTROL [SIDE]: prints FILE as it grows, each line prefixed with "SIDE: ", until QEMU ends. The guest
+# writes to a file, so that nothing is lost when it powers off; if our reader goes away, the command gets PIPE.
 relay() {
     trap '' INT TERM HUP QUIT USR1 USR2
     local label=(cat)
@@ -124,7 +123,7 @@ relay() {
     ! kill -0 "$2" 2>/dev/null || echo PIPE >&"$3"
 }
 
-# watch_over RUN QEMU SECONDS: ends a guest that does not come up, or that does not go down after its command.
+# watch_over RUN QEMU SECONDS: kills a guest that does not boot in time, or does not power off after its command.
 watch_over() {
     trap '' INT TERM HUP QUIT USR1 USR2
     local run=$1 qemu=$2 left=$3
@@ -145,17 +144,17 @@ watch_over() {
     kill -KILL "$qemu" 2>/dev/null || true
 }
 
-# All guests of this with-rdma, by their folders, and of each: QEMU, our end of the control line, who watches, who prints.
+# All guests by their folders, and for each: QEMU, our end of the control line, the watcher and the relays.
 guests=()
 declare -A guest_qemu=() guest_control=() guest_watch=() guest_relays=()
 
-# forward SIGNAL NUMBER: to the commands; while one of them was not started yet, the end.
+# forward SIGNAL NUMBER: passes a signal to the commands; exits if one of them has not started yet.
 forward() {
     local run
     for run in "${guests[@]}"; do
         if ! grep -q '^started' "$run/control.out"; then
             say "ended by SIG$1 before the command was started"
-            exit $((128 + $2)) # which ends the guests
+            exit $((128 + $2)) # the EXIT trap ends the guests
         fi
     done
     for run in "${guests[@]}"; do
@@ -181,7 +180,7 @@ leave_guests() {
     done
 }
 
-# new_guest: a folder for one more guest, in $run.
+# new_guest: creates the folder of another guest, in $run.
 new_guest() {
     local line
     run=$(mktemp -d)
@@ -192,14 +191,14 @@ new_guest() {
     guest_control[$run]=$line
 }
 
-# start_guest RUN SECONDS SIDE QEMU_OPTION...: without SIDE ("") its output is printed as it is.
+# start_guest RUN SECONDS SIDE QEMU_OPTION...: if SIDE is empty, its output is printed without a prefix.
 start_guest() {
     local run=$1 patience=$2 side=$3 line=${guest_control[$1]} qemu
     shift 3
     : >"$run/control.out"
     : >"$run/out"
     : >"$run/err"
-    # A session of its own, or a terminal's Ctrl-C would end QEMU; and it does not outlive us.
+    # In a session of its own, or Ctrl-C in a terminal would end QEMU. It is killed when this script ends.
     setsid setpriv --pdeathsig KILL qemu-system-x86_64 "$@" </dev/null >"$run/qemu" 2>&1 {line}>&- &
     qemu=$!
     guest_qemu[$run]=$qemu
@@ -209,29 +208,28 @@ start_guest() {
     guest_relays[$run]+=" $!"
     {
         watch_over "$run" "$qemu" "$patience"
-        # Killed without a chance to tidy up.
+        # this script was killed and could not clean up
         kill -0 $$ 2>/dev/null || rm -rf "$run"
     } </dev/null >/dev/null 2>&1 &
     guest_watch[$run]=$!
 }
 
-# finish_guest RUN: waits for its end.
+# finish_guest RUN: waits until it has ended.
 finish_guest() {
     local relays
-    # A signal ends a wait: go on as long as the guest does.
+    # A signal interrupts wait, so wait again until the guest has ended.
     until ! kill -0 "${guest_qemu[$1]}" 2>/dev/null; do wait "${guest_qemu[$1]}" 2>/dev/null || true; done
     read -r -a relays <<<"${guest_relays[$1]}"
     wait "${relays[@]}" || true
 }
 
-# guest_status RUN: prints the exit status of the command; fails when there is none.
+# guest_status RUN: prints the exit status of the command; fails if there is none.
 guest_status() { sed -n 's/^exit //p' "$1/control.out" | grep .; }
 
-# explain RUN: what a guest that ended without an answer has said. The first lines tell most, but those of a stack
-# trace.
+# explain RUN: prints the first messages of a guest that ended without an exit status, without stack traces.
 explain() { cat "$1/qemu" "$1/console" 2>/dev/null | grep -v '^\[[ 0-9.]*\]  ' | head -n 15 >&2 || true; }
 
-# boot SECONDS QEMU_OPTION...: the guest of $run from start to end; 1 when it did not get as far as the command.
+# boot SECONDS QEMU_OPTION...: runs the guest of $run until it ends; fails if it did not start the command.
 boot() {
     start_guest "$run" "$1" '' "${@:2}"
     finish_guest "$run"
@@ -249,15 +247,15 @@ run_guest() {
 
     say "way guest: QEMU with $accel, kernel $(<"$GUEST_CACHE/kernel/version")"
     forward_signals
-    # Once in some fifty times an emulated guest hangs before its kernel says a word: a second try, as
-    # nothing was done yet. The first is given a quarter of the time, several times what it takes.
+    # About one in fifty emulated guests hangs before its kernel prints anything, so there is a second try. The first
+    # one gets a quarter of the time, which is still several times what it needs.
     if ! boot $((patience / 4)) "${options[@]}" "${more[@]}"; then
-        say "the guest did not come up: another try"
+        say "the guest did not boot: trying again"
         boot "$patience" "${options[@]}" "${more[@]}" || true
     fi
     if ! guest_status "$run" >/dev/null; then
         explain "$run"
-        die "the guest ended without an answer"
+        die "the guest ended without an exit status"
     fi
     exit "$(guest_status "$run")"
 }

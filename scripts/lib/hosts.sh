@@ -1,7 +1,7 @@
-# Two QEMU guests with a wire between them: a server's host and a client's.
+# Two QEMU guests that are connected by a wire: the hosts of a server and of a client.
 # shellcheck shell=bash disable=SC2154  # what guest.sh sets
 
-# The wire, and the second one that stays when the first is cut or made bad: the last byte is the host's.
+# The subnets of the wire, and of a second one that keeps working when the first is cut or impaired.
 WIRES=(192.168.98 192.168.97)
 
 port_is_free() { ! grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf '%04X' "$1") " /proc/net/tcp /proc/net/tcp6; }
@@ -17,7 +17,7 @@ unused_port() {
     echo "$port"
 }
 
-# wire_options HOST PORT...: the ends of the wires; the server's QEMU listens, the client's connects.
+# wire_options HOST PORT...: prints the options for the wires; the server's QEMU listens, the client's connects.
 wire_options() {
     local host=$1 how=listen number=0 port
     shift
@@ -29,7 +29,7 @@ wire_options() {
     done
 }
 
-# prepare_host HOST ACCEL SHARED COMMAND...: its folder in $run.
+# prepare_host HOST ACCEL SHARED COMMAND...: creates its folder, in $run.
 prepare_host() {
     local host=$1 other=$((3 - $1)) accel=$2 shared=$3 names=(server client)
     shift 3
@@ -44,7 +44,7 @@ prepare_host() {
     } >>"$run/settings"
 }
 
-# await WORDS RUN SECONDS: until the guest has said one of the words (a pattern), or has gone.
+# await WORDS RUN SECONDS: waits until the guest reports one of the words (a pattern); fails if it ends before.
 await() {
     local left=$(($3 * 5))
     until grep -qsE "^($1)" "$2/control.out"; do
@@ -53,14 +53,14 @@ await() {
     done
 }
 
-# conduct SERVER CLIENT: says when to start, and ends what is left over. In the background, until both have gone.
+# conduct SERVER CLIENT: starts both commands, and ends the one that is left over. Runs in the background.
 conduct() {
     trap '' INT TERM HUP QUIT USR1 USR2
     local server=$1 client=$2 late
     await up "$server" 1000 && await up "$client" 1000 || return 0
     echo GO >&"${guest_control[$server]}"
     await 'listening|exit' "$server" "${RDMA_LISTEN_TIMEOUT:-120}" ||
-        say "the server does not listen: the client starts all the same"
+        say "the server does not listen: starting the client anyway"
     echo GO >&"${guest_control[$client]}"
     until grep -qs "^exit" "$client/control.out"; do
         if [[ $(guest_status "$server" || echo 0) -ne 0 ]] || ! kill -0 "${guest_qemu[$client]}" 2>/dev/null; then
@@ -68,7 +68,7 @@ conduct() {
         fi
         sleep 0.5
     done
-    # One side is done, or will not be.
+    # One side has ended.
     late=$server
     if ! kill -0 "${guest_qemu[$server]}" 2>/dev/null || grep -qs "^exit" "$server/control.out"; then late=$client; fi
     if ! await exit "$late" "$grace" && kill -0 "${guest_qemu[$late]}" 2>/dev/null; then
@@ -78,14 +78,14 @@ conduct() {
     fi
 }
 
-# host_options HOST RUN: all of QEMU's.
+# host_options HOST RUN: prints all options of QEMU.
 host_options() {
     qemu_options "$accel" "$2"
     guest_options "$2" "$shared"
     wire_options "$1" "${ports[@]}"
 }
 
-# boot_hosts SECONDS SERVER CLIENT: both from start to end; 1 when they did not get as far as the commands.
+# boot_hosts SECONDS SERVER CLIENT: runs both until they end; fails if they did not start the commands.
 boot_hosts() {
     local patience=$1 server=$2 client=$3 ports=() port options
     ports=("$(unused_port)" "$(unused_port)")
@@ -105,7 +105,7 @@ boot_hosts() {
     grep -q '^started' "$server/control.out"
 }
 
-# report SIDE RUN: says how its command ended, and leaves the status in $ended: 0 for one that we had to end.
+# report SIDE RUN: prints how its command ended, and sets $ended to its status, or 0 if it was ended by TERM.
 report() {
     local how
     if how=$(guest_status "$2"); then
@@ -116,14 +116,14 @@ report() {
         say "$1: its host is gone"
         ended=0
     else
-        say "$1: the guest ended without an answer"
+        say "$1: the guest ended without an exit status"
         explain "$2"
         ended=125
     fi
 }
 
-# run_hosts COMMAND... -- COMMAND...: the server's and the client's. The exit status is the client's, or when that
-# is 0 the server's.
+# run_hosts COMMAND... -- COMMAND...: runs the server's and the client's command. Exits with the client's status or, if
+# that is 0, the server's.
 run_hosts() {
     local accel shared run server client commands=() ended status
     local netem=$netem grace=${RDMA_GRACE:-30} patience=${RDMA_BOOT_TIMEOUT:-120}
@@ -135,10 +135,10 @@ run_hosts() {
     shift
     accel=$(choose_accel)
     shared=$(shared_folder)
-    # How fast the counter of the CPU runs the kernel finds out by trying, which fails on a busy machine (seen: a clock
-    # that ran four times too fast). Faults on the wire are all about time, and this clock needs no trying.
+    # The kernel calibrates the time stamp counter, which fails on a busy machine: a clock has run four times too fast.
+    # Tests of faults on the wire depend on time, and this clock needs no calibration.
     [[ $accel == kvm ]] || local RDMA_GUEST_APPEND="clocksource=acpi_pm ${RDMA_GUEST_APPEND:-}"
-    # They run on the same CPUs.
+    # both guests share the CPUs
     export RDMA_GUEST_CPUS=${RDMA_GUEST_CPUS:-1}
     prepare_host 1 "$accel" "$shared" "${commands[@]}"
     server=$run
@@ -146,9 +146,9 @@ run_hosts() {
     client=$run
     say "two hosts: QEMU with $accel, kernel $(<"$GUEST_CACHE/kernel/version")${netem:+, netem $netem}"
     forward_signals
-    # As with one guest.
+    # two tries, as with one guest
     if ! boot_hosts $((patience / 4)) "$server" "$client"; then
-        say "a guest did not come up: another try"
+        say "a guest did not boot: trying again"
         boot_hosts "$patience" "$server" "$client" || true
     fi
     report server "$server"

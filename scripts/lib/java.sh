@@ -1,9 +1,9 @@
-# Finds a JDK 25 or later, and builds the examples when their jar is older than what it is made of.
+# Finds a JDK 25 or later, and builds the examples and tests if they are out of date.
 # shellcheck shell=bash
 
 JDK_WANTED=25
 
-# is_jdk FOLDER: a JDK (not a mere runtime) that is new enough; asks its "release" file, which takes no JVM.
+# is_jdk FOLDER: tells whether it is a JDK that is new enough, from its "release" file, without starting a JVM.
 is_jdk() {
     local version
     [[ -x $1/bin/javac && -r $1/release ]] || return 1
@@ -11,7 +11,7 @@ is_jdk() {
     [[ -n $version && $version -ge $JDK_WANTED ]]
 }
 
-# find_jdk: prints the folder; JAVA_HOME first, then the usual places, then the java on PATH.
+# find_jdk: prints the folder of a JDK; tries JAVA_HOME, then the usual places, then the java on PATH.
 find_jdk() {
     local folder
     for folder in "${JAVA_HOME:-}" /usr/lib/jvm/* /usr/local/lib/jvm/* /usr/java/* /opt/* /opt/java/* \
@@ -29,23 +29,23 @@ find_jdk() {
         fi
     fi
     say "no JDK $JDK_WANTED or later: install one (package openjdk-25-jdk-headless where the distribution has it," \
-        "or Eclipse Temurin from adoptium.net) and set JAVA_HOME if it does not lie under /usr/lib/jvm"
+        "or Eclipse Temurin from adoptium.net) and set JAVA_HOME if it is not below /usr/lib/jvm"
     return 1
 }
 
-# use_jdk: JAVA_HOME for Maven, java in "$JAVA_HOME/bin".
+# use_jdk: sets JAVA_HOME, for Maven and for "$JAVA_HOME/bin/java".
 use_jdk() {
     JAVA_HOME=$(find_jdk) || exit 125
     export JAVA_HOME
 }
 
-# run_maven ARGUMENT...: no colours, no progress bars, and none of the warnings that Maven's own libraries cause.
+# run_maven ARGUMENT...: without colours and progress bars, and without the JVM's warnings about Maven's libraries.
 run_maven() {
     MAVEN_OPTS="--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED ${MAVEN_OPTS:-}" \
         mvn -B -ntp -Dstyle.color=never "$@" </dev/null
 }
 
-# test_class_path ROOT: of all modules and their tests, as they were built.
+# test_class_path ROOT: prints the class path of all modules and their tests.
 test_class_path() {
     local module path=()
     for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-examples; do
@@ -56,7 +56,7 @@ test_class_path() {
 
 EXAMPLES_JAR=rdmacm-examples/target/rdmacm-examples.jar
 
-# The modules that the jar is made of, in the folder $1.
+# examples_outdated ROOT: tells whether a source of the jar is newer than the jar.
 examples_outdated() {
     local root=$1 jar=$1/$EXAMPLES_JAR module sources=()
     [[ -e $jar ]] || return 0
@@ -67,7 +67,7 @@ examples_outdated() {
     [[ -n $(find "$root/pom.xml" "${sources[@]}" -newer "$jar" -print -quit) ]]
 }
 
-# build_examples ROOT: quiet, unless it fails. Two at once (server and client) build once.
+# build_examples ROOT: builds quietly unless it fails. If two run at once (server and client), only one builds.
 build_examples() {
     local root=$1 lock log=$1/rdmacm-examples/target/build.log
     examples_outdated "$root" || return 0
@@ -81,13 +81,13 @@ build_examples() {
             tail -n 40 "$log" >&2
             return 1
         fi
-        # Maven leaves a jar as it is when only what it does not contain has changed.
+        # Maven does not touch the jar if its content has not changed.
         touch "$root/$EXAMPLES_JAR"
     fi
     exec {lock}>&-
 }
 
-# build_tests ROOT: all modules that the examples stand on, and their tests; quiet, unless it fails.
+# build_tests ROOT: builds the examples, the modules below them and all their tests, quietly unless it fails.
 build_tests() {
     local root=$1 built=$1/rdmacm-examples/target/.tests-built log=$1/rdmacm-examples/target/build-tests.log
     if [[ -e $built && -z $(find "$root"/pom.xml "$root"/rdmacm-{bindings-gen,verbs,core,examples}/{pom.xml,src} \

@@ -1,15 +1,15 @@
-# The guest's kernel: the distribution's own package, downloaded and unpacked (never installed) into a cache.
+# The guest's kernel: the distribution's package, downloaded and unpacked into a cache, never installed.
 # shellcheck shell=bash disable=SC2154  # lib: the folder of this file, set by who sources it
 
 GUEST_CACHE=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rdmacm/guest
 
-# Loaded at boot. All others (veth, virtio_net, sch_netem ...) are there for modprobe.
+# Loaded at boot. Others (veth, virtio_net, sch_netem ...) can be loaded with modprobe.
 GUEST_MODULES=(virtio_pci virtio_console 9pnet_virtio 9p overlay dummy
     ib_core ib_uverbs rdma_cm rdma_ucm ib_umad rdma_rxe)
-# rdma_rxe of Linux 6.1 needs crc32_generic and does not say so; later kernels have no such module.
+# rdma_rxe of Linux 6.1 needs crc32_generic without declaring it; later kernels have no such module.
 GUEST_MODULES_IF_THERE=(virtio_rng crc32_generic)
 
-# What of the modules is kept: a tenth of all.
+# The modules that are kept: a tenth of all.
 KEPT_MODULES='kernel/(arch/x86/crypto|crypto|lib|net|fs/(9p|netfs|fscache|overlayfs|configfs)|drivers/(block/virtio|char/(hw_random|virtio_console)|infiniband|net/(dummy|veth|virtio_net|net_failover|macvlan|bonding)|virtio))'
 
 # Debian names the current kernel by a package that depends on it; so does Ubuntu, whose cloud and minimal
@@ -30,8 +30,8 @@ kernel_packages() {
     echo "${image/linux-image/linux-modules-extra}"
 }
 
-# extract_kernel BZIMAGE VMLINUX: the kernel proper, which QEMU starts without the slow unpacking in the
-# guest. See Documentation/arch/x86/boot.rst: setup_sects at 0x1f1, payload_offset and _length at 0x248.
+# extract_kernel BZIMAGE VMLINUX: extracts the uncompressed kernel, which avoids the slow decompression in the guest.
+# See Documentation/arch/x86/boot.rst: setup_sects at 0x1f1, payload_offset and payload_length at 0x248.
 extract_kernel() {
     local image=$1 out=$2 sectors offset length magic unpack
     sectors=$(od -An -tu1 -j $((0x1f1)) -N 1 "$image")
@@ -44,7 +44,7 @@ extract_kernel() {
         1f8b*) unpack=(gzip -dc) ;;
         *) say "kernel packed in an unknown way ($magic)"; return 1 ;;
     esac
-    # All but gzip are followed by the unpacked size, four bytes that would be taken for garbage.
+    # All formats but gzip are followed by the unpacked size: four bytes that are not part of the stream.
     [[ $magic == 1f8b* ]] || length=$((length - 4))
     dd if="$image" iflag=skip_bytes,count_bytes skip="$offset" count="$length" bs=1M status=none |
         "${unpack[@]}" >"$out"
@@ -75,11 +75,11 @@ unpack_kernel() {
     echo "$version" >"$folder/version"
 }
 
-# fetch_kernel: fills $GUEST_CACHE/kernel when it is not there.
+# fetch_kernel: fills $GUEST_CACHE/kernel if it is missing.
 fetch_kernel() {
     local packages fresh
     [[ -e $GUEST_CACHE/kernel/version ]] && return 0
-    # Package lists: only root can fetch them, and a fresh machine has none.
+    # Only root can fetch the package lists, which a fresh machine does not have.
     if ! packages=$(kernel_packages) || ! apt-cache show "${packages%%$'\n'*}" >/dev/null 2>&1; then
         as_root apt-get update -q >/dev/null 2>&1 || true
         packages=$(kernel_packages) || {
@@ -90,10 +90,10 @@ fetch_kernel() {
     mapfile -t packages <<<"$packages"
     say "downloading and unpacking ${packages[*]} (once, some 70 MB)"
     fresh=$(mktemp -d "$GUEST_CACHE/kernel.XXXXXX")
-    # apt's own user may not enter this folder.
+    # apt's sandbox user cannot access this folder.
     if ! download_packages "$fresh" "${packages[@]}" || ! unpack_kernel "$fresh" "$fresh"/*.deb; then
         rm -rf "$fresh"
-        say "the kernel could not be had: ${packages[*]}"
+        say "the kernel could not be downloaded or unpacked: ${packages[*]}"
         return 1
     fi
     rm -f "$fresh"/*.deb
@@ -102,7 +102,7 @@ fetch_kernel() {
     mv "$fresh" "$GUEST_CACHE/kernel"
 }
 
-# The list of packages may be older than what the archive still holds.
+# download_packages FOLDER NAME...: updates the package lists if the archive has newer versions.
 download_packages() {
     local folder=$1
     shift
@@ -111,7 +111,7 @@ download_packages() {
     (cd "$folder" && apt-get download -q -o APT::Sandbox::User=root "$@" >/dev/null)
 }
 
-# build_initramfs: a static busybox, the modules in the order of loading, our two scripts.
+# build_initramfs: packs a static busybox, the modules in loading order, and our two scripts.
 build_initramfs() {
     local root version module busybox key
     busybox=$(static_busybox) || return 1
@@ -138,7 +138,7 @@ build_initramfs() {
     rm "$root.modules"
     (cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$root.cpio" || return 1
     rm -rf "$root"
-    # A guest that is starting has the old one open: a new name, not new content.
+    # A guest that is starting may have the old file open, so replace it instead of overwriting it.
     mv "$root.cpio" "$GUEST_CACHE/initramfs"
     echo "$key" >"$GUEST_CACHE/initramfs.key"
 }
@@ -156,7 +156,7 @@ static_busybox() {
     return 1
 }
 
-# prepare_kernel: two with-rdma may come here at once.
+# prepare_kernel: creates kernel and initramfs, under a lock because two with-rdma may run at once.
 prepare_kernel() (
     mkdir -p "$GUEST_CACHE"
     exec {lock}>"$GUEST_CACHE/lock"

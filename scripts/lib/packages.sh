@@ -1,7 +1,7 @@
-# Debian and Ubuntu packages: installs what is missing, or says exactly what to run.
+# Debian and Ubuntu packages: installs what is missing, or prints the command that does.
 # shellcheck shell=bash
 
-# What the programs need at run time, what the tests need besides, what the guest needs.
+# The packages for the programs at run time, for the tests, the benchmarks, cross compiling and the guest.
 # shellcheck disable=SC2034  # read by the scripts that source this file
 {
     PACKAGES_RUN=(libibverbs1 ibverbs-providers librdmacm1 iproute2 rdma-core)
@@ -11,18 +11,18 @@
     PACKAGES_GUEST=(qemu-system-x86 busybox-static cpio kmod zstd xz-utils iproute2)
 }
 
-# missing_packages NAME...: prints those that are not installed, one a line.
+# missing_packages NAME...: prints those that are not installed, one per line.
 missing_packages() {
     have dpkg-query || { printf '%s\n' "$@"; return; }
     local name installed
-    # One query for all of them, for a second run must not notice this step.
+    # One query for all of them, because this step must be fast if nothing is missing.
     installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true)"
     for name in "$@"; do
         [[ $installed == *" installed=$name "* ]] || printf '%s\n' "$name"
     done
 }
 
-# as_root COMMAND...: runs it as root when that takes no password; 126 when it would.
+# as_root COMMAND...: runs it as root if no password is needed; returns 126 otherwise.
 as_root() {
     if is_root; then
         "$@"
@@ -38,14 +38,14 @@ apt_install() {
         apt-get install -y -q --no-install-recommends "$@" </dev/null
 }
 
-# install_packages NAME...: 0 when all of them are there at the end; the reason in one line when not.
+# install_packages NAME...: succeeds if all are installed at the end; prints the reason in one line if not.
 install_packages() {
     local missing log
     mapfile -t missing < <(missing_packages "$@")
     [[ ${#missing[@]} -gt 0 ]] || return 0
 
     if ! have apt-get; then
-        say "missing, install by this system's own means: ${missing[*]}"
+        say "missing, install with the package manager of this system: ${missing[*]}"
         return 1
     fi
     if ! as_root true; then
@@ -54,7 +54,7 @@ install_packages() {
     fi
     say "installing ${missing[*]}"
     log=$(mktemp)
-    # The package lists may be absent or old: fetch them only when the first try fails.
+    # The package lists may be missing or old; they are fetched only if the first try fails.
     if apt_install "${missing[@]}" >"$log" 2>&1 ||
         { as_root apt-get update -q >"$log" 2>&1 </dev/null && apt_install "${missing[@]}" >>"$log" 2>&1; }; then
         rm -f "$log"

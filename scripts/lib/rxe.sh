@@ -1,11 +1,11 @@
-# Ways that need no guest: a device that is there, or SoftRoCE made on this kernel.
+# Ways without a guest: an existing device, or SoftRoCE on this kernel.
 # shellcheck shell=bash
 
-# Several with-rdma may run at once and share one device that the first of them made, so the last one
-# removes it: SETUP is held while something is made or removed, USERS (shared) as long as it is used.
+# Several with-rdma may run at once and share a device that the first one has created and the last one removes: the lock
+# "setup" is held while it is created or removed, the lock "users" is held shared as long as it is used.
 RXE_STATE=/run/rdmacm-rxe
 
-# A device counts only with the node that librdmacm opens; in a container sysfs may show the host's.
+# A device is usable only with the device node that librdmacm opens; in a container, sysfs may show the host's devices.
 device_present() {
     compgen -G '/sys/class/infiniband/*' >/dev/null || return 1
     if [[ ! -e /dev/infiniband/rdma_cm ]] && is_root; then
@@ -18,7 +18,7 @@ device_names() { printf '%s\n' /sys/class/infiniband/* | sed 's,.*/,,' | paste -
 
 device_is_ours() { [[ -e $RXE_STATE/made ]]; }
 
-# A dummy interface that somebody set up for this: up, large frames, an IPv4 address.
+# suited_interface: prints a dummy interface that is up and has a large MTU and an IPv4 address.
 suited_interface() {
     local name
     for name in $(ip -o link show type dummy up 2>/dev/null | sed 's/^[0-9]*: \([^:@]*\).*/\1/'); do
@@ -30,7 +30,7 @@ suited_interface() {
     return 1
 }
 
-# Frames of 4200 bytes give the largest RDMA MTU (4096); multicast tests need the route.
+# An MTU of 4200 allows the largest RDMA MTU (4096); the multicast tests need the route.
 make_interface() {
     ip link add rdmacm0 type dummy 2>/dev/null || return 1
     echo rdmacm0 >>"$RXE_STATE/interface"
@@ -59,8 +59,8 @@ make_rxe() {
     device_present || { remove_rxe; return 1; }
 }
 
-# Takes part in the use of our device, making it first where it lacks. The command itself replaces this
-# process, so a companion waits for its end, then removes what is no longer used.
+# use_rxe: registers as a user of our device, and creates it if necessary. The command will replace this process, so a
+# background process waits for its end and removes the device after its last use.
 use_rxe() {
     local setup users
     is_root || return 1
@@ -80,14 +80,14 @@ use_rxe() {
 leave_after_us() {
     local command=$1 setup=$2 users=$3
     trap '' INT TERM HUP QUIT
-    # The lock that use_rxe holds is this very one, inherited: let it go, so that others come by it.
+    # This is the lock that use_rxe holds, inherited: release it for others.
     flock -u "$setup"
     tail -s 0.2 -f --pid="$command" /dev/null
     flock "$setup"
     if flock -n -x "$users"; then remove_rxe; fi
 }
 
-# Registered memory is locked memory: as much as we may have.
+# Registered memory is locked memory, so raise its limit as far as allowed.
 raise_memlock() {
     ulimit -l unlimited 2>/dev/null || ulimit -S -l "$(ulimit -H -l)" 2>/dev/null || true
 }

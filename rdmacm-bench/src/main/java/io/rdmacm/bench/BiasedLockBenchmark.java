@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The cost of letting a queue be closed while another thread posts: the biased lock compared with an ordinary one. */
+/** The cost of the biased lock that protects a post against a concurrent close, compared with an ordinary lock. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -24,24 +24,24 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class BiasedLockBenchmark {
-    private final BiasedLock biasedLock = new BiasedLock("queue");
+    private final BiasedLock biased = new BiasedLock("queue");
     private final ReentrantLock lock = new ReentrantLock();
     private int work;
 
-    /** The work alone, without a lock. */
+    /** The work without a lock. */
     @Benchmark
     public int unguarded() {
         return ++work;
     }
 
-    /** With the biased lock, by the thread that holds the bias. */
+    /** With the biased lock, by the thread that owns the bias. */
     @Benchmark
     public int guarded() {
-        Bias bias = biasedLock.enter();
+        Bias bias = biased.enter();
         try {
             return ++work;
         } finally {
-            biasedLock.leave(bias);
+            biased.leave(bias);
         }
     }
 

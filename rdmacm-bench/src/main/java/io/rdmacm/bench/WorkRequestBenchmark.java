@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Filling in an RDMA write: in place in a block, and in a struct that is allocated for each one. */
+/** Filling in an RDMA write: in place in a preallocated block, or in a struct that is allocated for each request. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -30,13 +30,13 @@ public class WorkRequestBenchmark {
     private final SendRequest request = SendRequests.allocate(1, 1).get(0);
     private long id;
 
-    /** Our block. */
+    /** A request in a block of {@link SendRequests}. */
     @Benchmark
     public SendRequest inPlace() {
         return request.id(++id).rdmaWrite(0x7000_0000L + id, 17).signaled(true);
     }
 
-    /** The generated bindings, as one would use them without care. */
+    /** The generated bindings, with an allocation per request. */
     @Benchmark
     public long allocatedEachTime() {
         try (Arena arena = Arena.ofConfined()) {

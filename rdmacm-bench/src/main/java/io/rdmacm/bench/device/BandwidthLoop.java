@@ -5,9 +5,9 @@ import java.io.IOException;
 
 import io.rdmacm.verbs.WorkCompletions;
 
-/** Many operations at a time, step by step as the bandwidth tests of perftest do it; each gives a completion. */
+/** Many outstanding operations, in the same steps as the bandwidth tests of perftest; each is signaled. */
 final class BandwidthLoop {
-    // how many completions perftest polls for
+    // how many completions perftest polls for at a time
     private static final int BATCH = 16;
 
     private final End end;
@@ -15,9 +15,9 @@ final class BandwidthLoop {
     private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
 
     /**
-     * A loop.
+     * Creates a loop.
      *
-     * @param end connected
+     * @param end the local end, connected
      */
     BandwidthLoop(End end) {
         this.end = end;
@@ -25,10 +25,10 @@ final class BandwidthLoop {
     }
 
     /**
-     * The client's part.
+     * Runs the client's part.
      *
-     * @param count how many operations
-     * @return how long they took, in nanoseconds
+     * @param count the number of operations
+     * @return the time they took, in nanoseconds
      */
     long send(int count) throws IOException, InterruptedException {
         int depth = end.measurement().depth();
@@ -46,9 +46,9 @@ final class BandwidthLoop {
     }
 
     /**
-     * The server's part, when messages are sent to it.
+     * Runs the server's part, if messages are sent to it.
      *
-     * @param count how many messages
+     * @param count the number of messages
      */
     void receive(int count) throws IOException, InterruptedException {
         int posted = end.receives();

@@ -5,17 +5,17 @@ import java.io.IOException;
 
 import io.rdmacm.bench.report.Side;
 
-/** One of the two sides that are compared. */
+/** One of the two sides of the comparison. */
 interface Bench extends AutoCloseable {
-    /** {@return which one} */
+    /** {@return the side} */
     Side side();
 
     /**
-     * Measures once.
+     * Runs a measurement once.
      *
-     * @param measurement what
-     * @return what it gave
-     * @throws IOException when it could not be measured
+     * @param measurement what to measure
+     * @return the result
+     * @throws IOException if it could not be measured
      */
     Outcome run(Measurement measurement) throws IOException, InterruptedException;
 

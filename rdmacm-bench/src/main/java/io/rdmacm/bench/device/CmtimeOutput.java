@@ -6,9 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** Reads what cmtime prints. */
+/** Parses the output of cmtime. */
 final class CmtimeOutput {
-    // a stage, then the total, the longest, the shortest and the time a connection
+    // a stage, then the total, longest and shortest time, and the time per connection
     private static final Pattern STAGE =
             Pattern.compile("([a-z ]+?) *: +([0-9.]+) +([0-9.]+) +([0-9.]+) +([0-9.]+)");
     private static final int PER_CONNECTION = 5;
@@ -17,10 +17,10 @@ final class CmtimeOutput {
     }
 
     /**
-     * The microseconds a connection of each stage.
+     * Returns the microseconds per connection of each stage.
      *
-     * @param text what it printed
-     * @throws IOException when some connections failed, or there is no result
+     * @param text the output
+     * @throws IOException if a connection failed, or there is no result
      */
     static Map<String, Double> stages(String text) throws IOException {
         Map<String, Double> stages = new LinkedHashMap<>();

@@ -16,13 +16,13 @@ import io.rdmacm.bench.report.Summary;
 import org.HdrHistogram.Histogram;
 
 /**
- * Makes results of outcomes: the median latency or the throughput of each round, and the percentiles of the latencies
+ * Turns outcomes into results: the median latency or the throughput of each round, and the percentiles of the latencies
  * of all rounds together.
  */
 final class Collector {
-    /** Which percentiles, beside the median of each round. */
+    /** The percentiles over all rounds. */
     static final List<Double> PERCENTILES = List.of(0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0);
-    /** Begins the metric of a percentile of all rounds. */
+    /** The prefix of the metric of a percentile over all rounds. */
     static final String ALL_ROUNDS = "all_p";
     private static final String MICROS = "us";
     private static final double NANOS_PER_MICRO = 1000;
@@ -32,17 +32,17 @@ final class Collector {
     private final List<Result> results = new ArrayList<>();
     private final Map<Side, Histogram> rounds = new EnumMap<>(Side.class);
 
-    /** {@return all so far} */
+    /** {@return all results so far} */
     List<Result> results() {
         return results;
     }
 
-    /** One more result, of what has its own names. */
+    /** Adds a result. */
     void add(Result result) {
         results.add(result);
     }
 
-    /** One more outcome. */
+    /** Adds the outcome of a round. */
     void add(Measurement measurement, Side side, int round, Outcome outcome) {
         Map<String, Object> params = new LinkedHashMap<>(measurement.params());
         params.put(Result.ROUND, round);
@@ -60,7 +60,7 @@ final class Collector {
         }
     }
 
-    /** All rounds of a measurement are over. */
+    /** Adds the percentiles of a measurement after its last round. */
     void finish(Measurement measurement) {
         rounds.forEach((side, histogram) -> PERCENTILES.forEach(percentile ->
                 results.add(new Result(measurement.name(), side, measurement.params(),
@@ -70,14 +70,14 @@ final class Collector {
         rounds.clear();
     }
 
-    /** {@return the medians of both sides, for people} */
+    /** {@return the medians of both sides as text} */
     String text(Measurement measurement) {
         return measurement.figure() == Measurement.Figure.LATENCY
                 ? text(measurement.name(), Summary.MEDIAN, measurement.params(), MICROS)
                 : text(measurement.name(), Summary.BANDWIDTH, measurement.params(), "MiB/s");
     }
 
-    /** {@return the medians of both sides and their ratio, for people} */
+    /** {@return the medians of both sides and their ratio as text} */
     String text(String name, String metric, Map<String, Object> params, String unit) {
         Results all = new Results(Map.of(), results);
         OptionalDouble java = all.median(name, metric, Side.JAVA, params);

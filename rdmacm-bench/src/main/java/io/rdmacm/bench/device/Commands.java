@@ -11,25 +11,25 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of this machine. */
+/** Finds and runs programs of this machine. */
 final class Commands {
     private Commands() {
     }
 
-    /** {@return where a program is that PATH leads to} */
+    /** {@return the path of a program that is on PATH} */
     static Optional<Path> find(String program) {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "/usr/bin:/bin").split(":"))
                 .map(folder -> Path.of(folder, program)).filter(Files::isExecutable).findFirst();
     }
 
     /**
-     * Runs a program to its end.
+     * Runs a program until it exits.
      *
-     * @param limit after which it is killed
-     * @param environment what it has besides
+     * @param limit the time after which it is killed
+     * @param environment additional environment variables
      * @param command the program and its arguments
-     * @return what it printed, on both streams
-     * @throws IOException when it fails
+     * @return its standard output and standard error
+     * @throws IOException if it cannot be started, times out or exits with a status other than 0
      */
     static String run(Duration limit, Map<String, String> environment, List<String> command)
             throws IOException, InterruptedException {
@@ -57,8 +57,8 @@ final class Commands {
     /**
      * Starts a program.
      *
-     * @param environment what it has besides
-     * @param output the file for what it prints
+     * @param environment additional environment variables
+     * @param output the file for its standard output and standard error
      * @param command the program and its arguments
      */
     static Process start(Map<String, String> environment, Path output, List<String> command) throws IOException {

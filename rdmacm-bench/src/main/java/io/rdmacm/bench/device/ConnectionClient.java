@@ -19,7 +19,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Sets up many connections at once, stage by stage as cmtime does, and takes the time of each stage. */
+/** Sets up many connections at once, stage by stage as cmtime does, and measures the time of each stage. */
 final class ConnectionClient {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -30,7 +30,7 @@ final class ConnectionClient {
     private final Map<String, Double> stages = new LinkedHashMap<>();
     private final List<CmId> ids = new ArrayList<>();
     private final Map<CmId, QueuePair> pairs = new LinkedHashMap<>();
-    // of all connections, made with the first one
+    // shared by all connections, created with the first one
     private ConnectionQueues queues;
 
     private ConnectionClient(EventChannel channel, int count) {
@@ -39,11 +39,11 @@ final class ConnectionClient {
     }
 
     /**
-     * Connects and disconnects.
+     * Connects and disconnects all connections.
      *
-     * @param server where to
-     * @param count how many connections
-     * @return the microseconds a connection of each stage, by the names that cmtime has for them
+     * @param server the address of the server
+     * @param count the number of connections
+     * @return the microseconds per connection of each stage, by the stage names of cmtime
      */
     static Map<String, Double> run(InetSocketAddress server, int count) throws IOException, InterruptedException {
         try (EventChannel channel = EventChannel.open()) {
@@ -57,7 +57,7 @@ final class ConnectionClient {
         }
     }
 
-    /** What is done with each connection. */
+    /** A step of one connection. */
     @FunctionalInterface
     private interface Step {
         void run(CmId id) throws RdmaException;
@@ -71,7 +71,7 @@ final class ConnectionClient {
         record("create id", start);
         stage("resolve addr", id -> id.resolveAddress(server, RESOLVE), CmEventType.ADDR_RESOLVED);
         stage("resolve route", id -> id.resolveRoute(RESOLVE), CmEventType.ROUTE_RESOLVED);
-        // cmtime uses the one that librdmacm has made with the first id
+        // cmtime uses the protection domain that librdmacm creates with the first id
         try (ProtectionDomain domain = ids.getFirst().context().allocateProtectionDomain()) {
             stage("create qp", id -> createQueuePair(id, domain), null);
             ConnectionParameters parameters = ConnectionParameters.builder().responderResources(1).initiatorDepth(1)

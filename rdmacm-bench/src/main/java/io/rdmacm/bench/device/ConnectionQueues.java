@@ -11,9 +11,9 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * What cmtime makes for its connections: for each a queue pair for one send and one receive; and for all of them two
- * completion queues with a channel each, which librdmacm makes with the first queue pair (rdma_create_qp(3) writes them
- * into the attributes, which cmtime passes again and again).
+ * The queues of the connections, as cmtime creates them: a queue pair per connection for one send and one receive; and
+ * for all connections two completion queues with a channel each. librdmacm creates these with the first queue pair, and
+ * rdma_create_qp(3) writes them into the attributes, which cmtime reuses for all queue pairs.
  */
 final class ConnectionQueues implements AutoCloseable {
     private final ProtectionDomain domain;
@@ -33,12 +33,12 @@ final class ConnectionQueues implements AutoCloseable {
                 .maxReceiveRequests(1).build();
     }
 
-    /** The queue pair of a connection. */
+    /** Creates the queue pair of a connection. */
     QueuePair createQueuePair(CmId id) throws RdmaException {
         return id.createQueuePair(domain, attributes);
     }
 
-    /** To be closed after the queue pairs. */
+    /** Closes the completion queues; the queue pairs must be closed before. */
     @Override
     public void close() throws RdmaException {
         received.close();

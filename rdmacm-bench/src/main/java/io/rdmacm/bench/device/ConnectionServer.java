@@ -17,14 +17,14 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Accepts whoever comes, and lets go who leaves, as the server of cmtime does. */
+/** Accepts all connections, and closes them when the client disconnects, as the server of cmtime does. */
 final class ConnectionServer {
     private static final Duration FOREVER = Duration.ofDays(1);
 
     private final EventChannel channel;
     private final CmId listener;
     private final Map<CmId, QueuePair> pairs = new HashMap<>();
-    // of all connections, made with the first one
+    // shared by all connections, created with the first one
     private ConnectionQueues queues;
 
     private ConnectionServer(InetAddress address) throws RdmaException {
@@ -35,9 +35,9 @@ final class ConnectionServer {
     }
 
     /**
-     * Begins to serve, until the process ends.
+     * Starts a server that runs until the process ends.
      *
-     * @param address where it listens
+     * @param address the address to listen on
      * @return the port
      */
     static int start(InetAddress address) throws RdmaException {

@@ -16,9 +16,9 @@ import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;
 
-/** How fast connections are set up: cmtime and ours, the same number and the same stages. */
+/** Measures how fast connections are set up, by cmtime and by the library, with the same number and stages. */
 final class Connections {
-    /** The stages that lead to a connection, by their names in cmtime. */
+    /** The stages of setting up a connection, by their names in cmtime. */
     static final List<String> SET_UP = List.of("create id", "resolve addr", "resolve route", "create qp", "connect");
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -59,8 +59,8 @@ final class Connections {
                     "-p", Integer.toString(cmtimePort)));
             awaitListener(cmtime, cmtimePort, output);
             PeerProcess client = java.client();
-            java.server().tell("listen " + address.getHostAddress());
-            String establish = "establish " + address.getHostAddress() + " " + java.server().hear("port") + " "
+            java.server().send("listen " + address.getHostAddress());
+            String establish = "establish " + address.getHostAddress() + " " + java.server().receive("port") + " "
                     + plan.connections();
             for (int i = 0; i < plan.connectionWarmUp(); i++) {
                 establish(client, establish);
@@ -82,9 +82,9 @@ final class Connections {
 
     private static Map<String, Double> establish(PeerProcess client, String establish)
             throws IOException, InterruptedException {
-        client.tell(establish);
+        client.send(establish);
         Map<String, Double> stages = new LinkedHashMap<>();
-        for (String stage : client.hear("stages").split(", ")) {
+        for (String stage : client.receive("stages").split(", ")) {
             String[] parts = stage.split("=");
             stages.put(parts[0], Double.parseDouble(parts[1]));
         }

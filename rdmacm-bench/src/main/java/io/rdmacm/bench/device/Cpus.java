@@ -8,15 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The CPUs that this process may use: peers are pinned to one each where there are two.
+ * The CPUs that this process may use. If there are at least two, each peer is pinned to one.
  *
  * @param allowed their numbers
- * @param pinned whether {@code taskset} is there to pin with
+ * @param pinned whether {@code taskset} is installed
  */
 record Cpus(List<Integer> allowed, boolean pinned) {
     private static final String ALLOWED = "Cpus_allowed_list:";
 
-    /** {@return those of this process} */
+    /** {@return the CPUs of this process} */
     static Cpus find() throws IOException {
         String list = "0";
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
@@ -27,7 +27,7 @@ record Cpus(List<Integer> allowed, boolean pinned) {
         return new Cpus(parse(list), Commands.find("taskset").isPresent());
     }
 
-    /** Reads a list such as {@code 0-3,8}. */
+    /** Parses a list such as {@code 0-3,8}. */
     static List<Integer> parse(String list) {
         List<Integer> cpus = new ArrayList<>();
         for (String range : list.split(",")) {
@@ -40,17 +40,17 @@ record Cpus(List<Integer> allowed, boolean pinned) {
         return List.copyOf(cpus);
     }
 
-    /** {@return whether each peer can have one} */
+    /** {@return whether each peer can have a CPU of its own} */
     boolean enoughForTwo() {
         return allowed.size() > 1;
     }
 
-    /** {@return what a server is started with} */
+    /** {@return the command prefix of a server} */
     List<String> server() {
         return pin(allowed.getFirst());
     }
 
-    /** {@return what a client is started with} */
+    /** {@return the command prefix of a client} */
     List<String> client() {
         return pin(allowed.getLast());
     }

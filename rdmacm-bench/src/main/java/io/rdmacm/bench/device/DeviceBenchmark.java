@@ -11,14 +11,19 @@ import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.ResultsFile;
 
 /**
- * The device part of the benchmark: {@code DeviceBenchmark [--quick] [--only TEXT] FILE}. Says on the standard error
- * stream what it does, and writes its results into the file.
+ * The device part of the benchmark: {@code DeviceBenchmark [--quick] [--only TEXT] FILE}. It prints its progress to
+ * standard error, and writes the results to the file.
  */
 public final class DeviceBenchmark {
     private DeviceBenchmark() {
     }
 
-    /** Runs it. */
+    /**
+     * Runs the benchmark.
+     *
+     * @param args see the class
+     * @throws Exception if there is no usable device, or the results cannot be written
+     */
     public static void main(String[] args) throws Exception {
         List<String> words = Arrays.asList(args);
         if (words.isEmpty() || words.getLast().startsWith("-")) {
@@ -33,28 +38,28 @@ public final class DeviceBenchmark {
         Plan plan = words.contains("--quick") ? Plan.quick(cpus.enoughForTwo(), mtu)
                 : Plan.full(cpus.enoughForTwo(), mtu);
         Collector collector = new Collector();
-        try (CTwins twins = new CTwins(); JavaBench java = new JavaBench(cpus, plan.warmUp());
-                Perftest c = new Perftest(port, cpus, twins)) {
+        try (CPrograms programs = new CPrograms(); JavaBench java = new JavaBench(cpus, plan.warmUp());
+                Perftest c = new Perftest(port, cpus, programs)) {
             List<Measurement> measurements = plan.measurements().stream()
                     .filter(measurement -> measurement.toString().contains(only)).toList();
             for (int i = 0; i < measurements.size(); i++) {
                 say("[%d/%d] %s: %s", i + 1, measurements.size(), measurements.get(i),
                         compare(measurements.get(i), java, c, plan.rounds(), collector));
             }
-            part("registration", only, () -> Registrations.run(port, twins, plan, collector));
+            part("registration", only, () -> Registrations.run(port, programs, plan, collector));
             part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
         }
         ResultsFile.write(Path.of(words.getLast()),
                 new Results(DeviceEnvironment.describe(port, cpus), collector.results()));
     }
 
-    /** Something that measures. */
+    /** A part of the benchmark. */
     @FunctionalInterface
     private interface Part {
         void run() throws IOException, InterruptedException;
     }
 
-    /** What fails does not take the rest with it. */
+    /** Runs a part; if it fails, the others still run. */
     private static void part(String name, String only, Part part) throws InterruptedException {
         if (name.contains(only)) {
             try {
@@ -65,7 +70,7 @@ public final class DeviceBenchmark {
         }
     }
 
-    /** Both sides in turn, and who is first changes, so that what happens on the machine meanwhile hits both. */
+    /** Measures both sides in turn, with changing order, so that other activity of the machine affects both alike. */
     static String compare(Measurement measurement, Bench java, Bench c, int rounds, Collector collector)
             throws InterruptedException {
         for (int round = 0; round < rounds; round++) {
@@ -81,7 +86,7 @@ public final class DeviceBenchmark {
         return collector.text(measurement);
     }
 
-    /** A line for who waits. */
+    /** Prints a line of progress. */
     static void say(String format, Object... values) {
         System.err.println("bench: " + String.format(Locale.ROOT, format, values));
     }

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 
 import io.rdmacm.bench.report.Environment;
 
-/** Where the device part ran, which may be a guest of the machine that the rest ran on. */
+/** Describes where the device part runs, which may be a guest of the machine that runs the rest. */
 final class DeviceEnvironment {
     private static final Pattern LIBRARY = Pattern.compile("libibverbs\\.so\\.\\d+\\.\\d+\\.(\\d+)\\.(\\d+)");
     private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -35,7 +35,7 @@ final class DeviceEnvironment {
         return facts;
     }
 
-    /** The loaded library tells by the name of its file. */
+    /** Returns the version of rdma-core, which is part of the file name of the loaded library. */
     private static String rdmaCore() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/maps")).stream().map(LIBRARY::matcher)
                 .filter(Matcher::find).map(match -> match.group(1) + "." + match.group(2)).findFirst()

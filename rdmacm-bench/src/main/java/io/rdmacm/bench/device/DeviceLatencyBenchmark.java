@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * Latencies over a device, both ends in one process: a send with its answer, an RDMA write with its answer, an RDMA
- * read, a fetch and add. The whole round trip is counted. Needs an RDMA device; with a single CPU, not {@code BUSY}.
+ * Latencies over a device with both ends in one process: a send with an answer, an RDMA write with an answer, an RDMA
+ * read, a fetch and add. The times are round trips. With a single CPU, do not use {@code BUSY}.
  */
 @State(Scope.Thread)
 @BenchmarkMode({Mode.AverageTime, Mode.SampleTime})
@@ -45,13 +45,13 @@ public class DeviceLatencyBenchmark {
 
     private LocalPair pair;
 
-    /** Makes the ends. */
+    /** Connects the ends. */
     @Setup(Level.Trial)
     public void connect(BenchmarkParams params) throws Exception {
         String name = params.getBenchmark();
         Operation operation = Operation.valueOf(name.substring(name.lastIndexOf('.') + 1)
                 .replaceAll("([A-Z].*)", "").toUpperCase(Locale.ROOT));
-        // a write gives its target no event
+        // a write raises no event at its target
         Polling possible = operation == Operation.WRITE && polling.usesEvents() ? Polling.YIELD : polling;
         pair = new LocalPair(new Measurement(Figure.LATENCY, operation, QueuePairType.RC, possible,
                 operation == Operation.ATOMIC ? Measurement.ATOMIC_SIZE : size, 1, RECEIVES),
@@ -64,13 +64,13 @@ public class DeviceLatencyBenchmark {
         pair.close();
     }
 
-    /** A message and its answer. */
+    /** A message and an answer. */
     @Benchmark
     public void sendAndAnswer() throws IOException, InterruptedException {
         pair.operate();
     }
 
-    /** A write and the peer's write in answer; waits by yielding, whatever is asked for. */
+    /** A write and a write in answer; never uses completion events. */
     @Benchmark
     public void writeAndAnswer() throws IOException, InterruptedException {
         pair.operate();
@@ -82,7 +82,7 @@ public class DeviceLatencyBenchmark {
         pair.operate();
     }
 
-    /** A fetch and add; of 8 bytes, whatever is asked for. */
+    /** A fetch and add, always of 8 bytes. */
     @Benchmark
     public void atomic() throws IOException, InterruptedException {
         pair.operate();

@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** How many RDMA writes or reads go through in a second, with many outstanding. Needs an RDMA device. */
+/** RDMA writes or reads per second, with many outstanding. Needs an RDMA device. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -35,7 +35,7 @@ public class DeviceRateBenchmark {
     @Param({"WRITE", "READ"})
     public Operation operation;
 
-    /** How many operations are outstanding at most. */
+    /** The maximum number of outstanding operations. */
     @Param({"1", "128"})
     public int depth;
 
@@ -47,7 +47,7 @@ public class DeviceRateBenchmark {
     private End far;
     private BandwidthLoop loop;
 
-    /** Makes the ends. */
+    /** Connects the ends. */
     @Setup(Level.Trial)
     public void connect() throws Exception {
         Measurement measurement = new Measurement(Figure.BANDWIDTH, operation, QueuePairType.RC, Polling.BUSY, size,
@@ -66,7 +66,7 @@ public class DeviceRateBenchmark {
         far.close();
     }
 
-    /** Posts and polls until all are done. */
+    /** Posts and polls until all operations are done. */
     @Benchmark
     @OperationsPerInvocation(COUNT)
     public long operations() throws IOException, InterruptedException {

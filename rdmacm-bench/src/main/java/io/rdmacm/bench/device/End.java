@@ -25,11 +25,11 @@ import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * One end of what is measured, with the same queues and attributes as those of perftest. Its region has two halves:
- * what it posts from, and what its peer writes to (or it receives into).
+ * One end of a measurement, with the same queues and attributes as perftest. Its region has two halves: the source of
+ * its operations, and the target of the peer's writes and of its own receives.
  */
 final class End implements AutoCloseable {
-    // What perftest takes.
+    // the values of perftest
     private static final int QUEUE_KEY = 0x11111111;
     private static final RnrTimer MIN_RNR_TIMER = RnrTimer.ofCode(12);
     private static final AckTimeout TIMEOUT = AckTimeout.ofCode(14);
@@ -51,10 +51,10 @@ final class End implements AutoCloseable {
     private final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
 
     /**
-     * An end that is not connected yet.
+     * Creates an end that is not connected yet.
      *
-     * @param measurement what it is for
-     * @param messages how many messages it is to receive, if it receives any
+     * @param measurement the measurement
+     * @param messages how many messages it will receive, if any
      */
     End(Measurement measurement, int messages) throws Exception {
         this.measurement = measurement;
@@ -93,16 +93,16 @@ final class End implements AutoCloseable {
         return own(context.createCompletionQueue(capacity, channel));
     }
 
-    /** {@return what the peer needs to know} */
+    /** {@return the address of this end, for the peer} */
     PeerAddress address() {
         return new PeerAddress(queuePair.number(), port.attributes().lid(), port.gid().gid(),
                 region.remoteAddress() + half, region.remoteKey());
     }
 
     /**
-     * Gets ready to receive and to send.
+     * Connects this end: afterwards it can receive and send.
      *
-     * @param peer what the other end told
+     * @param peer the address of the other end
      */
     void connect(PeerAddress peer) throws RdmaException {
         boolean datagrams = measurement.transport() == QueuePairType.UD;
@@ -145,7 +145,7 @@ final class End implements AutoCloseable {
         return measurement;
     }
 
-    /** {@return how many receives are posted at the beginning} */
+    /** {@return how many receives are posted initially} */
     int receives() {
         return receives;
     }
@@ -168,12 +168,12 @@ final class End implements AutoCloseable {
         queuePair.postReceive(receive);
     }
 
-    /** {@return the half that is posted from, and the one that the peer writes to} */
+    /** {@return the region with both halves} */
     MemoryRegion region() {
         return region;
     }
 
-    /** {@return where the half begins that the peer writes to} */
+    /** {@return the offset of the half that the peer writes to} */
     int half() {
         return half;
     }

@@ -13,8 +13,8 @@ import io.rdmacm.bench.report.Side;
 import org.HdrHistogram.Histogram;
 
 /**
- * The Java side: two processes, as perftest has them. They stay for all measurements, so that what is measured is code
- * that has been compiled; the first measurement of each kind warms it up.
+ * The Java side: two processes, as with perftest. They are kept for all measurements, so that compiled code is
+ * measured; a warm-up precedes the first measurement of each kind.
  */
 final class JavaBench implements Bench {
     private final Cpus cpus;
@@ -24,10 +24,10 @@ final class JavaBench implements Bench {
     private PeerProcess client;
 
     /**
-     * The two processes, not started yet.
+     * Prepares the two processes, which are started when they are needed.
      *
-     * @param cpus where they run
-     * @param warmUp how many operations come before the first measurement of each kind
+     * @param cpus the CPUs to run on
+     * @param warmUp the number of operations before the first measurement of each kind
      */
     JavaBench(Cpus cpus, int warmUp) {
         this.cpus = cpus;
@@ -48,13 +48,13 @@ final class JavaBench implements Bench {
             return outcome;
         } finally {
             if (!done) {
-                // one of them may wait for the other
+                // one process may be waiting for the other
                 close();
             }
         }
     }
 
-    /** {@return the process that answers} */
+    /** {@return the server's process} */
     PeerProcess server() throws IOException {
         if (server == null) {
             server = new PeerProcess(cpus.server());
@@ -62,7 +62,7 @@ final class JavaBench implements Bench {
         return server;
     }
 
-    /** {@return the process that begins} */
+    /** {@return the client's process} */
     PeerProcess client() throws IOException {
         if (client == null) {
             client = new PeerProcess(cpus.client());
@@ -75,7 +75,7 @@ final class JavaBench implements Bench {
         return measure(measurement, Math.min(measurement.iterations() / 10, warmUp));
     }
 
-    /** With small messages, for it is the code that is warmed up. */
+    /** Warms up with small messages, as only the code has to be warm. */
     private void warmUp(Measurement measurement) throws IOException, InterruptedException {
         if (warmUp > 0 && warm.add(measurement.name() + measurement.transport() + measurement.polling())) {
             Measurement small = new Measurement(measurement.figure(), measurement.operation(),
@@ -87,23 +87,23 @@ final class JavaBench implements Bench {
 
     private Outcome measure(Measurement measurement, int before) throws IOException, InterruptedException {
         String what = before + " " + measurement.encode();
-        server().tell("open server " + what);
-        client().tell("open client " + what);
-        String serverAddress = server.hear("address");
-        String clientAddress = client.hear("address");
-        server.tell("connect " + clientAddress);
-        client.tell("connect " + serverAddress);
-        server.hear("ready");
-        client.hear("ready");
-        server.tell("run");
-        client.tell("run");
+        server().send("open server " + what);
+        client().send("open client " + what);
+        String serverAddress = server.receive("address");
+        String clientAddress = client.receive("address");
+        server.send("connect " + clientAddress);
+        client.send("connect " + serverAddress);
+        server.receive("ready");
+        client.receive("ready");
+        server.send("run");
+        client.send("run");
         Outcome outcome = measurement.figure() == Measurement.Figure.LATENCY
-                ? new Outcome.Latencies(decode(client.hear("latencies")))
-                : new Outcome.Throughput(Double.parseDouble(client.hear("throughput")));
-        server.hear("done");
+                ? new Outcome.Latencies(decode(client.receive("latencies")))
+                : new Outcome.Throughput(Double.parseDouble(client.receive("throughput")));
+        server.receive("done");
         for (PeerProcess peer : List.of(client, server)) {
-            peer.tell("close");
-            peer.hear("closed");
+            peer.send("close");
+            peer.receive("closed");
         }
         return outcome;
     }

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 
 import io.rdmacm.verbs.WorkCompletions;
 
-/** One operation at a time, step by step as the latency tests of perftest do it; each send is waited for. */
+/** One operation at a time, in the same steps as the latency tests of perftest; each send is waited for. */
 final class LatencyLoop {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
@@ -21,10 +21,10 @@ final class LatencyLoop {
     private int counter;
 
     /**
-     * A loop.
+     * Creates a loop.
      *
-     * @param end connected
-     * @param client whether it begins; the other one answers
+     * @param end the local end, connected
+     * @param client whether this side starts; the other side answers
      */
     LatencyLoop(End end, boolean client) {
         this.end = end;
@@ -34,13 +34,13 @@ final class LatencyLoop {
     }
 
     /**
-     * Runs it.
+     * Runs the loop.
      *
-     * @param count how many operations
-     * @return when each of them began, in nanoseconds, and when the last one was over; null for who answers
+     * @param count the number of operations
+     * @return the start time of each operation and the end of the last one, in nanoseconds; null for the server
      */
     long[] run(int count) throws IOException, InterruptedException {
-        // those that are posted already are not posted again for the end
+        // the last messages use receives that are already posted
         toReceive = Math.max(0, count - end.receives());
         if (!client) {
             answer(count);
@@ -55,7 +55,7 @@ final class LatencyLoop {
         return times;
     }
 
-    /** One operation with its answer. */
+    /** Runs one operation with its answer. */
     void operate() throws IOException, InterruptedException {
         switch (measurement.operation()) {
             case SEND -> {
@@ -80,7 +80,7 @@ final class LatencyLoop {
         }
     }
 
-    /** The peer's part in an operation that is answered. */
+    /** Runs the server's part of one operation. */
     void answerOne() throws IOException, InterruptedException {
         if (measurement.operation() == Operation.SEND) {
             receive();
@@ -92,7 +92,7 @@ final class LatencyLoop {
         }
     }
 
-    /** From now on every receive that is used is posted again. */
+    /** Makes every used receive be posted again, for a loop without a fixed count. */
     void endless() {
         toReceive = Integer.MAX_VALUE;
     }
@@ -110,7 +110,7 @@ final class LatencyLoop {
         }
     }
 
-    /** The last byte tells the peer which one it is, for a device writes in order. */
+    /** Writes with a counter in the last byte, which the peer watches: devices write in order. */
     private void write() throws IOException, InterruptedException {
         MemorySegment memory = end.region().memory();
         BYTE.setOpaque(memory, (long) measurement.size() - 1, (byte) counter);
@@ -123,6 +123,6 @@ final class LatencyLoop {
         while ((byte) BYTE.getAcquire(memory, offset) != (byte) counter) {
             waiting.pause();
         }
-        waiting.found();
+        waiting.reset();
     }
 }

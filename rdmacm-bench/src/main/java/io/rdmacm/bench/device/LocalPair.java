@@ -5,7 +5,7 @@ import java.io.IOException;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Two ends of one device in this process; a thread answers for the second one. */
+/** Two connected ends of one device in this process; a thread answers on the far end. */
 final class LocalPair implements AutoCloseable {
     private final End near;
     private final End far;
@@ -13,10 +13,10 @@ final class LocalPair implements AutoCloseable {
     private Thread answering;
 
     /**
-     * A connected pair.
+     * Creates a connected pair.
      *
-     * @param measurement what it is for
-     * @param messages how many messages each end is to receive at most
+     * @param measurement the measurement
+     * @param messages the maximum number of messages that each end receives
      */
     LocalPair(Measurement measurement, int messages) throws Exception {
         near = new End(measurement, messages);
@@ -46,11 +46,11 @@ final class LocalPair implements AutoCloseable {
                 other.answerOne();
             }
         } catch (IOException | InterruptedException | IllegalStateException e) {
-            // the pair was closed, which is how it ends
+            // the pair was closed
         }
     }
 
-    /** One operation with its answer. */
+    /** Runs one operation with its answer. */
     void operate() throws IOException, InterruptedException {
         loop.operate();
     }
@@ -61,7 +61,7 @@ final class LocalPair implements AutoCloseable {
         try {
             if (answering != null) {
                 answering.interrupt();
-                // It may poll, and then the close of its queues ends it.
+                // The thread may be polling; closing its queues ends that.
                 far.close();
                 answering.join();
             } else {

@@ -8,28 +8,28 @@ import java.util.Map;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * One thing to measure, on either side.
+ * A measurement, the same for both sides.
  *
- * @param figure what of it
- * @param operation what is posted
+ * @param figure latency or bandwidth
+ * @param operation the operation that is posted
  * @param transport RC or UD
- * @param polling how both peers wait
+ * @param polling how both sides wait
  * @param size bytes of each operation
- * @param depth how many operations are outstanding at most; 1 for a latency
- * @param iterations how many operations are measured
+ * @param depth the maximum number of outstanding operations; 1 for a latency
+ * @param iterations the number of measured operations
  */
 public record Measurement(Figure figure, Operation operation, QueuePairType transport, Polling polling, int size,
         int depth, int iterations) {
     /** The size of an atomic operation. */
     public static final int ATOMIC_SIZE = 8;
-    // what perftest posts when it is not told
+    // the default of perftest
     private static final int RECEIVES = 512;
 
-    /** What is measured of it. */
+    /** The kind of figure that is measured. */
     public enum Figure {
-        /** How long one takes: half of the round trip where the peer answers. */
+        /** The time of one operation: half of the round trip if the peer answers. */
         LATENCY,
-        /** How much goes through. */
+        /** Operations and bytes per second. */
         BANDWIDTH;
 
         /** {@return the name in results} */
@@ -38,19 +38,19 @@ public record Measurement(Figure figure, Operation operation, QueuePairType tran
         }
     }
 
-    /** Refuses what neither side can do. */
+    /** Checks that both sides can run it. */
     public Measurement {
         if (transport == QueuePairType.UD && operation != Operation.SEND) {
-            throw new IllegalArgumentException("datagrams are only sent");
+            throw new IllegalArgumentException("UD supports sends only");
         }
         if (figure == Figure.LATENCY && depth != 1) {
             throw new IllegalArgumentException("a latency is measured one operation at a time");
         }
         if (operation == Operation.WRITE && polling.usesEvents()) {
-            throw new IllegalArgumentException("a write gives its target no event");
+            throw new IllegalArgumentException("a write raises no event at its target");
         }
         if (figure == Figure.BANDWIDTH && polling == Polling.EVENTS) {
-            throw new IllegalArgumentException("with an event for each completion, one at a time is outstanding");
+            throw new IllegalArgumentException("bandwidth cannot be measured with an event for each completion");
         }
         if (operation == Operation.ATOMIC && size != ATOMIC_SIZE) {
             throw new IllegalArgumentException("atomics have " + ATOMIC_SIZE + " bytes");
@@ -77,10 +77,10 @@ public record Measurement(Figure figure, Operation operation, QueuePairType tran
     }
 
     /**
-     * {@return how many receives are posted}
+     * {@return how many receives are posted initially}
      *
-     * @param messages how many will come; many at once are not to find none, for a datagram would be lost then, and a
-     *         reliable message would wait for a timer
+     * @param messages how many messages will arrive; for bandwidth that many receives are posted, because without one
+     *         a datagram would be lost, and a reliable message would wait for the RNR timer
      */
     int receives(int messages) {
         return operation != Operation.SEND ? 1
@@ -100,7 +100,7 @@ public record Measurement(Figure figure, Operation operation, QueuePairType tran
                 Integer.parseInt(words[6]));
     }
 
-    /** {@return for people} */
+    /** {@return a short description} */
     @Override
     public String toString() {
         String mode = figure == Figure.LATENCY ? "" : ", depth " + depth;

@@ -3,11 +3,11 @@ package io.rdmacm.bench.device;
 
 import java.util.Locale;
 
-/** What is posted. */
+/** The operations that are measured. */
 public enum Operation {
-    /** Messages into posted receives. */
+    /** Sends of messages. */
     SEND(true),
-    /** Writes to the peer's memory, which the peer watches when it is to answer. */
+    /** Writes to the peer's memory; the peer watches the memory if it has to answer. */
     WRITE(true),
     /** Reads of the peer's memory; the peer does nothing. */
     READ(false),
@@ -20,7 +20,7 @@ public enum Operation {
         this.answered = answered;
     }
 
-    /** {@return whether the peer answers in the test of latency, so that half of the round trip counts} */
+    /** {@return whether the peer answers in latency tests, so that half of the round trip counts} */
     public boolean isAnswered() {
         return answered;
     }

@@ -3,7 +3,7 @@ package io.rdmacm.bench.device;
 
 import org.HdrHistogram.Histogram;
 
-/** What one measurement gave. */
+/** The outcome of one measurement. */
 sealed interface Outcome {
     /**
      * Latencies.
@@ -14,17 +14,17 @@ sealed interface Outcome {
         private static final long LONGEST = 1_000_000_000_000L;
         private static final int DIGITS = 3;
 
-        /** {@return an empty histogram for them} */
+        /** {@return an empty histogram} */
         static Histogram histogram() {
             return new Histogram(LONGEST, DIGITS);
         }
 
         /**
-         * Those between the times at which operations began.
+         * Returns the latencies between the start times of operations.
          *
-         * @param times in nanoseconds
-         * @param first the first operation that counts
-         * @param parts what each is divided by: 2 where it was a round trip
+         * @param times the start times in nanoseconds, and the end of the last operation
+         * @param first the index of the first operation that counts
+         * @param parts the divisor of each latency: 2 for round trips
          */
         static Latencies between(long[] times, int first, int parts) {
             Histogram histogram = histogram();
@@ -38,7 +38,7 @@ sealed interface Outcome {
     /**
      * A throughput.
      *
-     * @param messagesPerSecond how many operations were done in a second
+     * @param messagesPerSecond operations per second
      */
     record Throughput(double messagesPerSecond) implements Outcome {
     }

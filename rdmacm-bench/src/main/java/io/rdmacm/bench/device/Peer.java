@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
 /**
- * One of the two processes of the Java side. It reads commands and answers each with one line:
+ * One of the two processes of the Java side. It reads commands from standard input and answers each with one line:
  * <pre>
  * open client|server WARMUP MEASUREMENT   address ADDRESS
  * connect ADDRESS                         ready
@@ -25,7 +25,7 @@ import org.HdrHistogram.Histogram;
  * listen ADDRESS                          port PORT
  * establish ADDRESS PORT COUNT            stages NAME=MICROSECONDS, ...
  * </pre>
- * A failure is answered with {@code failed} and its message. It ends with its input.
+ * A failure is answered with {@code failed} and its message. The process ends with its input.
  */
 final class Peer {
     private final PrintStream out;
@@ -50,15 +50,15 @@ final class Peer {
 
     private String answer(String line) {
         try {
-            return obey(line.split(" ", 2));
+            return execute(line.split(" ", 2));
         } catch (Exception e) {
-            // the other process is told the message; where it came from, the output of both
+            // the controlling process gets the message; the stack trace goes to standard error
             e.printStackTrace();
             return "failed " + e;
         }
     }
 
-    private String obey(String[] command) throws Exception {
+    private String execute(String[] command) throws Exception {
         switch (command[0]) {
             case "open":
                 close();

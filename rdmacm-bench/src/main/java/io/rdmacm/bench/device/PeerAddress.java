@@ -6,13 +6,13 @@ import java.util.HexFormat;
 import io.rdmacm.verbs.address.Gid;
 
 /**
- * What one end tells the other.
+ * The address of an end, for its peer.
  *
- * @param queuePair the number of its queue pair
- * @param lid its local identifier; 0 on Ethernet
- * @param gid its global identifier
- * @param memory where its region begins
- * @param key the remote key of its region
+ * @param queuePair the number of the queue pair
+ * @param lid the local identifier of the port; 0 on Ethernet
+ * @param gid the global identifier of the port
+ * @param memory the address that the peer may read and write
+ * @param key the remote key of the region
  */
 record PeerAddress(int queuePair, int lid, Gid gid, long memory, int key) {
     /** {@return a line that {@link #parse} reads} */

@@ -23,17 +23,17 @@ final class PeerProcess implements AutoCloseable {
     private final BufferedReader answers;
 
     /**
-     * Starts one.
+     * Starts a process.
      *
-     * @param prefix what it is started with, such as {@code taskset}
+     * @param prefix the command prefix, such as {@code taskset}
      */
     PeerProcess(List<String> prefix) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        // as this JVM, whose options suit the machine
+        // the options of this JVM suit the machine
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(option -> option.startsWith("-X"))
                 .forEach(command::add);
-        // a page of the heap that is touched for the first time would be measured too
+        // otherwise the first access to each page of the heap would be measured too
         command.addAll(List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch",
                 "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 Peer.class.getName()));
@@ -42,8 +42,8 @@ final class PeerProcess implements AutoCloseable {
         answers = process.inputReader();
     }
 
-    /** Has a command carried out. */
-    void tell(String command) throws IOException {
+    /** Sends a command. */
+    void send(String command) throws IOException {
         commands.write(command);
         commands.newLine();
         commands.flush();
@@ -53,9 +53,9 @@ final class PeerProcess implements AutoCloseable {
      * Waits for the answer to a command.
      *
      * @param expected its first word
-     * @return the rest
+     * @return the rest of the line
      */
-    String hear(String expected) throws IOException, InterruptedException {
+    String receive(String expected) throws IOException, InterruptedException {
         String line = readLine();
         if (line == null) {
             throw new IOException("the peer's process ended");
@@ -80,11 +80,11 @@ final class PeerProcess implements AutoCloseable {
         } catch (ExecutionException e) {
             throw new IOException("the peer's process: " + e.getCause().getMessage(), e);
         } catch (TimeoutException e) {
-            throw new IOException("the peer gave no answer within " + LIMIT.toSeconds() + " s", e);
+            throw new IOException("the peer did not answer within " + LIMIT.toSeconds() + " s", e);
         }
     }
 
-    /** Ends it, whatever it does. */
+    /** Kills the process. */
     @Override
     public void close() {
         process.destroyForcibly();

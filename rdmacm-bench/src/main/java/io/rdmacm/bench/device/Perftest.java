@@ -17,7 +17,7 @@ import io.rdmacm.bench.report.Side;
 import io.rdmacm.verbs.device.LinkLayer;
 import io.rdmacm.verbs.queue.QueuePairType;
 
-/** The C side: {@code ib_send_lat} and the others, a server and a client each. */
+/** The C side: {@code ib_send_lat} and the other programs of perftest, each as a server and a client. */
 final class Perftest implements Bench {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Duration START = Duration.ofSeconds(60);
@@ -26,22 +26,22 @@ final class Perftest implements Bench {
     private static final int POLL_MILLIS = 20;
     private static final String LISTENS = "0A";
     private static final double NANOS_PER_SECOND = 1e9;
-    // When peers take turns on one CPU, perftest often fails to measure its frequency.
+    // If the peers share one CPU, perftest often fails to measure the CPU frequency.
     private static final int TRIES = 8;
 
     private final Port port;
     private final Cpus cpus;
-    private final CTwins twins;
+    private final CPrograms programs;
     private final double cyclesPerMicrosecond;
 
-    Perftest(Port port, Cpus cpus, CTwins twins) throws IOException, InterruptedException {
+    Perftest(Port port, Cpus cpus, CPrograms programs) throws IOException, InterruptedException {
         this.port = port;
         this.cpus = cpus;
-        this.twins = twins;
-        this.cyclesPerMicrosecond = twins.cyclesPerMicrosecond();
+        this.programs = programs;
+        this.cyclesPerMicrosecond = programs.cyclesPerMicrosecond();
     }
 
-    /** {@return the name of a program} */
+    /** {@return the name of the program for a measurement} */
     static String program(Measurement measurement) {
         String figure = measurement.figure() == Measurement.Figure.LATENCY ? "lat" : "bw";
         return "ib_" + measurement.operation().id() + "_" + figure;
@@ -60,7 +60,7 @@ final class Perftest implements Bench {
         for (int i = 0; i < TRIES; i++) {
             double rate = PerftestOutput.messagesPerSecond(execute(measurement));
             if (rate <= 0) {
-                rate = measuredByUs(measurement);
+                rate = preloadedRate(measurement);
             }
             if (rate > 0) {
                 return new Outcome.Throughput(rate);
@@ -69,9 +69,9 @@ final class Perftest implements Bench {
         throw new IOException(program(measurement) + " could not measure the frequency of the CPU");
     }
 
-    /** What the preloaded library measured; 0 where there is none. */
-    private double measuredByUs(Measurement measurement) throws IOException {
-        Path elapsed = twins.elapsed();
+    /** Returns the rate that the preloaded library measured; 0 if it is not used. */
+    private double preloadedRate(Measurement measurement) throws IOException {
+        Path elapsed = programs.elapsed();
         return measurement.polling() == Polling.YIELD && Files.exists(elapsed)
                 ? measurement.iterations() * NANOS_PER_SECOND / Long.parseLong(Files.readString(elapsed).strip()) : 0;
     }
@@ -81,8 +81,8 @@ final class Perftest implements Bench {
         List<String> options = options(measurement, tcpPort);
         Map<String, String> environment = environment(measurement);
         Map<String, String> ofClient = new HashMap<>(environment);
-        ofClient.put("RDMACM_ELAPSED", twins.elapsed().toString());
-        Files.deleteIfExists(twins.elapsed());
+        ofClient.put("RDMACM_ELAPSED", programs.elapsed().toString());
+        Files.deleteIfExists(programs.elapsed());
         List<String> client = command(cpus.client(), options);
         client.add("127.0.0.1");
         Path output = Files.createTempFile("rdmacm-bench", ".server");
@@ -108,13 +108,13 @@ final class Perftest implements Bench {
         if (measurement.polling() != Polling.YIELD) {
             return Map.of();
         }
-        String library = twins.yielding().toString();
+        String library = programs.yielding().toString();
         boolean watches = measurement.operation() == Operation.WRITE
                 && measurement.figure() == Measurement.Figure.LATENCY;
         return watches ? Map.of("LD_PRELOAD", library, "RDMACM_YIELD_ALWAYS", "1") : Map.of("LD_PRELOAD", library);
     }
 
-    /** The program with its options but for the server's address: the same for both. */
+    /** Returns the program with its options, without the server's address: the same for both sides. */
     List<String> options(Measurement measurement, int tcpPort) {
         List<String> options = new ArrayList<>(List.of(program(measurement), "-F",
                 "-d", port.device().name(), "-i", Integer.toString(port.number()),
@@ -147,7 +147,7 @@ final class Perftest implements Bench {
         return options;
     }
 
-    /** Without connecting, which would be taken for the client. */
+    /** Waits until the server listens, without connecting: it would take that for the client. */
     private static void awaitListener(Process server, int tcpPort, Path output)
             throws IOException, InterruptedException {
         long end = System.nanoTime() + START.toNanos();
@@ -177,6 +177,6 @@ final class Perftest implements Bench {
 
     @Override
     public void close() {
-        // each measurement has processes of its own
+        // each measurement starts its own processes
     }
 }

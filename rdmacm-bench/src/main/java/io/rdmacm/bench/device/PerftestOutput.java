@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 
 import org.HdrHistogram.Histogram;
 
-/** Reads what the programs of perftest print. */
+/** Parses the output of perftest. */
 final class PerftestOutput {
     private static final Pattern SAMPLE = Pattern.compile("[0-9]+, ([0-9.e+]+)");
     private static final int BANDWIDTH_COLUMNS = 5;
@@ -16,19 +16,19 @@ final class PerftestOutput {
     private static final double MEBI = 1 << 20;
     private static final double MEGA = 1e6;
     private static final double NANOS_PER_MICRO = 1000;
-    // below, the rate has more digits than the bandwidth
+    // for smaller messages, the rate has more digits than the bandwidth
     private static final int SMALL = 4096;
 
     private PerftestOutput() {
     }
 
     /**
-     * The samples of a test of latency that was run with {@code -U} and {@code -C}. They are halves of round trips
-     * where perftest says so.
+     * Returns the samples of a latency test that was run with {@code -U} and {@code -C}. They are halves of round trips
+     * in the tests where perftest halves them.
      *
-     * @param text what it printed
-     * @param cyclesPerMicrosecond what a cycle is
-     * @throws IOException when there are none
+     * @param text the output
+     * @param cyclesPerMicrosecond the unit of the samples
+     * @throws IOException if there are no samples
      */
     static Histogram latencies(String text, double cyclesPerMicrosecond) throws IOException {
         Histogram histogram = Outcome.Latencies.histogram();
@@ -54,11 +54,11 @@ final class PerftestOutput {
     }
 
     /**
-     * The average of a test of bandwidth.
+     * Returns the average of a bandwidth test.
      *
-     * @param text what it printed
-     * @return messages a second; 0 when it could not measure the frequency of the CPU and so tells no figure
-     * @throws IOException when there is no result
+     * @param text the output
+     * @return messages per second; 0 if perftest could not measure the CPU frequency and printed no figure
+     * @throws IOException if there is no result
      */
     static double messagesPerSecond(String text) throws IOException {
         List<String> lines = text.lines().map(String::strip).toList();

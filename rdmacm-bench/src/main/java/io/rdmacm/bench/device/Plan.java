@@ -8,29 +8,29 @@ import io.rdmacm.bench.device.Measurement.Figure;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * What is measured.
+ * The list of what is measured.
  *
- * @param measurements one after the other
- * @param rounds how often, both sides in turn
- * @param warmUp how many operations come before the first measurement of each kind, on the Java side
+ * @param measurements the measurements in order
+ * @param rounds how often each is repeated, both sides in turn
+ * @param warmUp the number of operations before the first measurement of each kind, on the Java side
  * @param connections how many connections are set up at once
- * @param connectionWarmUp how often that is done before it counts, on the Java side
- * @param registrations how often memory of one size is registered
- * @param registered the sizes that are registered
+ * @param connectionWarmUp how often they are set up before it counts, on the Java side
+ * @param registrations how often memory of each size is registered
+ * @param registered the sizes that are registered, in bytes
  */
 record Plan(List<Measurement> measurements, int rounds, int warmUp, int connections, int connectionWarmUp,
         int registrations, List<Integer> registered) {
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
-    private static final int MOST_BYTES = 64 * MIB;
-    private static final int FEWEST = 20;
+    private static final int MAX_BYTES = 64 * MIB;
+    private static final int MIN_ITERATIONS = 20;
 
     /**
-     * A look in a minute or two.
+     * Returns a plan for a minute or two.
      *
      * @param twoCpus whether peers can be busy at the same time
-     * @param mtu of the port, the longest datagram
+     * @param mtu the MTU of the port, which limits datagrams
      */
     static Plan quick(boolean twoCpus, int mtu) {
         return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
@@ -38,10 +38,10 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
     }
 
     /**
-     * All sizes and modes, in a quarter of an hour.
+     * Returns a plan with all sizes and modes, for a quarter of an hour.
      *
      * @param twoCpus whether peers can be busy at the same time
-     * @param mtu of the port, the longest datagram
+     * @param mtu the MTU of the port, which limits datagrams
      */
     static Plan full(boolean twoCpus, int mtu) {
         List<Integer> sizes = powersOf(4);
@@ -57,7 +57,7 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
         return sizes;
     }
 
-    /** The first way of waiting of each operation with all sizes of latencies, the others with those of the modes. */
+    /** Measures latency with all sizes for the first way of waiting of each operation, with fewer for the others. */
     private static List<Measurement> measurements(boolean twoCpus, int mtu, List<Integer> latencySizes,
             List<Integer> modeSizes, List<Integer> bandwidthSizes, List<Integer> depths, int iterations) {
         List<Measurement> list = new ArrayList<>();
@@ -89,7 +89,7 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
         return list;
     }
 
-    /** On one CPU, a peer that polls busily would keep the other from answering until its time slice is over. */
+    /** Returns the ways of waiting. On one CPU, a busy poll would block the other side until its time slice ends. */
     private static List<Polling> pollings(Operation operation, boolean twoCpus) {
         if (operation == Operation.WRITE) {
             return twoCpus ? List.of(Polling.BUSY, Polling.YIELD) : List.of(Polling.YIELD);
@@ -105,8 +105,8 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
         return new Measurement(Figure.BANDWIDTH, operation, transport, polling, size, depth, count(iterations, size));
     }
 
-    /** Fewer of those that take long. */
+    /** Returns the number of iterations: fewer for large sizes. */
     private static int count(int iterations, int size) {
-        return Math.max(FEWEST, Math.min(iterations, MOST_BYTES / size));
+        return Math.max(MIN_ITERATIONS, Math.min(iterations, MAX_BYTES / size));
     }
 }

@@ -3,18 +3,18 @@ package io.rdmacm.bench.device;
 
 import java.util.Locale;
 
-/** How a thread waits for what is to come. */
+/** How a thread waits for completions, or for data in memory. */
 public enum Polling {
-    /** It looks again at once: the fastest way, with a CPU for each peer. */
+    /** Polls without a pause: the fastest way, if each peer has a CPU. */
     BUSY,
-    /** It gives up the CPU before it looks again. */
+    /** Yields the CPU between polls. */
     YIELD,
-    /** It sleeps until the completion event comes, which each completion has, as perftest does. */
+    /** Sleeps until a completion event for each completion, as perftest does. */
     EVENTS,
-    /** It looks first, and sleeps until an event comes only when there is nothing: {@code CompletionQueue.await}. */
+    /** Polls first, and sleeps on an event only if there is nothing: {@code CompletionQueue.await}. */
     AWAIT;
 
-    /** {@return whether perftest is to use completion events} */
+    /** {@return whether perftest uses completion events for comparison} */
     public boolean usesEvents() {
         return this == EVENTS || this == AWAIT;
     }

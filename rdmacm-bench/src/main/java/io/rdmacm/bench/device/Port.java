@@ -18,13 +18,13 @@ import io.rdmacm.verbs.device.PortState;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * The port that everything runs over, the same for both sides: the first active port of the first device that has one.
+ * The port that all measurements use: the first active port of the first device that has one.
  *
  * @param device the device
- * @param number of the port, from 1 on
- * @param attributes of the port
- * @param limits of the device
- * @param gid by which it is addressed
+ * @param number the number of the port, from 1 on
+ * @param attributes the attributes of the port
+ * @param limits the attributes of the device
+ * @param gid the GID of the port that is used
  */
 record Port(Device device, int number, PortAttributes attributes, DeviceAttributes limits, GidEntry gid) {
     private static final int MAX_GIDS = 256;
@@ -61,20 +61,20 @@ record Port(Device device, int number, PortAttributes attributes, DeviceAttribut
                 .orElseThrow(() -> new RdmaException("ibv_query_gid_table", "port " + port + " has no GID"));
     }
 
-    /** {@return the IP address of its GID; null when that is none} */
+    /** {@return the IPv4 address of the GID; null if it has none} */
     InetAddress address() {
         return gid.gid().isIpv4() ? gid.gid().toAddress() : null;
     }
 
-    /** {@return how many reads and atomics may be outstanding at once} */
+    /** {@return how many reads and atomics may be outstanding} */
     int reads() {
         return Math.min(READS, Math.min(limits.maxQueuePairReadAtomic(), limits.maxQueuePairInitiatorReadAtomic()));
     }
 
     /**
-     * {@return the way to a peer}
+     * {@return the path to a peer}
      *
-     * @param peer the other end
+     * @param peer the address of the other end
      */
     AddressAttributes route(PeerAddress peer) {
         AddressAttributes.Builder route = AddressAttributes.builder().port(number).destinationLid(peer.lid());

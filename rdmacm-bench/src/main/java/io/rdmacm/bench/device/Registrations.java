@@ -18,7 +18,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.work.AccessFlag;
 
-/** What it costs to register memory and to deregister it, by size. */
+/** The cost of registering and deregistering memory, by size. */
 final class Registrations {
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int PAGE = 4096;
@@ -27,11 +27,11 @@ final class Registrations {
     private Registrations() {
     }
 
-    static void run(Port port, CTwins twins, Plan plan, Collector collector)
+    static void run(Port port, CPrograms programs, Plan plan, Collector collector)
             throws IOException, InterruptedException {
         for (int round = 0; round < plan.rounds(); round++) {
             java(port, plan, round, collector);
-            c(port, twins, plan, round, collector);
+            c(port, programs, plan, round, collector);
         }
         plan.registered().forEach(size -> DeviceBenchmark.say("registration of %d B: %s", size,
                 collector.text("registration", Summary.TIME, Map.of("size", size), "us")));
@@ -52,7 +52,7 @@ final class Registrations {
         }
     }
 
-    /** The medians of registration and deregistration, in nanoseconds. */
+    /** Returns the medians of registration and deregistration, in nanoseconds. */
     private static long[] measure(ProtectionDomain domain, MemorySegment memory, int count) throws IOException {
         long[] made = new long[count];
         long[] freed = new long[count];
@@ -70,9 +70,9 @@ final class Registrations {
         return new long[] {made[count / 2], freed[count / 2]};
     }
 
-    private static void c(Port port, CTwins twins, Plan plan, int round, Collector collector)
+    private static void c(Port port, CPrograms programs, Plan plan, int round, Collector collector)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(twins.register().toString(), port.device().name(),
+        List<String> command = new ArrayList<>(List.of(programs.register().toString(), port.device().name(),
                 Integer.toString(plan.registrations())));
         plan.registered().forEach(size -> command.add(size.toString()));
         for (String line : Commands.run(LIMIT, Map.of(), command).lines().toList()) {

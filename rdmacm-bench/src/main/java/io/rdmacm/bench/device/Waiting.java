@@ -8,14 +8,14 @@ import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.WorkCompletions;
 
-/** Waits in one of the ways; gives up when the peer seems to be gone. */
+/** Waits in one of the ways of {@link Polling}; gives up after two minutes without progress. */
 final class Waiting {
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    // Looking at the clock each time would be measured too.
-    private static final int LOOKS_BETWEEN_CLOCKS = 1 << 14;
+    // Reading the clock at each poll would be measured too.
+    private static final int POLLS_PER_CLOCK_READ = 1 << 14;
 
     private final Polling polling;
-    private long looks;
+    private long polls;
     private long deadline;
 
     Waiting(Polling polling) {
@@ -23,11 +23,11 @@ final class Waiting {
     }
 
     /**
-     * Takes completions, at least one, all of them successful.
+     * Waits for completions, and checks that they are successful.
      *
-     * @param queue where from
-     * @param completions where to
-     * @return how many
+     * @param queue the queue to poll
+     * @param completions the buffer to poll into
+     * @return the number of completions, at least one
      */
     int take(CompletionQueue queue, WorkCompletions completions) throws IOException, InterruptedException {
         int taken = switch (polling) {
@@ -47,12 +47,13 @@ final class Waiting {
             pause();
             taken = queue.poll(completions);
         }
-        looks = 0;
+        polls = 0;
         return taken;
     }
 
-    /** The steps of perftest; the queue was armed before the first time. */
-    private static int event(CompletionQueue queue, WorkCompletions completions) throws IOException, InterruptedException {
+    /** Waits in the steps of perftest; the queue was armed before the first call. */
+    private static int event(CompletionQueue queue, WorkCompletions completions)
+            throws IOException, InterruptedException {
         CompletionChannel channel = queue.channel().orElseThrow();
         int taken = 0;
         while (taken == 0) {
@@ -63,27 +64,27 @@ final class Waiting {
         return taken;
     }
 
-    /** Between two looks at memory that the peer is to write to. */
+    /** Pauses between two polls of a queue or of memory. */
     void pause() throws IOException {
         if (polling == Polling.YIELD) {
             Thread.yield();
         }
-        if (++looks % LOOKS_BETWEEN_CLOCKS == 0) {
+        if (++polls % POLLS_PER_CLOCK_READ == 0) {
             checkTime();
         }
     }
 
-    /** What was waited for is there. */
-    void found() {
-        looks = 0;
+    /** Ends a wait: the next one starts with the full time limit. */
+    void reset() {
+        polls = 0;
     }
 
     private void checkTime() throws IOException {
         long now = System.nanoTime();
-        if (looks == LOOKS_BETWEEN_CLOCKS) {
+        if (polls == POLLS_PER_CLOCK_READ) {
             deadline = now + LIMIT.toNanos();
         } else if (now - deadline > 0) {
-            throw new IOException("nothing came for " + LIMIT.toSeconds() + " s");
+            throw new IOException("nothing arrived for " + LIMIT.toSeconds() + " s");
         }
     }
 }

@@ -1,3 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Benchmarks that need an RDMA device, each beside the C program that measures the same. */
+/**
+ * Benchmarks that need an RDMA device. Each runs side by side with a C program that measures the same: latency and
+ * bandwidth with perftest, connecting with cmtime, registration with a small program of ours.
+ *
+ * <p>{@link io.rdmacm.bench.device.DeviceBenchmark} is the main class, {@link io.rdmacm.bench.device.Plan} the list of
+ * measurements. On the Java side, {@link io.rdmacm.bench.device.JavaBench} controls two processes
+ * ({@link io.rdmacm.bench.device.Peer}) that run {@link io.rdmacm.bench.device.LatencyLoop} and
+ * {@link io.rdmacm.bench.device.BandwidthLoop}.
+ */
 package io.rdmacm.bench.device;

@@ -12,7 +12,7 @@ import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.bindings.ibv_wc;
 
-/** Posts and polls through the generated bindings, without care: plain handles, and segments of a shared arena. */
+/** Posts and polls through the generated bindings in the naive way: plain handles, and segments of a shared arena. */
 final class BindingsLoop implements Placement.Loop, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment pair;

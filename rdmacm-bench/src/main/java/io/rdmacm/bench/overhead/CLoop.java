@@ -9,24 +9,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Runs the loop in C. */
+/** Runs the C version of the loop, in a process of its own. */
 final class CLoop {
-    private static final int MOST_SEEDS = 1_000_000;
+    private static final int MAX_SEEDS = 1_000_000;
 
     private CLoop() {
     }
 
     /**
-     * Runs the program several times, each with its luck: see {@link Placement}.
+     * Runs the program several times, each with another random placement: see {@link Placement}.
      *
-     * @param options by their names in C; whole numbers
-     * @param runs how many times
-     * @return the nanoseconds of one post and poll, the median of the runs
+     * @param options the options by name
+     * @param runs the number of runs
+     * @return the nanoseconds of one post and poll: the median of the runs
      */
     static double run(Map<String, Integer> options, int runs) throws IOException, InterruptedException {
         double[] times = new double[runs];
         for (int i = 0; i < runs; i++) {
-            times[i] = runOnce(options, 1 + ThreadLocalRandom.current().nextInt(MOST_SEEDS));
+            times[i] = runOnce(options, 1 + ThreadLocalRandom.current().nextInt(MAX_SEEDS));
         }
         Arrays.sort(times);
         return times[runs / 2];

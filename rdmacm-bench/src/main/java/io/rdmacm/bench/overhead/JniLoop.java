@@ -8,12 +8,12 @@ import java.nio.ByteOrder;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.SendRequests;
 
-/** Posts and polls as a JNI library does: the requests lie in a direct buffer, the completions become objects. */
+/** Posts and polls as JNI libraries do: requests in a direct buffer, completions copied into objects. */
 final class JniLoop implements Placement.Loop {
     private final long pair;
     private final long queue;
     private final int batch;
-    // fills in the requests, once; keeps their memory alive
+    // keeps the memory of the requests alive, which are filled in once
     private final SendRequests block;
     private final ByteBuffer buffer;
     private final long requests;

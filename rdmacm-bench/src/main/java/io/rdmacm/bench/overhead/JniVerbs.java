@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-/** The two calls of the data path through JNI, as JNI libraries have them. For comparison only. */
+/** Post and poll through JNI, as JNI libraries implement them; for comparison only. */
 @SuppressWarnings("restricted")
 final class JniVerbs {
     static {
@@ -12,7 +12,7 @@ final class JniVerbs {
     private JniVerbs() {
     }
 
-    /** What a poll copies a completion into. */
+    /** The target of a poll. */
     static final class Completion {
         long id;
         int status;
@@ -25,9 +25,9 @@ final class JniVerbs {
 
     private static native void initialize(Class<Completion> completion);
 
-    /** Posts the chain of requests that begins at an address; the result is the error number. */
+    /** Posts the chain of requests that starts at an address, and returns the error number or 0. */
     static native int postSend(long queuePair, long request);
 
-    /** Copies completions into the objects; the result is how many. */
+    /** Polls completions into the objects, and returns their number. */
     static native int pollCq(long queue, Completion[] completions);
 }

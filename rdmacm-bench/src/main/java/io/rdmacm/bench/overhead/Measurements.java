@@ -21,12 +21,12 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * One measurement at a time: first the loop in C, then the same in Java in a JVM of its own, by JMH. Both take the
- * median of short runs, of {@value PostAndPoll#OPERATIONS} operations each: those in which something else had the
- * processor do not count.
+ * Runs the measurements one at a time: first the loop in C, then the same in Java in a JVM of its own, by JMH. Both use
+ * the median of short runs of {@value PostAndPoll#OPERATIONS} operations each, so that runs in which something else
+ * used the CPU do not count.
  */
 final class Measurements {
-    /** Bytes that an operation allocates on the Java heap. */
+    /** The metric for the bytes that an operation allocates on the Java heap. */
     static final String ALLOCATION = "allocation";
 
     private static final String ALLOCATED = "gc.alloc.rate.norm";
@@ -43,7 +43,7 @@ final class Measurements {
         this.samples = quick ? 8 : 16;
     }
 
-    /** The four ways to post and poll. */
+    /** Measures the four ways to post and poll. */
     List<Result> postAndPoll(int batch, Payload payload, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Object> params = postPollParams("classic", batch, payload, round);
@@ -60,7 +60,7 @@ final class Measurements {
         return results;
     }
 
-    /** By the extended interfaces. */
+    /** Measures the extended interfaces. */
     List<Result> postAndPollInPlace(int batch, Payload payload, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Object> params = postPollParams("extended", batch, payload, round);
@@ -74,7 +74,7 @@ final class Measurements {
         return results;
     }
 
-    /** With one post, and completions taken a few at a time. */
+    /** Measures one post whose completions are polled a few at a time. */
     List<Result> pollInBatches(int polled, int round) throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(PostAndPoll.LARGEST_BATCH, Payload.ONE_ENTRY);
         inC.put("polled", polled);
@@ -82,7 +82,7 @@ final class Measurements {
                 Map.of("polled", polled));
     }
 
-    /** When there are many queue pairs. */
+    /** Measures with many queue pairs. */
     List<Result> amongQueuePairs(int pairs, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
@@ -94,7 +94,7 @@ final class Measurements {
                 Map.of("queuePairs", pairs, "rotate", rotate));
     }
 
-    /** When there are many memory regions. */
+    /** Measures with many memory regions. */
     List<Result> amongRegions(int regions, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
@@ -151,7 +151,7 @@ final class Measurements {
         return shown(new Result(name, side, params, Summary.TIME, "ns", time / PostAndPoll.OPERATIONS));
     }
 
-    /** What the public API allocates. JMH allocates for its samples: so this is a run without. */
+    /** Measures what the public API allocates, in a run of its own without samples, for which JMH allocates. */
     private Result allocation(Class<?> benchmark, String name, Map<String, Object> params, Map<String, ?> inJava)
             throws RunnerException {
         Options options = options(benchmark, PUBLIC_API, inJava, ALLOCATION_SAMPLES).mode(Mode.AverageTime)
@@ -164,7 +164,7 @@ final class Measurements {
         ChainedOptionsBuilder options = new OptionsBuilder()
                 .include("^" + (benchmark.getName() + "." + method).replace(".", "\\.") + "$")
                 .forks(1).shouldFailOnError(true).verbosity(VerboseMode.SILENT)
-                // what JMH does with Unsafe is none of our business
+                // JMH uses Unsafe
                 .jvmArgsAppend("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
                 .warmupIterations(warmUps).warmupTime(TimeValue.milliseconds(SAMPLE_MILLIS))
                 .measurementIterations(iterations).measurementTime(TimeValue.milliseconds(SAMPLE_MILLIS));

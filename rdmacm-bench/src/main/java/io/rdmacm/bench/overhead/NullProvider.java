@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * The C side of the benchmarks, which was compiled when they were built and comes with them: a provider without a
- * device that stands in for libibverbs, the loop in C over it, and a JNI library.
+ * The C side of the benchmarks, which is compiled by the build and packaged with them: a library that stands in for
+ * libibverbs and needs no device, the loop in C over it, and a JNI library.
  */
 public final class NullProvider {
     private static final String FOLDER = "/native/";
@@ -31,15 +31,16 @@ public final class NullProvider {
     }
 
     /**
-     * Puts the files into a folder that goes with this JVM.
+     * Unpacks the files into a folder that is deleted when this JVM exits.
      *
-     * @throws IllegalStateException when they could not be compiled: says what was missing
+     * @return the unpacked files
+     * @throws IllegalStateException if they were not compiled; the message names what was missing
      */
     public static NullProvider unpacked() {
         return Unpacked.INSTANCE;
     }
 
-    /** Why there is none; null when there is one. */
+    /** {@return why the C side is missing; null if it is there} */
     public static String missing() {
         try (InputStream reason = NullProvider.class.getResourceAsStream(FOLDER + "missing.txt")) {
             if (reason != null) {
@@ -52,19 +53,19 @@ public final class NullProvider {
                 ? "the C side of the benchmarks was not built: build with Maven, where gcc is" : null;
     }
 
-    /** Makes this library use it in place of libibverbs; before anything of libibverbs was used. */
+    /** Makes the library use it instead of libibverbs; to be called before the first use of libibverbs. */
     public void standIn() {
         System.setProperty("io.rdmacm.libibverbs", folder.resolve(VERBS).toString());
-        // it posts as the drivers of hardware do, without a system call
+        // it posts without a system call, as hardware drivers do
         System.setProperty("io.rdmacm.critical.devices", "null0");
     }
 
-    /** The loop in C. */
+    /** {@return the path of the loop in C} */
     public Path loop() {
         return folder.resolve(LOOP);
     }
 
-    /** The JNI library. */
+    /** {@return the path of the JNI library} */
     public Path jni() {
         return folder.resolve(JNI);
     }

@@ -22,15 +22,15 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
-/** The objects that a benchmark posts to, made over the null provider by the public API. */
+/** The objects that a benchmark uses, created over the null provider with the public API. */
 final class NullStack implements AutoCloseable {
-    /** Where writes go to, and by which key; the same as in C. */
+    /** The target of writes, and its key; the same as in C. */
     static final long REMOTE_ADDRESS = 0x10000;
     static final int REMOTE_KEY = 17;
 
     /** Entries of each queue, as in C. */
     static final int DEPTH = 64;
-    /** Where there are many queues: what all drivers have in their queues is to fit into the cache. */
+    /** Entries of each queue if there are many, so that all queues fit into the cache. */
     static final int SMALL_DEPTH = 4;
 
     private static final int REGION = 4096;
@@ -42,12 +42,12 @@ final class NullStack implements AutoCloseable {
     private final QueuePair[] pairs;
 
     /**
-     * Makes them.
+     * Creates the objects.
      *
-     * @param extended whether for batches, and polls in place
-     * @param depth entries of each queue
-     * @param pairCount how many queue pairs
-     * @param regionCount how many memory regions
+     * @param extended whether to support batches and polls in place
+     * @param depth the number of entries of each queue
+     * @param pairCount the number of queue pairs
+     * @param regionCount the number of memory regions
      */
     NullStack(boolean extended, int depth, int pairCount, int regionCount) throws RdmaException {
         NullProvider.unpacked().standIn();
@@ -73,7 +73,7 @@ final class NullStack implements AutoCloseable {
         }
     }
 
-    /** What was made in a row is not used in a row, which the processor would foresee. */
+    /** Shuffles the queue pairs and regions, so that the CPU cannot predict the access pattern. */
     NullStack shuffled() {
         Collections.shuffle(Arrays.asList(pairs));
         Collections.shuffle(Arrays.asList(regions));
@@ -96,7 +96,7 @@ final class NullStack implements AutoCloseable {
         return (ExtendedCompletionQueue) queue;
     }
 
-    /** Signaled writes, filled in and ready to be posted. */
+    /** Returns signaled writes that are ready to be posted. */
     SendRequests writes(int count, Payload payload) {
         Placement.shiftMemory();
         SendRequests block = SendRequests.allocate(count, payload.entries());

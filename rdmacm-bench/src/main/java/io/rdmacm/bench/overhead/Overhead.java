@@ -17,7 +17,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import org.openjdk.jmh.runner.RunnerException;
 
 /**
- * Measures what a call costs without a device, in Java and in C by turns, and writes the figures:
+ * Measures the overhead of a call without a device, in Java and C by turns, and writes the results to a file:
  * {@code Overhead [--quick] [--rounds N] FILE}.
  */
 public final class Overhead {
@@ -80,14 +80,14 @@ public final class Overhead {
     }
 
     private void round(int round) throws IOException, InterruptedException, RunnerException {
-        // the first payload is what the summary is of
+        // the summary uses the first payload
         for (Payload payload : quick || round > 1 ? new Payload[] {Payload.ONE_ENTRY} : Payload.values()) {
             for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
                 results.addAll(measurements.postAndPoll(batch, payload, round));
                 results.addAll(measurements.postAndPollInPlace(batch, payload, round));
             }
         }
-        // growth is no matter of a few percent
+        // the growth with the number of objects is not a matter of a few percent
         if (quick || round > 1) {
             return;
         }

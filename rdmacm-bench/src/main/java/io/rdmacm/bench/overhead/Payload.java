@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-/** What a request carries; the loop in C has the same. */
+/** The payload of a request; the loop in C has the same. */
 public enum Payload {
-    /** 64 bytes, one entry of the scatter list. */
+    /** 64 bytes, one scatter/gather entry. */
     ONE_ENTRY(1, false, 64),
-    /** 64 bytes, two entries of the scatter list. */
+    /** 64 bytes, two scatter/gather entries. */
     TWO_ENTRIES(2, false, 32),
-    /** 16 bytes that are copied into the queue entry. */
+    /** 16 bytes, sent inline. */
     INLINE(1, true, 16);
 
     private final int entries;
@@ -20,17 +20,17 @@ public enum Payload {
         this.entryLength = entryLength;
     }
 
-    /** Entries of the scatter list. */
+    /** {@return the number of scatter/gather entries} */
     public int entries() {
         return entries;
     }
 
-    /** Whether the data goes with the request. */
+    /** {@return whether the data is sent inline} */
     public boolean inline() {
         return inline;
     }
 
-    /** Bytes of each entry. */
+    /** {@return the length of each entry in bytes} */
     public int entryLength() {
         return entryLength;
     }

@@ -9,38 +9,38 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * Which lines of the caches collide is a matter of luck, and worth some ten percent: what lies in the same place of a
- * page as what was just written is read later. So the luck is drawn anew again and again, on the heap, in C's memory
- * and on the stack; the loop in C does the same.
+ * Randomizes where data lies in memory. Which cache lines collide depends on chance, and makes a difference of some ten
+ * percent: a load is delayed if its address has the same offset within a page as a store just before. So the placement
+ * is randomized repeatedly, on the heap, in native memory and on the stack; the loop in C does the same.
  */
 final class Placement {
     private static final int PAGE = 4096;
     private static final int DEEPEST = 60;
-    // so that nothing moves up
+    // keeps the padding alive, so that later objects do not move into its place
     private static final List<byte[]> KEPT = new ArrayList<>();
 
     private Placement() {
     }
 
-    /** Something to run somewhere on the stack. */
+    /** A loop that is run at some depth of the stack. */
     @FunctionalInterface
     interface Loop {
-        /** Runs it, and adds up what it reads. */
+        /** Runs the loop, and returns the sum of what it reads. */
         long run(int operations) throws RdmaException;
     }
 
-    /** What is allocated next lies elsewhere within its page. */
+    /** Shifts what is allocated next to a random place within its page. */
     static void shiftMemory() {
         KEPT.add(new byte[ThreadLocalRandom.current().nextInt(PAGE)]);
         Arena.global().allocate(1 + ThreadLocalRandom.current().nextLong(PAGE));
     }
 
-    /** Brings what was made closer together, as the garbage collector does with all that lives long. */
+    /** Compacts the heap, as happens to long-lived objects. */
     static void settle() {
         System.gc();
     }
 
-    /** How deep on the stack to run next. */
+    /** Returns a random stack depth for the next run. */
     static int anyDepth() {
         return ThreadLocalRandom.current().nextInt(DEEPEST);
     }
@@ -48,7 +48,7 @@ final class Placement {
     /**
      * Runs a loop.
      *
-     * @param depth how deep on the stack
+     * @param depth the number of stack frames below the loop
      */
     static long run(int depth, Loop loop, int operations) throws RdmaException {
         return depth == 0 ? loop.run(operations) : run(depth - 1, loop, operations);

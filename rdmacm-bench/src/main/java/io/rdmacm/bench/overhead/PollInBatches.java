@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a poll costs that takes several completions: {@value PostAndPoll#LARGEST_BATCH} requests with one post, whose
- * completions are polled for a few at a time. An operation is one request.
+ * The cost of polling several completions at a time: {@value PostAndPoll#LARGEST_BATCH} requests with one post, whose
+ * completions are polled a few at a time. An operation is one request.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -30,14 +30,14 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Benchmark)
 public class PollInBatches {
-    /** Completions a poll at most. */
+    /** The maximum number of completions per poll. */
     @Param({"1", "2", "4", "8", "16"})
     public int polled;
 
     private NullStack stack;
     private PublicLoop loop;
 
-    /** Makes the objects. */
+    /** Creates the objects. */
     @Setup
     public void open() throws RdmaException {
         stack = new NullStack(false, NullStack.DEPTH, 1, 1);
@@ -50,7 +50,7 @@ public class PollInBatches {
         stack.close();
     }
 
-    /** The objects of this library. */
+    /** The public API of the library. */
     @Benchmark
     public long publicApi() throws RdmaException {
         return loop.run(PostAndPoll.OPERATIONS);

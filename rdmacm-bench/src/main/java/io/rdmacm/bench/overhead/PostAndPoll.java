@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One post and the poll of its completion over the null provider, in the ways that Java has to do it. An operation is
- * one request, also where several go with one post; the loop in C that they are compared with does the same.
+ * One post and the poll of its completion over the null provider, in the different ways that Java can do it. An
+ * operation is one request, also if one post contains several; the loop in C counts in the same way.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,16 +31,16 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Benchmark)
 public class PostAndPoll {
-    /** So many that to look at the clock, and to go down the stack, costs nothing; a multiple of all batches. */
+    /** Enough operations to make the cost of reading the clock negligible; a multiple of all batch sizes. */
     static final int OPERATIONS = 1 << 14;
     /** The largest batch. */
     static final int LARGEST_BATCH = 16;
 
-    /** Requests a post. */
+    /** Requests per post. */
     @Param({"1", "16"})
     public int batch;
 
-    /** What they carry. */
+    /** The payload of each request. */
     @Param
     public Payload payload;
 
@@ -50,7 +50,7 @@ public class PostAndPoll {
     private JniLoop jniLoop;
     private int depth;
 
-    /** Makes the objects, anew for each iteration: see {@link Placement}. */
+    /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
         stack = new NullStack(false, NullStack.DEPTH, 1, 1);
@@ -67,13 +67,13 @@ public class PostAndPoll {
         stack.close();
     }
 
-    /** The objects of this library. */
+    /** The public API of the library. */
     @Benchmark
     public long publicApi() throws RdmaException {
         return Placement.run(depth, publicLoop, OPERATIONS);
     }
 
-    /** The generated bindings as they come: plain handles, and segments of a shared arena. */
+    /** The generated bindings in the naive way: plain handles, and segments of a shared arena. */
     @Benchmark
     public long generatedBindings() throws RdmaException {
         return Placement.run(depth, bindingsLoop, OPERATIONS);

@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One post and the poll of its completion, when there are many queue pairs: on one of them, and each time on another
- * (which the caches of the processor feel, in C as well).
+ * One post and the poll of its completion with many queue pairs: always on the same one, or each time on another one,
+ * which costs cache misses, in C as well.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,11 +31,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Benchmark)
 public class PostAndPollAmongQueuePairs {
-    /** How many there are. */
+    /** The number of queue pairs. */
     @Param({"1", "10", "100", "1000"})
     public int queuePairs;
 
-    /** Whether each post is to another one. */
+    /** Whether each post uses another one. */
     @Param({"false", "true"})
     public boolean rotate;
 
@@ -43,7 +43,7 @@ public class PostAndPollAmongQueuePairs {
     private RotatingLoop loop;
     private int depth;
 
-    /** Makes the objects, anew for each iteration: see {@link Placement}. */
+    /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
         stack = new NullStack(false, NullStack.SMALL_DEPTH, queuePairs, 1).shuffled();
@@ -58,7 +58,7 @@ public class PostAndPollAmongQueuePairs {
         stack.close();
     }
 
-    /** The objects of this library. */
+    /** The public API of the library. */
     @Benchmark
     public long publicApi() throws RdmaException {
         return Placement.run(depth, loop, PostAndPoll.OPERATIONS);

@@ -26,8 +26,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * As {@link PostAndPoll}, by the extended interfaces: a batch that is posted with one doorbell (QP_EX, {@code
- * ibv_wr_*}), and completions read in place (CQ_EX, {@code ibv_start_poll}).
+ * The same as {@link PostAndPoll} with the extended interfaces: a batch that is posted with one doorbell (QP_EX,
+ * {@code ibv_wr_*}), and completions that are read in place (CQ_EX, {@code ibv_start_poll}).
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,11 +37,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Benchmark)
 public class PostAndPollInPlace {
-    /** Requests a batch. */
+    /** Requests per batch. */
     @Param({"1", "16"})
     public int batch;
 
-    /** What they carry. */
+    /** The payload of each request. */
     @Param
     public Payload payload;
 
@@ -53,7 +53,7 @@ public class PostAndPollInPlace {
     private long id;
     private int depth;
 
-    /** Makes the objects, anew for each iteration: see {@link Placement}. */
+    /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
         stack = new NullStack(true, NullStack.DEPTH, 1, 1);
@@ -70,7 +70,7 @@ public class PostAndPollInPlace {
         stack.close();
     }
 
-    /** The objects of this library. */
+    /** The public API of the library. */
     @Benchmark
     public long publicApi() throws RdmaException {
         return Placement.run(depth, this::run, PostAndPoll.OPERATIONS);

@@ -8,7 +8,7 @@ import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Posts and polls through the objects of this library. */
+/** Posts and polls through the public API of the library. */
 final class PublicLoop implements Placement.Loop {
     private final QueuePair pair;
     private final CompletionQueue queue;
@@ -18,12 +18,12 @@ final class PublicLoop implements Placement.Loop {
     private long id;
 
     /**
-     * A loop.
+     * Creates a loop.
      *
-     * @param stack what it uses
-     * @param batch requests a post
-     * @param polled completions a poll at most
-     * @param payload what the requests carry
+     * @param stack the objects to use
+     * @param batch the number of requests per post
+     * @param polled the maximum number of completions per poll
+     * @param payload the payload of each request
      */
     PublicLoop(NullStack stack, int batch, int polled, Payload payload) {
         this.pair = stack.pair(0);
@@ -38,8 +38,8 @@ final class PublicLoop implements Placement.Loop {
         return batch == 1 ? oneByOne(operations) : inBatches(operations);
     }
 
-    // Fields are read into variables, as careful programs do it: else the compiler must assume that each call changes
-    // them.
+    // Fields are copied to local variables, as careful programs do: otherwise the compiler must assume that each call
+    // changes them.
     private long oneByOne(int operations) throws RdmaException {
         QueuePair to = pair;
         CompletionQueue from = queue;
@@ -87,7 +87,7 @@ final class PublicLoop implements Placement.Loop {
         return sum;
     }
 
-    // A sum of its own stays in a register; one that lives across native calls does not.
+    // A local sum stays in a register; one that is live across native calls does not.
     private static long read(WorkCompletions taken) throws RdmaException {
         int size = taken.size();
         long sum = 0;

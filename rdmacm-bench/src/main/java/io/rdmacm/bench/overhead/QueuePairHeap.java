@@ -3,16 +3,16 @@ package io.rdmacm.bench.overhead;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** How much of the Java heap a queue pair takes, with all that is made for it. */
+/** Measures how much of the Java heap a queue pair uses, including its helper objects. */
 final class QueuePairHeap {
     private static final int COUNT = 10_000;
 
     private QueuePairHeap() {
     }
 
-    /** The bytes of one. */
+    /** Returns the bytes per queue pair. */
     static double bytes() throws RdmaException {
-        // classes and handles are made by the first one
+        // the first one loads classes and creates method handles
         try (NullStack first = new NullStack(false, NullStack.DEPTH, 1, 1)) {
             first.pair(0).number();
         }
@@ -26,11 +26,11 @@ final class QueuePairHeap {
 
     private static long used() {
         Runtime runtime = Runtime.getRuntime();
-        long least = Long.MAX_VALUE;
+        long min = Long.MAX_VALUE;
         for (int i = 0; i < 5; i++) {
             System.gc();
-            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+            min = Math.min(min, runtime.totalMemory() - runtime.freeMemory());
         }
-        return least;
+        return min;
     }
 }

@@ -6,7 +6,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Posts and polls one at a time, each to another queue pair or of another region. */
+/** Posts and polls one request at a time, each to another queue pair or with data of another region. */
 final class RotatingLoop implements Placement.Loop {
     private final NullStack stack;
     private final int pairs;
@@ -20,12 +20,12 @@ final class RotatingLoop implements Placement.Loop {
     private long id;
 
     /**
-     * A loop.
+     * Creates a loop.
      *
-     * @param stack what it uses
-     * @param pairs how many queue pairs of it
-     * @param regions how many memory regions of it
-     * @param data whether each request is told its data anew
+     * @param stack the objects to use
+     * @param pairs how many of its queue pairs to use
+     * @param regions how many of its memory regions to use
+     * @param data whether to set the data anew for each request
      */
     RotatingLoop(NullStack stack, int pairs, int regions, boolean data) {
         this.stack = stack;

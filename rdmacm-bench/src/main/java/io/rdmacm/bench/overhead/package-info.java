@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What a call costs over the same call in C, measured without a device: over a provider in C that has none. */
+/**
+ * The overhead of a call compared with the same call in C, measured without a device: the calls go to a null provider,
+ * a library in C that stands in for libibverbs and completes every request at once.
+ *
+ * <p>{@link io.rdmacm.bench.overhead.Overhead} is the main class. {@link io.rdmacm.bench.overhead.PublicLoop},
+ * {@link io.rdmacm.bench.overhead.BindingsLoop}, {@link io.rdmacm.bench.overhead.JniLoop} and
+ * {@link io.rdmacm.bench.overhead.CLoop} are the loops that are compared.
+ */
 package io.rdmacm.bench.overhead;

@@ -8,11 +8,11 @@ import java.util.Locale;
 /**
  * One axis of a plot.
  *
- * @param label what it shows, with its unit
+ * @param label the label, with the unit
  * @param logarithmic whether equal distances are equal ratios
- * @param from where it begins
- * @param to where it ends
- * @param ticks where a line is drawn
+ * @param from the value at the start
+ * @param to the value at the end
+ * @param ticks the grid lines
  */
 record Axis(String label, boolean logarithmic, double from, double to, List<Tick> ticks) {
     private static final int KIBI = 1024;
@@ -22,15 +22,15 @@ record Axis(String label, boolean logarithmic, double from, double to, List<Tick
     private static final int FEW_TICKS = 5;
 
     /**
-     * A line with its text.
+     * A grid line with its label.
      *
-     * @param value where
-     * @param label what is written beside it
+     * @param value the position
+     * @param label the text beside it
      */
     record Tick(double value, String label) {
     }
 
-    /** For sizes: powers of two. */
+    /** Returns a logarithmic axis for sizes, with powers of two. */
     static Axis sizes(String label, double smallest, double largest) {
         List<Tick> ticks = new ArrayList<>();
         double span = Math.log(Math.max(2, largest / smallest)) / Math.log(2);
@@ -51,7 +51,7 @@ record Axis(String label, boolean logarithmic, double from, double to, List<Tick
                 : size / (KIBI * KIBI) + "M";
     }
 
-    /** From a round number below the values to one above, with ratios to scale. */
+    /** Returns a logarithmic axis from a round number below the values to one above. */
     static Axis logarithmic(String label, double smallest, double largest) {
         List<Double> round = new ArrayList<>();
         for (double decade = Math.pow(DECADE, Math.floor(Math.log10(smallest))); decade <= largest * DECADE;
@@ -74,7 +74,7 @@ record Axis(String label, boolean logarithmic, double from, double to, List<Tick
         return Math.abs(exponent - Math.rint(exponent)) < 1e-9;
     }
 
-    /** From zero to a round number above the largest. */
+    /** Returns a linear axis from zero to a round number above the largest value. */
     static Axis fromZero(String label, double largest) {
         double decade = Math.pow(DECADE, Math.floor(Math.log10(Math.max(largest, 1e-9))));
         double step = decade;
@@ -92,7 +92,7 @@ record Axis(String label, boolean logarithmic, double from, double to, List<Tick
         return new Axis(label, false, 0, count * step, ticks);
     }
 
-    /** For percentiles, each nine as long as the one before. */
+    /** Returns an axis for percentiles, on which each further nine has the same length. */
     static Axis percentiles(String label) {
         List<Tick> ticks = new ArrayList<>();
         for (String percentile : List.of("0", "50", "90", "99", "99.9")) {
@@ -102,7 +102,7 @@ record Axis(String label, boolean logarithmic, double from, double to, List<Tick
         return new Axis(label, false, 0, nines(100), ticks);
     }
 
-    /** How many nines a percentile has; the largest value is drawn one nine behind 99.9. */
+    /** Returns how many nines a percentile has; the maximum is drawn one nine after 99.9. */
     static double nines(double percentile) {
         return percentile >= 100 ? 4 : -Math.log10(1 - percentile / 100);
     }
@@ -119,7 +119,7 @@ record Axis(String label, boolean logarithmic, double from, double to, List<Tick
         return text.replaceFirst("\\.?0+$", "");
     }
 
-    /** How far along a value is, from 0 to 1. */
+    /** Returns the position of a value on the axis, from 0 to 1. */
     double position(double value) {
         if (logarithmic) {
             return Math.log(value / from) / Math.log(to / from);

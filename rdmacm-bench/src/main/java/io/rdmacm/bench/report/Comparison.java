@@ -11,22 +11,22 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * One figure of all sides that have it.
+ * One figure, for all sides that have measured it.
  *
- * @param name what was measured
- * @param metric which figure of it
+ * @param name the name of the measurement
+ * @param metric the metric
  * @param unit its unit
- * @param params how
- * @param medians of the repetitions
+ * @param params the parameters of the measurement
+ * @param medians the median of the repetitions of each side
  */
 record Comparison(String name, String metric, String unit, Map<String, Object> params, Map<Side, Double> medians) {
     private static final String ALL_ROUNDS = "all_p";
 
-    /** What makes two figures comparable. */
+    /** The properties that comparable figures share. */
     private record Key(String name, String metric, String unit, Map<String, Object> params) {
     }
 
-    /** {@return all of them, in the order in which they were measured; without the percentiles} */
+    /** {@return all comparisons in the order of measurement, without the percentiles} */
     static List<Comparison> of(Results results) {
         Set<Key> keys = results.results().stream().filter(result -> !result.metric().startsWith(ALL_ROUNDS))
                 .map(result -> new Key(result.name(), result.metric(), result.unit(), result.configuration()))
@@ -43,7 +43,7 @@ record Comparison(String name, String metric, String unit, Map<String, Object> p
         return comparisons;
     }
 
-    /** {@return the cells of a table: what, how, one for each side, and Java / C} */
+    /** {@return the cells of a table row: name, parameters, a figure for each side, and Java / C} */
     List<String> cells() {
         List<String> cells = new ArrayList<>();
         cells.add(title());
@@ -57,7 +57,7 @@ record Comparison(String name, String metric, String unit, Map<String, Object> p
         return cells;
     }
 
-    /** {@return the heads of these cells} */
+    /** {@return the headings of these cells} */
     static List<String> heads() {
         List<String> heads = new ArrayList<>(List.of("figure", "with"));
         for (Side side : Side.values()) {

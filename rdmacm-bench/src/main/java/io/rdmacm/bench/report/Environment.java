@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What there is to say of this machine. */
+/** Describes this machine and its software. */
 public final class Environment {
     private Environment() {
     }
 
-    /** {@return its processor, and how many of them} */
+    /** {@return the CPU model and the number of CPUs} */
     public static String machine() throws IOException {
         String model = System.getProperty("os.arch");
         for (String line : Files.readAllLines(Path.of("/proc/cpuinfo"))) {
@@ -22,12 +22,12 @@ public final class Environment {
         return model + ", " + Runtime.getRuntime().availableProcessors() + " CPUs, " + System.getProperty("os.arch");
     }
 
-    /** {@return its kernel} */
+    /** {@return the name and version of the kernel} */
     public static String kernel() {
         return System.getProperty("os.name") + " " + System.getProperty("os.version");
     }
 
-    /** {@return the JDK that runs this} */
+    /** {@return the vendor and version of the JDK} */
     public static String jdk() {
         return System.getProperty("java.vendor") + " " + Runtime.version();
     }

@@ -6,12 +6,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a figure of the summary is to be.
+ * The goal of a figure of the summary.
  *
- * @param name of the figure
+ * @param name the name of the figure
  * @param meaning what it compares
- * @param limit where it is to stay
- * @param below whether it is to stay below
+ * @param limit the limit; 0 for none
+ * @param below whether the figure has to stay below the limit, not above
  */
 record Goal(String name, String meaning, double limit, boolean below) {
     private static final List<Goal> ALL = List.of(
@@ -34,23 +34,23 @@ record Goal(String name, String meaning, double limit, boolean below) {
         return new Goal(name, meaning, limit, false);
     }
 
-    /** {@return those of all figures of the summary} */
+    /** {@return the goals of all figures of the summary} */
     static List<Goal> all() {
         return ALL;
     }
 
-    /** {@return the limit in words; empty when there is none} */
+    /** {@return the limit as text; empty if there is none} */
     String text() {
         return limit == 0 ? "" : String.format(Locale.ROOT, "%s %.2f", below ? "≤" : "≥", limit);
     }
 
-    /** {@return the figure in words} */
+    /** {@return the figure as text} */
     String value(Map<String, Double> summary) {
         Double ratio = summary.get(name);
         return ratio == null ? "not run" : String.format(Locale.ROOT, "%.3f", ratio);
     }
 
-    /** {@return whether it is reached; true when it was not run} */
+    /** {@return whether the goal is met; true if it was not measured} */
     boolean isMet(Map<String, Double> summary) {
         Double ratio = summary.get(name);
         return ratio == null || (below ? ratio <= limit : ratio >= limit);

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The report as one page that needs nothing else, not even a network. */
+/** The report as one self-contained HTML page. */
 final class HtmlReport {
     private static final String STYLE = """
             :root{color-scheme:light dark;--paper:#fff;--ink:#212529;--soft:#868e96;--card:#f1f3f5;--good:#2b8a3e;\
@@ -59,7 +59,7 @@ final class HtmlReport {
                 <body>
                 <h1>rdmacm for Java beside C</h1>
                 <p>Each figure is a median of repetitions in which both sides took turns. Figures of a software device
-                (rxe, siw) tell how the two sides compare; they are not figures of RDMA hardware.</p>
+                (rxe, siw) show how the two sides compare; they are not figures of RDMA hardware.</p>
                 """);
         tiles();
         page.append("<h2>Where it ran</h2>\n<dl>\n");

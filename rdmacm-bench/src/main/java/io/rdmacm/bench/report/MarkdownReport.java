@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** {@code docs/performance.md}, with its plots in a folder beside it. */
+/** Writes {@code docs/performance.md}, with its plots in a folder beside it. */
 final class MarkdownReport {
     private static final String PAGE = "performance.md";
     private static final String PLOTS = "performance";
@@ -20,10 +20,10 @@ final class MarkdownReport {
     }
 
     /**
-     * Writes both. Plots of an earlier run go.
+     * Writes the page and the plots, and deletes plots of an earlier run.
      *
      * @param docs the folder of the documentation
-     * @param results what was measured
+     * @param results the results
      */
     static void write(Path docs, Results results) throws IOException {
         Path folder = Files.createDirectories(docs.resolve(PLOTS));
@@ -74,7 +74,7 @@ final class MarkdownReport {
         return text.toString().strip();
     }
 
-    /** Only what was measured on two sides, and each figure once: a rate follows from a bandwidth. */
+    /** Only what was measured on at least two sides, and no rates, which follow from the bandwidths. */
     private static String figures(Results results) {
         Set<String> once = Set.of("connect_stage");
         String heads = row(Comparison.heads()) + "|---|---|" + "---:|".repeat(Comparison.heads().size() - 2) + "\n";

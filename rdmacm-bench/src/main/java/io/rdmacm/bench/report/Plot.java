@@ -2,25 +2,25 @@
 package io.rdmacm.bench.report;
 
 /**
- * A plot and where it belongs.
+ * A plot and its place in the report.
  *
- * @param section the heading under which it stands
- * @param id a name for its file
- * @param title what it shows
- * @param svg the plot
+ * @param section the section of the report
+ * @param id the name of its file
+ * @param title the title
+ * @param svg the plot as SVG
  */
 record Plot(Section section, String id, String title, String svg) {
-    /** The parts of the report. */
+    /** The sections of the report. */
     enum Section {
-        /** Without a device. */
+        /** Measurements without a device. */
         OVERHEAD("Overhead without a device"),
-        /** By size. */
+        /** Latency by size. */
         LATENCY("Latency"),
-        /** How it spreads. */
+        /** The distribution of latencies. */
         PERCENTILES("Percentiles of latency"),
-        /** By size and depth. */
+        /** Bandwidth by size and depth. */
         BANDWIDTH("Bandwidth"),
-        /** Connections and regions. */
+        /** Setting up connections and memory regions. */
         SET_UP("Connections and memory regions");
 
         private final String heading;

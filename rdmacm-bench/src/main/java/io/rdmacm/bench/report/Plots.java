@@ -14,7 +14,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The plots that the results give. */
+/** Creates the plots of the results. */
 final class Plots {
     private static final String SIZE = "size";
     private static final String DEPTH = "depth";
@@ -48,7 +48,7 @@ final class Plots {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** The different values that the other parameters have together. */
+    /** Returns the different combinations of the other parameters. */
     private Set<Map<String, Object>> families(String name, String metric, String... apart) {
         return results.results().stream()
                 .filter(result -> result.name().equals(name) && result.metric().equals(metric))
@@ -98,7 +98,7 @@ final class Plots {
     private void curves(Plot.Section section, String title, String yLabel, List<Svg.Series> series, String xLabel) {
         double[] xs = range(series, 0);
         double[] ys = range(series, 1);
-        // one point is no curve
+        // one point is not a curve
         if (xs.length == 0 || xs[0] == last(xs)) {
             return;
         }

@@ -12,8 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Makes the report: {@code Report FOLDER PART...} puts the results of the parts together as {@code results.json} and
- * {@code index.html} of the folder; {@code Report --docs FOLDER RESULTS} makes {@code performance.md} of such a file.
+ * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json} and
+ * {@code index.html} in the folder; {@code Report --docs FOLDER RESULTS} writes {@code performance.md} from a
+ * {@code results.json}.
  */
 public final class Report {
     private static final String RESULTS = "results.json";
@@ -21,7 +22,12 @@ public final class Report {
     private Report() {
     }
 
-    /** Makes it. */
+    /**
+     * Writes the report.
+     *
+     * @param args see the class
+     * @throws IOException if a file cannot be read or written
+     */
     public static void main(String[] args) throws IOException {
         if (args.length == 3 && args[0].equals("--docs")) {
             MarkdownReport.write(Path.of(args[1]), ResultsFile.read(Path.of(args[2])));
@@ -37,12 +43,12 @@ public final class Report {
                 }
             });
         } else {
-            System.err.println("Report FOLDER PART... | Report --docs FOLDER RESULTS");
+            System.err.println("usage: Report FOLDER PART... | Report --docs FOLDER RESULTS");
             System.exit(2);
         }
     }
 
-    /** Puts parts together. */
+    /** Merges the parts, and writes the report. */
     static Results write(Path folder, List<Path> parts) throws IOException {
         Map<String, String> here = new LinkedHashMap<>();
         here.put("date", Instant.now().truncatedTo(ChronoUnit.MINUTES).toString());

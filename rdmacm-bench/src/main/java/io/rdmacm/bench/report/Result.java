@@ -7,20 +7,20 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * One figure. A measurement that was repeated gives one for each {@value #ROUND}, which is one of its parameters.
+ * One figure. A repeated measurement has one for each {@value #ROUND}, which is one of the parameters.
  *
- * @param name what was measured, as {@code send_latency}
- * @param side who was measured
- * @param params how: text, whole numbers and truth values, in the order in which they are to be read
- * @param metric which figure of it, as {@code median}
- * @param unit its unit, as {@code us}
+ * @param name the name of the measurement, such as {@code send_latency}
+ * @param side the side that was measured
+ * @param params the parameters: strings, integers and booleans, in the order in which they are displayed
+ * @param metric the metric, such as {@code p50}
+ * @param unit the unit, such as {@code us}
  * @param value the figure
  */
 public record Result(String name, Side side, Map<String, Object> params, String metric, String unit, double value) {
-    /** The parameter that counts repetitions. */
+    /** The parameter with the number of the repetition. */
     public static final String ROUND = "round";
 
-    /** Checks the parameters, and copies them. */
+    /** Checks and copies the parameters. */
     public Result {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(side, "side");
@@ -34,7 +34,7 @@ public record Result(String name, Side side, Map<String, Object> params, String 
         params = Collections.unmodifiableMap(copy);
     }
 
-    /** Whole numbers are equal whatever type they had. */
+    /** Converts integers to long, so that equal numbers are equal whatever type they had. */
     private static Object plain(String key, Object parameter) {
         return switch (parameter) {
             case String text -> text;
@@ -55,7 +55,7 @@ public record Result(String name, Side side, Map<String, Object> params, String 
     /**
      * {@return whether the parameters include all of these}
      *
-     * @param wanted the parameters asked for
+     * @param wanted the parameters to look for
      */
     public boolean has(Map<String, ?> wanted) {
         return wanted.entrySet().stream().allMatch(one ->

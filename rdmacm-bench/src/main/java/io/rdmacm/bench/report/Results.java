@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
- * What a run measured, and where.
+ * The results of a run, and where they were measured.
  *
- * @param environment the machine and its software, in the order in which it is to be read
+ * @param environment the machine and its software, in the order in which they are displayed
  * @param results the figures
  */
 public record Results(Map<String, String> environment, List<Result> results) {
-    /** Copies both. */
+    /** Copies the parameters. */
     public Results {
         environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
         results = List.copyOf(results);
@@ -36,13 +36,13 @@ public record Results(Map<String, String> environment, List<Result> results) {
     }
 
     /**
-     * The median of a figure over its repetitions.
+     * Returns the median of a figure over its repetitions.
      *
-     * @param name what was measured
-     * @param metric which figure of it
-     * @param side who was measured
-     * @param params parameters that it must have; those that are not named may be any
-     * @return nothing where it was not measured
+     * @param name the name of the measurement
+     * @param metric the metric
+     * @param side the side that was measured
+     * @param params the parameters that it must have; all others may have any value
+     * @return the median; empty if it was not measured
      */
     public OptionalDouble median(String name, String metric, Side side, Map<String, ?> params) {
         return median(results.stream()

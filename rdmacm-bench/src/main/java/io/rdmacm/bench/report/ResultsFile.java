@@ -25,7 +25,7 @@ import com.google.gson.JsonPrimitive;
 
 /** {@code results.json}: {@code environment}, {@code results} and {@code summary}. */
 public final class ResultsFile {
-    /** More digits than a measurement has are noise. */
+    /** The number of significant digits. */
     private static final MathContext DIGITS = new MathContext(6);
     private static final Gson GSON =
             new GsonBuilder().setPrettyPrinting().serializeNulls().disableHtmlEscaping().create();
@@ -34,11 +34,11 @@ public final class ResultsFile {
     }
 
     /**
-     * Writes a file, and the folder it lies in.
+     * Writes a file, and creates its folder.
      *
-     * @param file where
-     * @param results what was measured; the summary is made from it
-     * @throws IOException if that fails
+     * @param file the path of the file
+     * @param results the results; the summary is derived from them
+     * @throws IOException if writing fails
      */
     public static void write(Path file, Results results) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
@@ -49,11 +49,11 @@ public final class ResultsFile {
     }
 
     /**
-     * Reads such a file. The summary is not read: it follows from the results.
+     * Reads a file. The summary is not read, as it is derived from the results.
      *
-     * @param file which
-     * @return what was measured
-     * @throws IOException if that fails, or the file is another one
+     * @param file the path of the file
+     * @return the results
+     * @throws IOException if reading fails, or the file holds something else
      */
     public static Results read(Path file) throws IOException {
         try (Reader in = Files.newBufferedReader(file)) {

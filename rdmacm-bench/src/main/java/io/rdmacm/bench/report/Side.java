@@ -3,7 +3,7 @@ package io.rdmacm.bench.report;
 
 import java.util.Locale;
 
-/** Who was measured. */
+/** The sides of the comparison. */
 public enum Side {
     /** This library, through its public methods. */
     JAVA,
@@ -11,10 +11,10 @@ public enum Side {
     C,
     /** A JNI binding of the same calls. */
     JNI,
-    /** The generated bindings, used without care. */
+    /** The generated bindings, used in the naive way. */
     NAIVE;
 
-    /** {@return the name in the file of results} */
+    /** {@return the name in the results file} */
     public String id() {
         return name().toLowerCase(Locale.ROOT);
     }

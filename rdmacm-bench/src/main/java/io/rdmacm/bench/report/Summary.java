@@ -10,21 +10,21 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 
 /**
- * The few ratios that tell whether the library keeps its promise. Each is Java / C of medians, but for the two that
- * compare others with Java. A time is better below one, a bandwidth or a rate above.
+ * The few ratios that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
+ * the two that compare other bindings with Java. A time should be below one, a bandwidth or a rate above.
  */
 public final class Summary {
-    /** The overhead benchmark: one post and one poll over a provider that does nothing. */
+    /** The overhead benchmark: one post and one poll over the null provider. */
     public static final String POST_POLL = "post_poll";
-    /** Its parameters in the summary, with {@code batch}. */
+    /** Its parameters in the summary, besides {@code batch}. */
     public static final Map<String, Object> POST_POLL_PARAMS = Map.of("sges", 1, "inline", false, "calls", "classic");
-    /** A time for each operation. */
+    /** The metric for time per operation. */
     public static final String TIME = "time";
-    /** The median of the latencies of one measurement. */
+    /** The metric for the median latency of one measurement. */
     public static final String MEDIAN = "p50";
-    /** Bytes for each second. */
+    /** The metric for bytes per second. */
     public static final String BANDWIDTH = "bandwidth";
-    /** Something for each second. */
+    /** The metric for operations or connections per second. */
     public static final String RATE = "rate";
 
     private static final List<String> POLLINGS = List.of("busy", "yield", "events", "await");
@@ -33,7 +33,7 @@ public final class Summary {
     }
 
     /**
-     * {@return the ratios by name, null where a side was not measured}
+     * {@return the ratios by name; null if a side was not measured}
      *
      * @param results what was measured
      */
@@ -58,7 +58,7 @@ public final class Summary {
         return ratio(results.median(POST_POLL, TIME, over, params), results.median(POST_POLL, TIME, under, params));
     }
 
-    /** Sends, writes and reads count alike. */
+    /** Returns the median over sends, writes and reads. */
     private static Double bandwidth(Results results, int size) {
         List<Double> ratios = new ArrayList<>();
         for (String operation : List.of("send", "write", "read")) {
@@ -67,7 +67,7 @@ public final class Summary {
         return medianOf(ratios);
     }
 
-    /** In the first way of waiting that both sides have: the faster one, which the machine allows. */
+    /** Uses the first way of waiting that both sides have measured: the fastest one that the machine allows. */
     private static Double latency(Results results, String name) {
         return POLLINGS.stream().map(polling -> overConfigurations(results, name, MEDIAN,
                 Map.of("transport", "RC", "polling", polling))).filter(Objects::nonNull).findFirst().orElse(null);
@@ -78,12 +78,12 @@ public final class Summary {
     }
 
     /**
-     * {@return Java / C for each configuration that both sides have: what differs in size or mode is not mixed}
+     * {@return Java / C for each configuration that both sides have measured}
      *
      * @param results what was measured
-     * @param name what was measured
-     * @param metric which figure of it
-     * @param params parameters that the configurations must have
+     * @param name the name of the measurement
+     * @param metric the metric
+     * @param params the parameters that the configurations must have
      */
     static List<Double> ratios(Results results, String name, String metric, Map<String, ?> params) {
         return results.results().stream()

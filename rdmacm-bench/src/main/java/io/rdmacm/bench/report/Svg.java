@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A plot as SVG, made so that it is read on a phone too: small, with letters large for its size. Colours come from
- * {@link #STYLE}, which knows light and dark.
+ * Draws a plot as SVG that is readable on a phone too: small, with relatively large letters. Colours come from
+ * {@link #STYLE}, which supports light and dark mode.
  */
 final class Svg {
-    /** The style of all plots. The sides differ in form too, for those who see no colours. */
+    /** The style of all plots. The sides differ in shape too, for people who cannot distinguish the colours. */
     static final String STYLE = """
             .plot{--ink:#212529;--faint:#dee2e6;--java:#c92a2a;--c:#1c7ed6;--jni:#7048e8;--naive:#868e96;\
             font:12px system-ui,sans-serif;fill:var(--ink)}
@@ -45,18 +45,18 @@ final class Svg {
     }
 
     /**
-     * Points of one side, joined.
+     * A curve of one side.
      *
-     * @param side whose
-     * @param points x and y of each
+     * @param side the side
+     * @param points x and y of each point
      */
     record Series(Side side, List<double[]> points) {
     }
 
     /**
-     * Bars that belong together.
+     * A group of bars.
      *
-     * @param label of the group
+     * @param label the label of the group
      * @param bars the sides and their values
      */
     record Group(String label, List<Bar> bars) {
@@ -65,13 +65,13 @@ final class Svg {
     /**
      * A bar.
      *
-     * @param side whose
-     * @param value its length
+     * @param side the side
+     * @param value the value
      */
     record Bar(Side side, double value) {
     }
 
-    /** {@return curves; those of C are drawn broad, so that another on top of them leaves both to be seen} */
+    /** {@return a plot with curves; those of C are broad, so that both are visible if they coincide} */
     static String lines(String title, Axis x, Axis y, List<Series> series) {
         Svg svg = new Svg(title, HEIGHT);
         svg.legend(series.stream().map(Series::side).toList());
@@ -82,7 +82,7 @@ final class Svg {
         return svg.end();
     }
 
-    /** {@return groups of bars, one under the other} */
+    /** {@return a plot with groups of bars, one below the other} */
     static String bars(String title, String unit, List<Group> groups) {
         int count = groups.stream().mapToInt(group -> group.bars().size()).sum();
         Svg svg = new Svg(title, TOP + count * 20 + groups.size() * 24 + 12);
@@ -185,7 +185,7 @@ final class Svg {
         return text.append("</svg>\n").toString();
     }
 
-    /** {@return a plot that carries its style, for a file of its own} */
+    /** {@return the plot with its style included, for a file of its own} */
     static String standalone(String svg) {
         int end = svg.indexOf('>') + 1;
         return svg.substring(0, end) + "\n<style>" + STYLE + "</style>" + svg.substring(end);

@@ -75,13 +75,13 @@ class BenchmarkDeviceTest {
                 measurement(Figure.LATENCY, Operation.READ, QueuePairType.RC, Polling.BUSY),
                 measurement(Figure.LATENCY, Operation.SEND, QueuePairType.RC, Polling.YIELD),
                 measurement(Figure.BANDWIDTH, Operation.WRITE, QueuePairType.RC, Polling.BUSY));
-        try (CTwins twins = new CTwins(); Perftest c = new Perftest(Port.find(), Cpus.find(), twins)) {
+        try (CPrograms programs = new CPrograms(); Perftest c = new Perftest(Port.find(), Cpus.find(), programs)) {
             for (Measurement kind : kinds) {
                 assertThat(DeviceBenchmark.compare(kind, java, c, 1, collector)).contains("ratio");
-                assertThat(twins.elapsed().toFile().exists()).as("told by what is preloaded into perftest")
+                assertThat(programs.elapsed().toFile().exists()).as("told by what is preloaded into perftest")
                         .isEqualTo(kind.polling() == Polling.YIELD);
             }
-            Registrations.run(Port.find(), twins,
+            Registrations.run(Port.find(), programs,
                     new Plan(List.of(), 1, 0, 0, 0, 3, List.of(4096)), collector);
         }
         for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {

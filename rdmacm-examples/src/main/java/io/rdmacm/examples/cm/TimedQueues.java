@@ -11,8 +11,8 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 
 /**
- * The queue pairs of cmtime. rdma_create_qp(3) gives each queue pair that is created without completion queues two of
- * them, for sends and for receives, each with a channel of its own; so does this class.
+ * The queue pairs of cmtime. If no completion queues are passed to rdma_create_qp(3), it creates one for sends and one
+ * for receives, each with a channel of its own; so does this class.
  */
 final class TimedQueues {
     private TimedQueues() {

@@ -14,7 +14,7 @@ import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Resources;
 
-/** The server of udaddy: tells each client a queue pair, and answers the datagrams that arrive there. */
+/** The server of udaddy: creates a queue pair per connection, and answers the datagrams that arrive there. */
 final class UdaddyServer {
     private final Udaddy options;
     private final Console console;

@@ -115,7 +115,7 @@ public final class EventClient implements Callable<Integer> {
 
     /** Creates the resources of the connection, as it is now known through which device the server is reached. */
     private void onAddressResolved(CmId id) throws RdmaException {
-        console.print(id.context().deviceName() + " is the device to the server");
+        console.print("the server is reached through " + id.context().deviceName());
         connection = PeerConnection.create(id, new ClientProtocol(text, rounds, console));
         id.resolveRoute(RESOLVE_TIMEOUT);
     }

@@ -30,9 +30,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code apm_example}: the automatic path migration of the manual (8.1). A connection between machines with
- * two paths is told the second one in advance; when the first one fails, the device migrates by itself, and no message
- * is lost. Here a client sends messages, which the server sends back, and migrates halfway through.
+ * The command {@code apm_example}: the automatic path migration of the manual (8.1). Between machines with two paths,
+ * a connection is configured with the second path in advance; when the first one fails, the device migrates by itself,
+ * and no message is lost. Here a client sends messages, which the server sends back, and migrates halfway through.
  *
  * <p>It uses the synchronous calls.
  */

@@ -256,7 +256,7 @@ final class RpingConnection implements AutoCloseable {
         completions.check();
         int work = (int) completions.workRequestId();
         if (work == Work.RECEIVE.ordinal() && completions.byteLength() != RemoteBuffer.MESSAGE) {
-            throw new IOException("a message of " + completions.byteLength() + " bytes came, not of "
+            throw new IOException("a message of " + completions.byteLength() + " bytes arrived, not of "
                     + RemoteBuffer.MESSAGE + ": the peer is not an rping");
         }
         done[work]++;

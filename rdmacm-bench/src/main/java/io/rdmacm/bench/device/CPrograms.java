@@ -10,32 +10,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The C programs that we bring ourselves, compiled when the benchmark runs. */
-final class CTwins implements AutoCloseable {
+/** The C programs that are part of the benchmark, compiled when it runs. */
+final class CPrograms implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private final Path folder;
 
-    CTwins() throws IOException {
+    CPrograms() throws IOException {
         folder = Files.createTempDirectory("rdmacm-bench");
     }
 
-    /** {@return a library to be preloaded that makes polls yield} */
+    /** {@return a library that makes polls yield the CPU when it is preloaded into perftest} */
     Path yielding() throws IOException, InterruptedException {
         return compile("yield", List.of("-shared", "-fPIC"), List.of("-ldl"));
     }
 
-    /** {@return where that library writes how long a test took} */
+    /** {@return the file that this library writes the duration of a test to} */
     Path elapsed() {
         return folder.resolve("elapsed");
     }
 
-    /** {@return a program that registers memory} */
+    /** {@return a program that measures memory registration} */
     Path register() throws IOException, InterruptedException {
         return compile("register", List.of(), List.of("-libverbs"));
     }
 
-    /** {@return how many cycles, as perftest counts them, make a microsecond} */
+    /** {@return the number of cycles per microsecond, as perftest counts cycles} */
     double cyclesPerMicrosecond() throws IOException, InterruptedException {
         Path program = compile("cycles", List.of(), List.of());
         return Double.parseDouble(Commands.run(LIMIT, Map.of(), List.of(program.toString())).strip());
@@ -46,7 +46,7 @@ final class CTwins implements AutoCloseable {
         Path source = folder.resolve(name + ".c");
         Path target = folder.resolve(name);
         if (!Files.exists(target)) {
-            try (InputStream text = CTwins.class.getResourceAsStream(name + ".c")) {
+            try (InputStream text = CPrograms.class.getResourceAsStream(name + ".c")) {
                 Files.write(source, text.readAllBytes());
             }
             List<String> command = new ArrayList<>(List.of("gcc", "-O2", "-Wall", "-Wextra", "-Werror"));
