@@ -50,7 +50,8 @@ final class Coverage {
             "rdma_create_srq_ex");
     // Device tests of that, which are skipped on SoftRoCE also where they use what it has.
     private static final Set<String> SKIPPED_ON_RXE = Set.of("DeviceMemoryDeviceTest", "DmaBufDeviceTest",
-            "PagingDeviceTest", "ParentDomainDeviceTest", "ReregistrationDeviceTest", "TagMatchingDeviceTest", "XrcDeviceTest");
+            "PagingDeviceTest", "ParentDomainDeviceTest", "ReregistrationDeviceTest",
+            "TagMatchingDeviceTest", "XrcDeviceTest");
 
     private final Map<String, SortedSet<String>> methods = new TreeMap<>();
     private final Map<String, SortedSet<String>> tests = new TreeMap<>();
