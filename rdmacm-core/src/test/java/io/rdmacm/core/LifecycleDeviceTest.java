@@ -166,8 +166,8 @@ class LifecycleDeviceTest {
         }
         Endpoint endpoint = Endpoint.open(PortSpace.TCP);
         endpoint.close();
-        return UseAfterClose.of(ModuleClasses.exported(CmId.class)).closed(channel).closed(id).closed(event).closed(membership)
-                .closed(endpoint).argument(InetSocketAddress.class, new InetSocketAddress(0))
+        return UseAfterClose.of(ModuleClasses.exported(CmId.class)).closed(channel).closed(id).closed(event)
+                .closed(membership).closed(endpoint).argument(InetSocketAddress.class, new InetSocketAddress(0))
                 .argument(EndpointAttributes.class, null).argument(ScatterGatherList.class, null)
                 .argument(MemoryRegion.class, null).argument(MemorySegment.class, null).argument(Set.class, Set.of())
                 .argument(WorkCompletions.class, null).argument(String.class, "").argument(AddressHandle.class, null)

@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEventType;
