@@ -221,7 +221,7 @@ class EndpointDeviceTest {
                 tooLong.add(pair.clientMemory, i, 1);
             }
             assertThatThrownBy(() -> pair.client.postSend(5, tooLong, Set.of()))
-                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("takes " + limit);
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("allows at most " + limit);
             assertThatThrownBy(() -> tooLong.add(pair.clientMemory, 0, 1)).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> parts.add(pair.clientMemory, EndpointPair.BYTES, 1))
                     .isInstanceOf(IndexOutOfBoundsException.class);

@@ -111,12 +111,13 @@ final class Coverage {
         StringBuilder text = new StringBuilder("""
                 # Coverage of the C API
 
-                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 44): the Java method
-                that offers it, the test that exercises it, and where that test runs: on an RDMA device (`rxe` here,
-                as well as real ones), or against a stand-in for the C library that checks the bytes it is passed
-                (`rxe refuses`: a device test beside it shows that the refusal arrives as the unsupported exception, or
-                is skipped there with its reason).
-                Made of the annotations in the sources by CoverageTest; not to be edited.
+                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 44), with the Java
+                method that offers it and a test. The last column says where the test runs: on an RDMA device (`rxe`
+                here; other devices run it too), or against a fake provider, a C library in the place of the real one
+                that checks the bytes it is passed. `rxe refuses`: a device test checks that the refusal becomes the
+                right exception, or is skipped with a reason.
+
+                CoverageTest generates this page from annotations in the sources. Do not edit it.
                 """);
         for (String header : functions().stream().map(Function::header).distinct().toList()) {
             List<Function> rows = functions().stream().filter(f -> f.header().equals(header)).toList();

@@ -125,7 +125,8 @@ class UcmatoseDeviceTest {
     void messagesOfAnotherSize() throws Exception {
         try (CmServer server = CmServer.start(C, NAME, false, List.of("-S", "50"));
                 Program client = server.client(JAVA, List.of("-S", "100"))) {
-            CmServer.assertFailed(client, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
+            CmServer.assertFailed(client, NAME,
+                    "a message of 50 bytes arrived, not of 100: give both sides the same -S");
         }
     }
 

@@ -87,7 +87,8 @@ class UdaddyDeviceTest {
     @Test
     void messagesOfAnotherSize() throws Exception {
         try (Program server = server(JAVA, false); Program client = client(C, false, "-S", "50")) {
-            CmServer.assertFailed(server, NAME, "a message of 50 bytes arrived, not of 100: give both sides the same -S");
+            CmServer.assertFailed(server, NAME,
+                    "a message of 50 bytes arrived, not of 100: give both sides the same -S");
             client.kill();
         }
     }

@@ -29,12 +29,7 @@ import io.rdmacm.verbs.work.AccessFlag;
 public final class QueuePairAttributes {
     private final Map<QueuePairAttribute, Object> values;
 
-    /**
-     * Creates attributes from their values. Programs use {@link #builder()} instead.
-     *
-     * @param values the value of each attribute that is present, of the type that its accessor returns
-     */
-    public QueuePairAttributes(Map<QueuePairAttribute, Object> values) {
+    private QueuePairAttributes(Map<QueuePairAttribute, Object> values) {
         this.values = Collections.unmodifiableMap(values);
     }
 
@@ -273,6 +268,40 @@ public final class QueuePairAttributes {
         private Builder put(QueuePairAttribute attribute, String name, int value, int bits) {
             Arguments.requireBits(name, value, bits);
             return put(attribute, value);
+        }
+
+        /**
+         * Sets an attribute to what a driver reported, which need not be in the range that can be set.
+         *
+         * @param attribute the attribute
+         * @param value the value, of the type that its own accessor returns
+         * @return this builder
+         * @throws IllegalArgumentException if the value is of another type
+         */
+        public Builder reported(QueuePairAttribute attribute, Object value) {
+            boolean flags = attribute == QueuePairAttribute.ACCESS_FLAGS;
+            if (!typeOf(attribute).isInstance(value)
+                    || flags && !((Set<?>) value).stream().allMatch(AccessFlag.class::isInstance)) {
+                throw new IllegalArgumentException(attribute + " is of type " + typeOf(attribute).getSimpleName()
+                        + ", not " + value);
+            }
+            return flags ? accessFlags(((Set<?>) value).toArray(AccessFlag[]::new)) : put(attribute, value);
+        }
+
+        private static Class<?> typeOf(QueuePairAttribute attribute) {
+            return switch (attribute) {
+                case STATE, CUR_STATE -> QueuePairState.class;
+                case PATH_MIG_STATE -> PathMigrationState.class;
+                case ACCESS_FLAGS -> Set.class;
+                case EN_SQD_ASYNC_NOTIFY -> Boolean.class;
+                case AV -> AddressAttributes.class;
+                case ALT_PATH -> AlternatePath.class;
+                case CAP -> QueuePairCapabilities.class;
+                case TIMEOUT -> AckTimeout.class;
+                case MIN_RNR_TIMER -> RnrTimer.class;
+                case PKEY_INDEX, PORT, QKEY, PATH_MTU, RETRY_CNT, RNR_RETRY, RQ_PSN, MAX_QP_RD_ATOMIC, SQ_PSN,
+                        MAX_DEST_RD_ATOMIC, DEST_QPN, RATE_LIMIT -> Integer.class;
+            };
         }
 
         /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.testing;
 
-import java.util.EnumMap;
 import java.util.Set;
 
 import io.rdmacm.verbs.address.AckTimeout;
@@ -47,8 +46,8 @@ public final class QueuePairValues {
                 .minRnrTimer(RnrTimer.ofCode(12)).sendPacketNumber(0).maxDestinationReadAtomic(1)
                 .pathMigrationState(PathMigrationState.MIGRATED)
                 .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0)).destinationQueuePair(1).rateLimit(1).build();
-        EnumMap<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
-        wanted.forEach(attribute -> values.put(attribute, all.get(attribute)));
-        return new QueuePairAttributes(values);
+        QueuePairAttributes.Builder builder = QueuePairAttributes.builder();
+        wanted.forEach(attribute -> builder.reported(attribute, all.get(attribute)));
+        return builder.build();
     }
 }

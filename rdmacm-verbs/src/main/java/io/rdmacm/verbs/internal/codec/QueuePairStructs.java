@@ -3,9 +3,7 @@ package io.rdmacm.verbs.internal.codec;
 
 import java.lang.foreign.Arena;
 import java.util.Collections;
-import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 
 import io.rdmacm.bindings.ibv_qp_attr;
@@ -136,11 +134,11 @@ public final class QueuePairStructs {
      * @return the attributes
      */
     public static QueuePairAttributes read(long struct, Set<QueuePairAttribute> wanted) {
-        Map<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
+        QueuePairAttributes.Builder builder = QueuePairAttributes.builder();
         for (QueuePairAttribute attribute : wanted) {
-            values.put(attribute, readOne(attribute, struct, struct + offset(attribute)));
+            builder.reported(attribute, readOne(attribute, struct, struct + offset(attribute)));
         }
-        return new QueuePairAttributes(values);
+        return builder.build();
     }
 
     private static Object readOne(QueuePairAttribute attribute, long struct, long address) {
