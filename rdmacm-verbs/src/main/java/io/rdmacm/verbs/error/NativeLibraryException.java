@@ -8,6 +8,7 @@ package io.rdmacm.verbs.error;
 public class NativeLibraryException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
+    /** The file name of the library. */
     private final String library;
 
     private NativeLibraryException(String library, String function, String message, Throwable cause) {

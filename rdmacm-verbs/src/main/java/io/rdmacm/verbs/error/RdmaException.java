@@ -12,8 +12,11 @@ import io.rdmacm.bindings.CFunction;
 public class RdmaException extends IOException {
     private static final long serialVersionUID = 1L;
 
+    /** The C function. */
     private final String function;
+    /** The error number, 0 for none. */
     private final int errno;
+    /** The symbol of the error number, empty for none. */
     private final String errnoName;
 
     /**

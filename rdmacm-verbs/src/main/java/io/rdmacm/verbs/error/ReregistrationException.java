@@ -9,6 +9,7 @@ public final class ReregistrationException extends RdmaException {
     private static final long serialVersionUID = 1L;
     private static final String FUNCTION = "ibv_rereg_mr";
 
+    /** The state of the region. */
     private final Outcome outcome;
 
     /**

@@ -9,6 +9,7 @@ package io.rdmacm.verbs.error;
 public class WorkRequestException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
+    /** The index of the refused request. */
     private final int failedIndex;
 
     /**

@@ -11,6 +11,7 @@ public class WorkCompletionException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     private final transient WorkCompletion completion;
+    /** How the work request ended. */
     private final WorkCompletionStatus status;
 
     /**
