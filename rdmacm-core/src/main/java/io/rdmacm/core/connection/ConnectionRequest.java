@@ -12,7 +12,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**
  * A peer's request to connect. Accept or reject it once; {@link #close()} rejects it if neither was done. The peer does
- * not wait for ever: it gives up when its own timeout ends.
+ * not wait forever: it gives up when its own timeout ends.
  *
  * <p>All methods may be called from any thread.
  */

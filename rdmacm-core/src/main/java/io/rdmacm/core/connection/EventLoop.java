@@ -161,7 +161,7 @@ final class EventLoop {
                 reason = step();
             }
         } finally {
-            // Even after an Error, or those who wait for a task would wait for ever.
+            // Even after an Error, or those who wait for a task would wait forever.
             synchronized (tasks) {
                 ended = true;
             }
