@@ -6,13 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 
 import io.rdmacm.examples.testing.CommandLines;
-import io.rdmacm.examples.testing.Kind;
-import io.rdmacm.examples.testing.Program;
-import io.rdmacm.verbs.testing.RdmaTestDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,21 +42,5 @@ class EventServerTest {
     @CsvSource({"event_server", "event_client"})
     void helpShowsAnExample(String name) throws Exception {
         assertThat(CommandLines.help(name)).contains("For example");
-    }
-
-    private static Program server(Kind kind, String... more) throws Exception {
-        List<String> words = new ArrayList<>(List.of("-a", RdmaTestDevice.get().ipv4().getHostAddress()));
-        words.addAll(List.of(more));
-        return kind.start("event_server", words);
-    }
-
-    private static Program client(Kind kind, Program server, String... more) throws Exception {
-        List<String> words = new ArrayList<>(List.of(RdmaTestDevice.get().ipv4().getHostAddress(), port(server)));
-        words.addAll(List.of(more));
-        return kind.start("event_client", words);
-    }
-
-    private static String port(Program server) throws InterruptedException {
-        return server.awaitOutput("listening on port (\\d+)").group(1);
     }
 }
