@@ -271,12 +271,13 @@ public final class QueuePairAttributes {
         }
 
         /**
-         * Sets an attribute to what a driver reported, which need not be in the range that can be set.
+         * Sets an attribute to what a driver reported. It must fit into the field of the struct, but need not be in the
+         * range that can be set.
          *
          * @param attribute the attribute
          * @param value the value, of the type that its own accessor returns
          * @return this builder
-         * @throws IllegalArgumentException if the value is of another type
+         * @throws IllegalArgumentException if the value is of another type, or does not fit into the field
          */
         public Builder reported(QueuePairAttribute attribute, Object value) {
             boolean flags = attribute == QueuePairAttribute.ACCESS_FLAGS;
@@ -284,6 +285,14 @@ public final class QueuePairAttributes {
                     || flags && !((Set<?>) value).stream().allMatch(AccessFlag.class::isInstance)) {
                 throw new IllegalArgumentException(attribute + " is of type " + typeOf(attribute).getSimpleName()
                         + ", not " + value);
+            }
+            switch (attribute) {
+                case PORT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, MAX_DEST_RD_ATOMIC ->
+                        Arguments.requireBits(attribute.name(), (Integer) value, Byte.SIZE);
+                case PKEY_INDEX -> Arguments.requireBits(attribute.name(), (Integer) value, Short.SIZE);
+                default -> {
+                    // the field is as wide as the value
+                }
             }
             return flags ? accessFlags(((Set<?>) value).toArray(AccessFlag[]::new)) : put(attribute, value);
         }

@@ -77,7 +77,7 @@ class QueuePairAttributesTest {
     }
 
     @Test
-    void whatADriverReportsKeepsItsRangeButNotItsType() {
+    void reportedValuesNeedTheRightTypeAndWidthOnly() {
         QueuePairAttributes reported = QueuePairAttributes.builder()
                 .reported(QueuePairAttribute.RETRY_CNT, 200)
                 .reported(QueuePairAttribute.ACCESS_FLAGS, Set.of(AccessFlag.REMOTE_READ)).build();
@@ -91,5 +91,9 @@ class QueuePairAttributesTest {
                 () -> QueuePairAttributes.builder().reported(QueuePairAttribute.ACCESS_FLAGS, Set.of("all")));
         assertThatIllegalArgumentException().isThrownBy(
                 () -> QueuePairAttributes.builder().reported(QueuePairAttribute.STATE, null));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.PORT, 256));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.PKEY_INDEX, 0x10000));
     }
 }
