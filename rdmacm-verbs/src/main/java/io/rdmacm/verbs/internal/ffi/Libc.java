@@ -66,7 +66,7 @@ public final class Libc {
     }
 
     /** Duplicates a file descriptor; child processes do not inherit the duplicate. */
-    static int duplicate(int fd) throws RdmaException {
+    public static int duplicate(int fd) throws RdmaException {
         return Check.minusOne(FCNTL, FCNTL.callInt(fd, F_DUPFD_CLOEXEC, 0));
     }
 

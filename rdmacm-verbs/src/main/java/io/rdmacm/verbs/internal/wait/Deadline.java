@@ -50,6 +50,11 @@ public final class Deadline {
         return Math.max(0, nanos - (System.nanoTime() - start));
     }
 
+    /** Returns the nanoseconds since the deadline was set. */
+    public long elapsedNanos() {
+        return System.nanoTime() - start;
+    }
+
     /** Returns the remaining time; zero if the deadline has passed. */
     public Duration remaining() {
         return Duration.ofNanos(remainingNanos());

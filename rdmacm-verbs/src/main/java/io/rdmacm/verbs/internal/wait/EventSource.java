@@ -33,9 +33,8 @@ public final class EventSource<E> {
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
-    private final int file;
-    // guarded by the lock; created by the first thread that waits, because many sources are never waited for
-    private Poller poller;
+    private final Poller poller;
+    // guarded by the lock
     private boolean polling;
     // guarded by the lock; after a read that found nothing, the next one will most likely find nothing either
     private int readsToSkip;
@@ -52,7 +51,7 @@ public final class EventSource<E> {
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
         Libc.makeNonBlocking(fd);
-        this.file = fd;
+        this.poller = new Poller(fd);
         this.reader = reader;
     }
 
@@ -274,14 +273,7 @@ public final class EventSource<E> {
 
     /** Frees the resources used for waiting. No thread may be waiting. */
     public void close() throws RdmaException {
-        lock.lock();
-        try {
-            if (poller != null) {
-                poller.close();
-            }
-        } finally {
-            lock.unlock();
-        }
+        poller.close();
     }
 
     private E takePending(Predicate<? super E> wanted) {
@@ -308,9 +300,6 @@ public final class EventSource<E> {
     }
 
     private void pollUnlocked(Deadline deadline) throws RdmaException, InterruptedException {
-        if (poller == null) {
-            poller = new Poller(file);
-        }
         polling = true;
         lock.unlock();
         try {

@@ -1,36 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.wait;
 
-import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.spi.AbstractSelectableChannel;
-import java.nio.channels.spi.AbstractSelector;
-import java.util.Set;
-
-import io.rdmacm.bindings.pollfd;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.ffi.Libc;
-import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
- * Waits for files with poll(2), together with an event counter that {@link #wake()} and Thread.interrupt() write to.
- * Only one thread at a time may wait.
+ * Waits for files, until one is readable, {@link #wake()} is called or the thread is interrupted. A platform thread
+ * sleeps in poll(2). A virtual thread parks, because a thread in poll(2) would keep its carrier. Only one thread at a
+ * time may wait.
  */
 public final class Poller {
-    private static final long POLLFD_SIZE = pollfd.sizeof();
-    private static final long REVENTS = pollfd.revents$offset();
-
     private final int[] files;
-    private final int wakeup;
-    private final Interruptor interruptor = new Interruptor();
-    // The pollfd structs of the files, that of the counter, and 8 bytes to read the counter into.
-    private final MemorySegment segment;
-    private final long memory;
-    private final long counter;
-    // guarded by this, so that a wake never writes to a file descriptor that was closed and reused for another file
+    // All fields below are guarded by this.
+    // created by the first platform thread that waits
+    private PollSleep platform;
+    // of the thread that waits; null if there is none
+    private Sleep sleep;
+    // whether wake() was called in the current wait, or since the last one
+    private boolean woken;
     private boolean closed;
 
     /**
@@ -38,12 +24,8 @@ public final class Poller {
      *
      * @param files the file descriptors to wait for; they must stay open until the last wait has ended
      */
-    public Poller(int... files) throws RdmaException {
+    public Poller(int... files) {
         this.files = files.clone();
-        this.segment = Arena.ofAuto().allocate((files.length + 1) * POLLFD_SIZE + Long.BYTES, Long.BYTES);
-        this.memory = segment.address();
-        this.counter = memory + files.length * POLLFD_SIZE;
-        this.wakeup = Libc.eventfd();
     }
 
     /**
@@ -51,21 +33,12 @@ public final class Poller {
      * these happened.
      */
     public void await(Deadline deadline) throws RdmaException, InterruptedException {
-        int ready = interruptor.run(() -> {
-            for (int i = 0; i < files.length; i++) {
-                write(i, files[i]);
-            }
-            write(files.length, wakeup);
-            return Libc.poll(memory, files.length + 1, EventSource.milliseconds(deadline.remainingNanos()));
-        });
-        if (ready > 0) {
-            for (int i = 0; i < files.length; i++) {
-                if ((Memory.getShort(memory + i * POLLFD_SIZE + REVENTS) & Libc.POLLNVAL) != 0) {
-                    throw new RdmaException("poll", "file descriptor " + files[i] + " was closed outside this library");
-                }
-            }
-            if (Memory.getShort(counter + REVENTS) != 0) {
-                Libc.drain(wakeup, counter + POLLFD_SIZE);
+        Sleep mine = begin();
+        if (mine != null) {
+            try {
+                mine.run(deadline);
+            } finally {
+                end(mine);
             }
         }
         if (Thread.interrupted()) {
@@ -75,89 +48,55 @@ public final class Poller {
 
     /** Ends the current wait, or if there is none, the next one. */
     public synchronized void wake() {
-        if (closed) {
+        if (closed || woken) {
             return;
         }
-        try {
-            Libc.signal(wakeup);
-        } catch (RdmaException e) {
-            throw new IllegalStateException(e);
+        woken = true;
+        if (sleep != null) {
+            sleep.wake();
         }
     }
 
-    /** Frees the event counter. No thread may be waiting. */
+    /** Frees what platform threads have waited with. No thread may be waiting. */
     public synchronized void close() throws RdmaException {
-        if (!closed) {
-            closed = true;
-            Libc.close(wakeup);
+        closed = true;
+        if (platform != null) {
+            PollSleep ended = platform;
+            platform = null;
+            ended.close();
         }
     }
 
-    private void write(int index, int file) {
-        long entry = memory + index * POLLFD_SIZE;
-        Memory.putInt(entry + pollfd.fd$offset(), file);
-        Memory.putShort(entry + pollfd.events$offset(), (short) Libc.POLLIN);
-        Memory.putShort(entry + REVENTS, (short) 0);
+    /** Returns the exception for a file that is not open although it should be. */
+    static RdmaException notOpen(int file) {
+        return new RdmaException("poll", "file descriptor " + file + " was closed outside this library");
     }
 
-    @FunctionalInterface
-    private interface Wait {
-        int run() throws RdmaException;
+    /** Returns the way to sleep; null if the wait has been ended by a wake already. */
+    private synchronized Sleep begin() throws RdmaException {
+        if (closed || sleep != null) {
+            throw new IllegalStateException(closed ? "the poller is closed" : "another thread is waiting");
+        }
+        if (woken) {
+            woken = false;
+            return null;
+        }
+        sleep = Thread.currentThread().isVirtual() ? new ParkSleep(files) : platformSleep();
+        return sleep;
     }
 
-    /** Hooks into Thread.interrupt() during a wait, like the selectors of the JDK. */
-    private final class Interruptor extends AbstractSelector {
-        Interruptor() {
-            super(null);
+    private PollSleep platformSleep() throws RdmaException {
+        if (platform == null) {
+            platform = new PollSleep(files, this::wake);
         }
+        return platform;
+    }
 
-        int run(Wait wait) throws RdmaException {
-            begin();
-            try {
-                return wait.run();
-            } finally {
-                end();
-            }
-        }
-
-        @Override
-        public Selector wakeup() {
-            Poller.this.wake();
-            return this;
-        }
-
-        @Override
-        protected void implCloseSelector() throws IOException {
-        }
-
-        @Override
-        protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Set<SelectionKey> keys() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Set<SelectionKey> selectedKeys() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int selectNow() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int select(long timeout) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int select() {
-            throw new UnsupportedOperationException();
+    private synchronized void end(Sleep ended) throws RdmaException {
+        sleep = null;
+        if (woken) {
+            woken = false;
+            ended.woken();
         }
     }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Waiting for events and completions. No thread ever blocks inside a C library: file descriptors are non-blocking, and
- * threads wait in poll(2), together with an eventfd that wakes them. Exported to io.rdmacm.core only.
+ * Waiting for events and completions. No thread ever blocks inside a C library: file descriptors are non-blocking.
+ * Platform threads wait in poll(2), together with an eventfd that wakes them. Virtual threads park, and one daemon
+ * thread waits for the files of all of them with epoll(7). Exported to io.rdmacm.core only.
  *
  * <h2>What lives here</h2>
- * One class for each way to wait: for a file ({@link io.rdmacm.verbs.internal.wait.Poller}), for the events of a
- * channel that several threads share ({@link io.rdmacm.verbs.internal.wait.EventSource}), and for completions (poll,
- * arm, poll again, sleep: {@link io.rdmacm.verbs.internal.wait.CompletionWait}).
+ * One class for each way to wait: for files ({@link io.rdmacm.verbs.internal.wait.Poller}), for the events of a channel
+ * that several threads share ({@link io.rdmacm.verbs.internal.wait.EventSource}), and for completions (poll, arm, poll
+ * again, sleep: {@link io.rdmacm.verbs.internal.wait.CompletionWait}). A C function that may block, such as the lookup
+ * of a name, is called with {@link io.rdmacm.verbs.internal.wait.BlockingCall}.
  *
  * <h2>Read first</h2>
  * {@link io.rdmacm.verbs.internal.wait.CompletionWait}, {@link io.rdmacm.verbs.internal.wait.EventSource},

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.wait;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Epoll;
+import io.rdmacm.verbs.internal.ffi.Failures;
+
+/**
+ * Tells virtual threads that a file is readable. One daemon thread, started when first needed, waits for all files of
+ * all virtual threads with epoll(7).
+ *
+ * <p>An epoll instance knows a file only once, and several threads may wait for the same one, so there is one entry for
+ * each file, with a list of watchers. All of them are told, and each looks for itself whether there is something for
+ * it, as they would after poll(2). The alternative, a duplicate of the file descriptor for each wait, would cost two
+ * more system calls for each wait, and could exceed the limit of open files.
+ *
+ * <p>Whoever waits removes itself before its wait ends, that is while the file is open. The last one to leave disarms
+ * the file. A file that has been reported is not armed any more, so it is left where it is: the kernel never reports
+ * it again, and removes it when it is closed. Each arming has a number, so an event that is still under way when its
+ * watchers have left, and the file descriptor has perhaps been given to another file, is recognised and ignored.
+ */
+final class FileWatch {
+    private static final String THREAD_NAME = "rdmacm-file-watch";
+
+    private static final ReentrantLock STARTING = new ReentrantLock();
+    // null before the first use and after a failure; written with STARTING held
+    private static volatile FileWatch current;
+
+    private final Epoll epoll;
+    // A single lock, because the kernel changes an epoll instance under a single lock too.
+    private final ReentrantLock lock = new ReentrantLock();
+    // The fields below are guarded by the lock. By file descriptor; only files that are armed.
+    private final Map<Integer, Entry> entries = new HashMap<>();
+    private int armings;
+    private RdmaException failure;
+
+    private FileWatch(Epoll epoll) {
+        this.epoll = epoll;
+    }
+
+    /** Waits for files. Called at most once for each time that it was added, without a lock. */
+    interface Watcher {
+        /** A file is readable. */
+        void ready();
+
+        /** It will never be known whether the file is readable. */
+        void failed(RdmaException reason);
+    }
+
+    private static final class Entry {
+        private final List<Watcher> watchers = new ArrayList<>(1);
+        private int arming;
+    }
+
+    /** Returns the watch of this JVM. */
+    static FileWatch get() throws RdmaException {
+        FileWatch watch = current;
+        if (watch != null) {
+            return watch;
+        }
+        STARTING.lock();
+        try {
+            if (current == null) {
+                current = start();
+            }
+            return current;
+        } finally {
+            STARTING.unlock();
+        }
+    }
+
+    private static FileWatch start() throws RdmaException {
+        Epoll epoll = Epoll.open();
+        boolean started = false;
+        try {
+            FileWatch watch = new FileWatch(epoll);
+            Thread.ofPlatform().daemon().name(THREAD_NAME).inheritInheritableThreadLocals(false).start(watch::run);
+            started = true;
+            return watch;
+        } finally {
+            if (!started) {
+                epoll.close();
+            }
+        }
+    }
+
+    /**
+     * Adds a watcher, to be removed before the file is closed.
+     *
+     * @throws RdmaException if the file is not open, or the kernel cannot watch any more files
+     */
+    void add(int file, Watcher watcher) throws RdmaException {
+        boolean armed = false;
+        lock.lock();
+        try {
+            if (failure != null) {
+                throw failure;
+            }
+            Entry entry = entries.computeIfAbsent(file, key -> new Entry());
+            try {
+                armed = arm(file, entry);
+            } finally {
+                if (armed) {
+                    entry.watchers.add(watcher);
+                } else if (entry.watchers.isEmpty()) {
+                    entries.remove(file);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (!armed) {
+            watcher.ready();
+        }
+    }
+
+    /** Removes a watcher, unless it has been told already. */
+    void remove(int file, Watcher watcher) throws RdmaException {
+        lock.lock();
+        try {
+            Entry entry = entries.get(file);
+            if (entry != null && entry.watchers.remove(watcher) && entry.watchers.isEmpty()) {
+                entries.remove(file);
+                epoll.forget(file);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Arms a file for an entry; returns false if it is of a kind that is always readable. */
+    private boolean arm(int file, Entry entry) throws RdmaException {
+        int arming = armings + 1;
+        int errno = epoll.arm(file, token(file, arming));
+        if (errno == Rdma.EPERM()) {
+            return false;
+        }
+        if (errno != 0) {
+            throw errno == Rdma.EBADF() ? Poller.notOpen(file) : Failures.of("epoll_ctl", errno);
+        }
+        armings = arming;
+        entry.arming = arming;
+        return true;
+    }
+
+    private static long token(int file, int arming) {
+        return (long) arming << Integer.SIZE | Integer.toUnsignedLong(file);
+    }
+
+    private void run() {
+        RdmaException reason = null;
+        try {
+            while (true) {
+                report(epoll.await());
+            }
+        } catch (RdmaException e) {
+            reason = e;
+        } finally {
+            // Even after an Error, or virtual threads would wait forever.
+            end(reason != null ? reason : new RdmaException("epoll_wait", "files can no longer be watched"));
+        }
+    }
+
+    private void report(int events) {
+        List<Watcher> told = new ArrayList<>(events);
+        lock.lock();
+        try {
+            for (int i = 0; i < events; i++) {
+                long token = epoll.token(i);
+                int file = (int) token;
+                Entry entry = entries.get(file);
+                if (entry != null && token == token(file, entry.arming)) {
+                    entries.remove(file);
+                    told.addAll(entry.watchers);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        told.forEach(Watcher::ready);
+    }
+
+    private void end(RdmaException reason) {
+        STARTING.lock();
+        try {
+            current = null;
+        } finally {
+            STARTING.unlock();
+        }
+        List<Watcher> lost = new ArrayList<>();
+        lock.lock();
+        try {
+            failure = reason;
+            entries.values().forEach(entry -> lost.addAll(entry.watchers));
+            entries.clear();
+        } finally {
+            lock.unlock();
+        }
+        lost.forEach(watcher -> watcher.failed(reason));
+    }
+}
