@@ -14,11 +14,11 @@ import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.rdma_addrinfo;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.wait.BlockingCall;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
@@ -132,7 +132,8 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
 
     /**
      * Resolves a node and a service ({@code rdma_getaddrinfo}). Names are resolved by the C library, so this may wait
-     * for name servers, unless {@link Flag#NUMERICHOST} is set. No route is looked up for IP addresses.
+     * for name servers, unless {@link Flag#NUMERICHOST} is set. A virtual thread does not keep its carrier meanwhile.
+     * No route is looked up for IP addresses.
      *
      * @param node a host name or address; null for any, which needs a service
      * @param service a port number or service name; null for none
@@ -160,7 +161,9 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
                 Memory.putInt(hint + rdma_addrinfo.ai_src_len$offset(), source.length());
             }
             long result = arena.allocate(Long.BYTES, Long.BYTES).address();
-            check(GETADDRINFO.callInt(text(node, arena), text(service, arena), hint, result), node, service);
+            long nodeText = text(node, arena);
+            long serviceText = text(service, arena);
+            check(BlockingCall.of(() -> GETADDRINFO.callInt(nodeText, serviceText, hint, result)), node, service);
             long first = Memory.getLong(result);
             try {
                 return readAll(first);
@@ -212,13 +215,14 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         return value == null ? 0 : arena.allocateFrom(value).address();
     }
 
-    private static void check(int result, String node, String service) throws RdmaException {
+    private static void check(BlockingCall call, String node, String service) throws RdmaException {
+        int result = call.value();
         if (result == 0) {
             return;
         }
         String what = "node " + node + ", service " + service;
         if (result == -1 || result == Rdma.EAI_SYSTEM()) {
-            throw Failures.of(GETADDRINFO.name(), Errno.last(), what);
+            throw Failures.of(GETADDRINFO.name(), call.errno(), what);
         }
         throw new RdmaException(GETADDRINFO.name(), GETADDRINFO.name() + " (" + what + "): " + symbol(result));
     }

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * expected one impossible into an exception. Any number of threads may use both at the same time.
  *
  * <p>Every wait ends when the channel is closed or the thread is interrupted. {@link #wakeup()} ends the waits of
- * {@link #pollEvent(Duration)} only. A virtual thread that waits pins its carrier thread.
+ * {@link #pollEvent(Duration)} only. A virtual thread that waits does not keep its carrier.
  *
  * <p>Close the ids and the events of a channel before the channel.
  */

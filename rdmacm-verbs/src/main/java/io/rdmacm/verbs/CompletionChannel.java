@@ -30,7 +30,7 @@ import io.rdmacm.verbs.internal.wait.EventSource;
  * Events are acknowledged automatically when they are taken.
  *
  * <p>Any number of threads may wait, each for events of any queue or of a particular one. {@link #close()} and
- * {@link Thread#interrupt()} wake them. A virtual thread that waits pins its carrier.
+ * {@link Thread#interrupt()} wake them. A virtual thread that waits does not keep its carrier.
  */
 public final class CompletionChannel extends NativeObject {
     private static final NativeFunction CREATE = NativeFunction.of("ibv_create_comp_channel");
@@ -115,6 +115,39 @@ public final class CompletionChannel extends NativeObject {
             events.lock().unlock();
             life().leave();
         }
+    }
+
+    /**
+     * Waits for the next event of any queue, until the timeout has passed or {@link #wakeup()} is called
+     * ({@code ibv_get_cq_event} and {@code ibv_ack_cq_events}, ibv_get_cq_event(3)). This is the call for an event loop
+     * that other threads hand work to. When there is both a wakeup and an event, the event is returned and the wakeup
+     * is consumed.
+     *
+     * @param timeout the maximum time to wait; zero only checks for an event
+     * @return the queue that has, or had, completions; empty if the timeout has passed or wakeup() was called
+     * @throws RdmaClosedException if another thread closed this channel
+     * @throws RdmaException if the channel cannot be read
+     * @throws InterruptedException if this thread was interrupted; no event is lost
+     */
+    @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
+    public Optional<CompletionQueue> pollEvent(Duration timeout) throws RdmaException, InterruptedException {
+        life().enter();
+        try {
+            return Optional.ofNullable(events.nextOrWakeup(queue -> true, () -> ensureOpenFor(null),
+                    Deadline.after(timeout), queue -> queue));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Makes {@link #pollEvent(Duration)} return at once, like {@link java.nio.channels.Selector#wakeup()}: ends all
+     * such waits that are in progress, or the next one if there are none. Several calls before that next one count as
+     * one. {@link #getEvent} and {@link CompletionQueue#await} are not affected.
+     */
+    public void wakeup() {
+        life().ensureOpen();
+        events.wakeup();
     }
 
     /**
