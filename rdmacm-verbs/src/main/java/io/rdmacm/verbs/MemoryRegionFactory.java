@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.jfr.RegistrationEvents;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
@@ -157,7 +158,9 @@ final class MemoryRegionFactory {
                     + " memory: " + access);
         }
         Lifetime life = Lifetime.begin(ImplicitMemoryRegion.class, domain.life());
+        Object event = RegistrationEvents.begin();
         long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
+        RegistrationEvents.end(event, 0, Long.MAX_VALUE, access);
         return new ImplicitMemoryRegion(domain, access, life, region);
     }
 
@@ -233,8 +236,11 @@ final class MemoryRegionFactory {
         List<Lifetime> parents = new ArrayList<>(List.of(others));
         parents.addFirst(domain.life());
         Lifetime life = Lifetime.begin(MemoryRegion.class, parents);
+        Object event = RegistrationEvents.begin();
         long region = life.create(creator);
-        return new MemoryRegion(life, region, describer.describe(region), owned, MemoryRegion.Origin.REGISTERED);
+        Registration registration = describer.describe(region);
+        RegistrationEvents.end(event, registration.start(), registration.length(), access);
+        return new MemoryRegion(life, region, registration, owned, MemoryRegion.Origin.REGISTERED);
     }
 
     private long pd() {
