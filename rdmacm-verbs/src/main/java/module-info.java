@@ -8,12 +8,15 @@
 module io.rdmacm.verbs {
     requires transitive io.rdmacm.bindings;
     requires org.slf4j;
+    // Without the module, no events are recorded.
+    requires static jdk.jfr;
 
     exports io.rdmacm.verbs;
     exports io.rdmacm.verbs.address;
     exports io.rdmacm.verbs.device;
     exports io.rdmacm.verbs.error;
     exports io.rdmacm.verbs.flow;
+    exports io.rdmacm.verbs.pool;
     exports io.rdmacm.verbs.queue;
     exports io.rdmacm.verbs.work;
 
@@ -23,6 +26,8 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.internal.codec to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.ffi to
+            io.rdmacm.core;
+    exports io.rdmacm.verbs.internal.jfr to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.life to
             io.rdmacm.core;

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.fuzz.Fuzzer;
 import io.rdmacm.verbs.fuzz.Interrupter;
 import io.rdmacm.verbs.fuzz.Surface;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -103,6 +104,8 @@ class CallsTest {
                     domain.createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder().build()),
                     context.pollAsyncEvent().orElseThrow(), QueuePairAttributes.toReset(),
                     QueuePairValues.ALL, batched.startBatch(), extended.startPoll()));
+            RegisteredPool pool = RegisteredPool.builder(domain).sliceSize(64).firstSlab(2).maxSlab(4).build();
+            objects.addAll(List.of(pool, pool.take(), RegisteredPool.builder(domain)));
         }
 
         @Override

@@ -26,7 +26,7 @@ class PackageGraphTest {
      */
     private static final String ACCESS = ROOT + ".internal.access";
     private static final List<Set<String>> LAYERS = List.of(
-            Set.of(ROOT + ".flow"),
+            Set.of(ROOT + ".flow", ROOT + ".pool"),
             Set.of(ROOT),
             Set.of(ROOT + ".internal.query"),
             Set.of(ROOT + ".internal.codec"),
@@ -34,7 +34,7 @@ class PackageGraphTest {
             Set.of(ROOT + ".queue"),
             Set.of(ROOT + ".work", ROOT + ".address"),
             Set.of(ROOT + ".internal.life", ROOT + ".internal.wait", ROOT + ".internal.driver"),
-            Set.of(ROOT + ".internal.ffi"),
+            Set.of(ROOT + ".internal.ffi", ROOT + ".internal.jfr"),
             Set.of(ROOT + ".error"));
     private static final int MOST_CLASSES = 56;
 

@@ -12,6 +12,8 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.AsyncEventType;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.pool.RegisteredPool;
+import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.testing.FakeVerbs;
 
 /** Loses native objects, some of them closed, and prints what is logged about it. */
@@ -36,6 +38,9 @@ public final class LoseObjects {
         collect(detect, "MemoryRegion[2345 bytes");
         loseEvent();
         collect(detect, "AsyncEvent[PORT_ACTIVE of port 1 of fake0] was lost");
+        loseSlice();
+        collect(detect, "RegisteredSlice[448 bytes at 0 of ");
+        collect(detect, "RegisteredPool[slices of 448 bytes, ");
         System.setErr(console);
         System.out.print(LOG.toString(StandardCharsets.UTF_8));
     }
@@ -43,8 +48,11 @@ public final class LoseObjects {
     private static void closeAll() throws RdmaException {
         try (VerbsContext context = Device.list().getFirst().open();
                 ProtectionDomain domain = context.allocateProtectionDomain();
-                MemoryRegion region = domain.allocate(4321)) {
+                MemoryRegion region = domain.allocate(4321);
+                RegisteredPool pool = RegisteredPool.create(domain, 320);
+                RegisteredSlice slice = pool.take()) {
             region.handle();
+            slice.memory();
         }
     }
 
@@ -56,6 +64,12 @@ public final class LoseObjects {
         VerbsContext context = Device.list().getFirst().open();
         FakeVerbs.async(context.handle(), AsyncEventType.PORT_ACTIVE.value(), 1);
         context.pollAsyncEvent().orElseThrow();
+    }
+
+    private static void loseSlice() throws RdmaException {
+        RegisteredPool pool = RegisteredPool.create(Device.list().getFirst().open().allocateProtectionDomain(), 448);
+        pool.take();
+        pool.take().close();
     }
 
     private static void collect(boolean wait, String report) {

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.pool.RegisteredPool;
 
 /** Calls whatever is public, with arguments from the edges, and looks at what comes out. */
 public final class Fuzzer {
@@ -87,7 +88,7 @@ public final class Fuzzer {
         Type[] types = call.getGenericParameterTypes();
         Object[] arguments = new Object[call.getParameterCount()];
         for (int i = 0; i < arguments.length; i++) {
-            values.forMemory(call.getName().startsWith("allocate"));
+            values.forMemory(isAboutMemory(call));
             arguments[i] = values.of(types[i]);
             if (hasNull.contains(arguments[i])) {
                 values.noteNull();
@@ -121,6 +122,13 @@ public final class Fuzzer {
             throw new AssertionError(describe(text), e);
         }
         return null;
+    }
+
+    /** Whether memory is taken for what the arguments say, now or later. */
+    private static boolean isAboutMemory(Executable call) {
+        Class<?> type = call.getDeclaringClass();
+        return call.getName().startsWith("allocate") || type.getName().contains("Settings")
+                || type.getPackageName().equals(RegisteredPool.class.getPackageName());
     }
 
     private String describe(String text) {

@@ -6,6 +6,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -20,9 +21,9 @@ public final class Background<T> implements AutoCloseable {
     private final FutureTask<T> task;
     private final Thread thread;
 
-    private Background(Callable<T> callable) {
+    private Background(Callable<T> callable, Thread.Builder builder) {
         this.task = new FutureTask<>(callable);
-        this.thread = Thread.ofPlatform().daemon().name("background").unstarted(task);
+        this.thread = builder.name("background").unstarted(task);
     }
 
     /** Something to do. */
@@ -34,7 +35,16 @@ public final class Background<T> implements AutoCloseable {
 
     /** Starts a task. */
     public static <T> Background<T> call(Callable<T> task) {
-        Background<T> background = new Background<>(task);
+        return call(task, Thread.ofPlatform().daemon());
+    }
+
+    /** Starts a task in a virtual thread. */
+    public static <T> Background<T> virtual(Callable<T> task) {
+        return call(task, Thread.ofVirtual());
+    }
+
+    private static <T> Background<T> call(Callable<T> task, Thread.Builder builder) {
+        Background<T> background = new Background<>(task, builder);
         background.thread.start();
         return background;
     }
@@ -52,6 +62,20 @@ public final class Background<T> implements AutoCloseable {
         return awaitState(type.getSimpleName() + "." + method, () -> {
             for (StackTraceElement frame : thread.getStackTrace()) {
                 if (frame.getClassName().equals(type.getName()) && frame.getMethodName().equals(method)) {
+                    return true;
+                }
+            }
+            return false;
+        });
+    }
+
+    /** Returns when the thread sleeps in poll(2), or is parked. */
+    public Background<T> awaitAsleep() {
+        return awaitState("poll or park", () -> {
+            for (StackTraceElement frame : thread.getStackTrace()) {
+                String method = frame.getClassName() + "." + frame.getMethodName();
+                if (method.startsWith(LockSupport.class.getName() + ".park")
+                        || method.equals("io.rdmacm.verbs.internal.ffi.Libc.poll")) {
                     return true;
                 }
             }

@@ -26,13 +26,25 @@ class LeakDetectionTest {
                 .satisfiesOnlyOnce(line -> assertThat(line).contains("MemoryRegion[1234 bytes, lkey "))
                 .satisfiesOnlyOnce(line -> assertThat(line).contains("MemoryRegion[2345 bytes, lkey "))
                 .satisfiesOnlyOnce(line -> assertThat(line).contains("AsyncEvent[PORT_ACTIVE of port 1 of fake0] "))
-                .noneSatisfy(line -> assertThat(line).contains("4321"));
+                .satisfiesOnlyOnce(line -> assertThat(line).contains("RegisteredPool[slices of 448 bytes, "))
+                .satisfiesOnlyOnce(line -> assertThat(line).contains("RegisteredSlice[448 bytes at 0 of "))
+                .noneSatisfy(line -> assertThat(line).contains("4321"))
+                .noneSatisfy(line -> assertThat(line).contains("RegisteredSlice[448 bytes at 448 of "))
+                .noneSatisfy(line -> assertThat(line).contains("320 bytes"));
         assertThat(reports.stream().filter(line -> line.contains("VerbsContext[fake0] was lost")))
-                .describedAs("the three that were not closed").hasSizeBetween(1, 3);
-        int report = lines.indexOf(reports.stream().filter(line -> line.contains("1234")).findFirst().orElseThrow());
-        assertThat(lines.subList(report + 1, report + 20)).anyMatch(line -> line.contains("created here"))
+                .describedAs("the four that were not closed").hasSizeBetween(1, 4);
+        assertThat(trace(lines, "MemoryRegion[1234 bytes"))
                 .anyMatch(line -> line.contains("at io.rdmacm.verbs.ProtectionDomain.allocate("))
                 .anyMatch(line -> line.contains("at io.rdmacm.verbs.forked.LoseObjects.lose("));
+        assertThat(trace(lines, "RegisteredSlice["))
+                .anyMatch(line -> line.contains("at io.rdmacm.verbs.pool.RegisteredPool.take("))
+                .anyMatch(line -> line.contains("at io.rdmacm.verbs.forked.LoseObjects.loseSlice("));
+    }
+
+    private static List<String> trace(List<String> lines, String object) {
+        List<String> after = lines.stream().dropWhile(line -> !line.contains(" - " + object)).skip(1).toList();
+        assertThat(after).first().asString().contains("created here");
+        return after.stream().skip(1).takeWhile(line -> line.startsWith("\tat ")).toList();
     }
 
     @Test
