@@ -7,6 +7,8 @@
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
     requires org.slf4j;
+    // Without the module, no events are recorded.
+    requires static jdk.jfr;
 
     exports io.rdmacm.core;
     exports io.rdmacm.core.connection;

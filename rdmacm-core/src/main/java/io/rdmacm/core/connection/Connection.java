@@ -5,25 +5,31 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
-import io.rdmacm.bindings.Rdma;
-import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.RnrTimer;
-import io.rdmacm.verbs.work.WorkCompletion;
+import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletionException;
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A reliable connection that carries messages: each message arrives whole, once and in order. A message is one send of
@@ -40,18 +46,29 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
  * }
  * }</pre>
  *
+ * <h2>Three ways to do the same</h2>
+ *
+ * <p>The methods of this class wait until they are done. Those of {@link #async()} return a CompletionStage. Those of
+ * {@link #queue()} call a handler and allocate nothing; they are for programs that keep many operations in flight.
+ * Messages are received with {@link #receive}, or passed to the {@link ConnectionHandler} of the settings.
+ *
  * <h2>Buffers</h2>
  *
  * <p>The {@link ConnectionSettings} fix the size of the largest message and the number of buffers. A message arrives in
  * a buffer of the receiver, and occupies it until {@link Message#close()}. While all buffers are occupied, the sender's
  * device retries; by default it does so without limit, and no message is lost.
  *
+ * <p>{@code send(byte[])} and its variants copy a message into a buffer. {@link #message} lets the program fill in the
+ * buffer itself, and {@link #send(MemoryRegion, long, int, Duration)} sends from memory that the program has
+ * registered.
+ *
  * <p>The program can also {@link #read} and {@link #write} memory that the peer has registered, without involving the
  * peer's CPU.
  *
  * <h2>Waiting and failing</h2>
  *
- * <p>All methods may be called from any number of threads. Those that wait take a timeout, which may be zero, and throw
+ * <p>All methods may be called from any number of threads. Those that wait take a timeout, which may be zero. They poll
+ * and then sleep as {@link ConnectionSettings#waiting()} says, and throw
  * <ul>
  * <li>{@link RdmaTimeoutException} when the time has run out;
  * <li>InterruptedException when the thread was interrupted;
@@ -60,14 +77,26 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
  * <li>{@link WorkCompletionException} when the connection broke, because a message was longer than the receiver's
  * buffers, access to the peer's memory was refused, or the peer can no longer be reached;
  * <li>{@link io.rdmacm.core.DeviceRemovedException DeviceRemovedException} when the device was removed;
- * <li>{@link RdmaClosedException} after {@link #close()}, also when another thread called it.
+ * <li>{@link RdmaClosedException} after {@link #close()}, also when another thread called it;
+ * <li>IllegalStateException when a handler would have to wait.
  * </ul>
  * A timeout or an interrupt leaves the connection usable.
  */
 public final class Connection implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
     private static final RnrTimer MIN_RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
+
+    // What threads wait for.
+    private static final Progress.Goal MESSAGE = (connection, none) -> connection.hasMessage();
+    private static final Progress.Goal ROOM = (connection, none) -> connection.hasRoom(false);
+    private static final Progress.Goal ROOM_AND_BUFFER = (connection, none) -> connection.hasRoom(true);
+    private static final Progress.Goal COMPLETION = Connection::isCompleted;
+    private static final Progress.Goal DRAINED = (connection, none) -> connection.isDrained();
+    private static final Progress.Goal LINGERED = (connection, none) -> connection.hasEnded()
+            || connection.ring.isEmpty();
+    private static final Progress.Goal ANSWER = (connection, none) -> connection.link.isAnswered();
 
     private final ConnectionManager manager;
     private final Link link;
@@ -76,8 +105,19 @@ public final class Connection implements AutoCloseable {
     private final InetSocketAddress peerAddress;
     private final ProtectionDomain domain;
     private final ConnectionQueues queues;
-    private final CompletionWait waiting;
-    // The following three are guarded by the lock of the link.
+    private final Progress progress;
+    private final ReentrantLock lock;
+    private final Condition freed;
+    private final SendRing ring;
+    private final ConnectionCounters.Recorder counters = new ConnectionCounters.Recorder();
+    private final Operations operations;
+    private final OperationQueue operationQueue = new OperationQueue(this);
+    private final AsyncOperations asyncOperations = new AsyncOperations(this);
+    private final HandlerCalls calls;
+    // Everything below is guarded by the lock.
+    private final ArrayDeque<ReceiveBuffer> arrived = new ArrayDeque<>();
+    // why a receive failed; failures of operations are in the ring
+    private RdmaException receiveFailure;
     // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
     // Set while a thread frees the resources; the others wait for it.
@@ -85,52 +125,48 @@ public final class Connection implements AutoCloseable {
     // Set when everything has been freed.
     private boolean closed;
 
-    private Connection(ConnectionManager manager, Link link, ConnectionSettings settings, DeviceResources device)
-            throws RdmaException {
+    private Connection(ConnectionManager manager, Link link, ConnectionSettings settings, ProtectionDomain domain,
+            ConnectionQueues queues) {
         this.manager = manager;
         this.link = link;
         this.settings = settings;
         this.localAddress = link.id().localAddress();
         this.peerAddress = link.id().peerAddress();
-        this.domain = device.domain();
-        this.queues = ConnectionQueues.create(device, link.id(), settings, this::wake);
-        this.waiting = new CompletionWait(this, link.lock, new DeviceEvents());
+        this.domain = domain;
+        this.queues = queues;
+        this.progress = queues.progress();
+        this.lock = progress.lock;
+        this.freed = lock.newCondition();
+        this.ring = queues.ring();
+        this.operations = new Operations(this, ring, domain, counters);
+        this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
 
     /** Creates a connection for an id that is bound to a device and not connected yet. */
     static Connection create(ConnectionManager manager, Link link, ConnectionSettings settings)
             throws RdmaException {
-        try {
-            return new Connection(manager, link, settings, manager.device(link.id()));
-        } catch (RdmaException e) {
-            // EINVAL may mean that the peer has given up, which no event reports. A reject then fails too.
-            if (e.errno() == Rdma.EINVAL() && link.isRequest() && !canReject(link)) {
-                throw gone(link, e);
-            }
-            throw e;
-        }
+        DeviceResources device = manager.device(link.id());
+        ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
+                manager.loop(settings, device));
+        Connection connection = new Connection(manager, link, settings, device.domain(), queues);
+        queues.attach(connection);
+        return connection;
     }
 
-    /** Runs the client's part of the handshake. */
-    void connect(Deadline deadline) throws RdmaException, InterruptedException {
-        link.id().connect(settings.parameters());
-        link.await(CmEventType.ESTABLISHED, deadline);
+    /** Notes that a request was accepted: the peer may send from now on. */
+    void accepted() {
         shortenRnrTimer();
     }
 
-    /** Runs the server's part of the handshake. */
-    void accept(ConnectionParameters parameters, Deadline deadline) throws RdmaException, InterruptedException {
+    /** Notes that the connection is established. Takes the lock. */
+    void established() {
+        lock.lock();
         try {
-            link.id().accept(parameters);
-        } catch (RdmaException | IllegalStateException e) {
-            if (e instanceof IllegalStateException && !link.id().state().isOver()) {
-                throw e;
-            }
-            // The peer has given up: the id refuses if the event that says so was already handled, otherwise C does.
-            throw gone(link, e);
+            calls.connected();
+            progress.wake(this);
+        } finally {
+            lock.unlock();
         }
-        shortenRnrTimer();
-        link.await(CmEventType.ESTABLISHED, deadline);
     }
 
     /** {@return the local address} */
@@ -169,7 +205,7 @@ public final class Connection implements AutoCloseable {
 
     /**
      * Returns the protection domain that all connections of the manager over this device share. Register in it the
-     * memory that the peer may read or write, and the local memory of {@link #read} and {@link #write}.
+     * memory that the peer may read or write, and the local memory of operations.
      *
      * @return the domain; what the program creates in it must be closed before the manager
      */
@@ -179,12 +215,32 @@ public final class Connection implements AutoCloseable {
 
     /** {@return whether, as far as this side knows, the connection is established: neither closed nor ended} */
     public boolean isConnected() {
-        link.lock.lock();
+        lock.lock();
         try {
-            return !closing && !link.isDisconnected() && link.failure() == null && queues.failure() == null;
+            return !closing && !hasEnded();
         } finally {
-            link.lock.unlock();
+            lock.unlock();
         }
+    }
+
+    /** {@return what this connection has done so far} */
+    public ConnectionCounters counters() {
+        lock.lock();
+        try {
+            return counters.snapshot(queues.receives().exhausted());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return the operations of this connection that call a handler and allocate nothing} */
+    public OperationQueue queue() {
+        return operationQueue;
+    }
+
+    /** {@return the operations of this connection that return a CompletionStage} */
+    public AsyncOperations async() {
+        return asyncOperations;
     }
 
     /**
@@ -198,21 +254,14 @@ public final class Connection implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; the message was not sent
      */
     public void send(MemorySegment data, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = Deadline.after(timeout);
-        if (data.byteSize() > settings.messageSize()) {
-            throw new IllegalArgumentException("a message of " + data.byteSize()
-                    + " bytes on a connection for messages of at most " + settings.messageSize());
-        }
-        link.lock.lockInterruptibly();
+        Deadline.requireValid(timeout);
+        requireFitting(data.byteSize());
+        lock.lockInterruptibly();
         try {
-            while (!queues.canSend()) {
-                requireUsable(SEND);
-                progressOrWait(SEND, deadline);
-            }
-            requireUsable(SEND);
-            queues.send(data);
+            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            operations.sendCopy(data, null);
         } finally {
-            link.lock.unlock();
+            lock.unlock();
         }
     }
 
@@ -226,7 +275,15 @@ public final class Connection implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; the message was not sent
      */
     public void send(byte[] data, Duration timeout) throws RdmaException, InterruptedException {
-        send(MemorySegment.ofArray(data), timeout);
+        Deadline.requireValid(timeout);
+        requireFitting(data.length);
+        lock.lockInterruptibly();
+        try {
+            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            operations.sendCopy(data);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -245,34 +302,87 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
+     * Sends part of a memory region as a message ({@code IBV_WR_SEND}), without copying it, and waits until the peer's
+     * device has acknowledged it, so that the memory can be reused.
+     *
+     * @param region a region of {@link #protectionDomain()}
+     * @param offset where the message is in the region, in bytes
+     * @param length the length in bytes, which may be more than {@link ConnectionSettings#messageSize()} of this side
+     * @param timeout the longest time to wait; the memory may still be in use after it has run out
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the region
+     * @throws IllegalArgumentException when the region belongs to another protection domain
+     * @throws RdmaException when the message was not sent or not acknowledged, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the memory may still be in use
+     */
+    public void send(MemoryRegion region, long offset, int length, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.SEND, region, offset, length, 0, 0, 0, timeout);
+    }
+
+    /**
+     * Returns a message to be filled in and sent without copying. Waits only when all send buffers are in use.
+     *
+     * @param length the length of the message, from 0 to {@link ConnectionSettings#messageSize()}
+     * @param timeout the longest time to wait
+     * @return the message, to be sent or closed
+     * @throws IllegalArgumentException when the length is negative or too large
+     * @throws RdmaException when no message can be sent any more, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public OutgoingMessage message(int length, Duration timeout) throws RdmaException, InterruptedException {
+        Deadline.requireValid(timeout);
+        requireFitting(length);
+        lock.lockInterruptibly();
+        try {
+            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            return new OutgoingMessage(this, ring.takeSlice(), length);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
      * Waits for the next message.
      *
      * @param timeout the longest time to wait; zero to take a message only if one is there
      * @return the message, to be closed, which makes its buffer available again
+     * @throws IllegalStateException when this connection has a {@link ConnectionHandler}
      * @throws RdmaTimeoutException when no message arrived in time
      * @throws DisconnectedException when the connection has ended and all messages have been received
      * @throws RdmaException when no message can arrive any more, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; no message is lost
      */
     public Message receive(Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = Deadline.after(timeout);
-        link.lock.lockInterruptibly();
+        Deadline.requireValid(timeout);
+        requireNoHandler();
+        lock.lockInterruptibly();
         try {
-            while (true) {
-                requireOpen(RECEIVE);
-                if (!queues.hasArrived()) {
-                    // Whatever arrived before the end of the connection is in the queue once that end is known.
-                    progress();
-                }
-                ConnectionQueues.Arrived next = queues.nextArrived();
-                if (next != null) {
-                    return new Message(this, queues.memory(next), next.index());
-                }
-                requireUsable(RECEIVE);
-                progressOrWait(RECEIVE, deadline);
-            }
+            progress.await(this, MESSAGE, 0, timeout, RECEIVE);
+            return new Message(this, arrived.remove());
         } finally {
-            link.lock.unlock();
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes the next message if one is there, without waiting.
+     *
+     * @return the message, to be closed; null if there is none
+     * @throws IllegalStateException when this connection has a {@link ConnectionHandler}
+     * @throws DisconnectedException when the connection has ended and all messages have been received
+     * @throws RdmaException when no message can arrive any more, see {@link Connection}
+     */
+    public Message tryReceive() throws RdmaException {
+        requireNoHandler();
+        lock.lock();
+        try {
+            if (arrived.isEmpty()) {
+                requireOpen(RECEIVE);
+                progress.progress();
+            }
+            return hasMessage() ? new Message(this, arrived.remove()) : null;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -287,18 +397,19 @@ public final class Connection implements AutoCloseable {
      * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
      * @param timeout the longest time to wait; the local memory may still be written after it has run out
      * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the read, which also ends the connection
      * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the local memory may still be written
      */
     public void read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey, Duration timeout)
             throws RdmaException, InterruptedException {
-        operate(false, local, offset, length, remoteAddress, remoteKey, timeout);
+        operate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0, timeout);
     }
 
     /**
      * Writes to the peer's memory ({@code IBV_WR_RDMA_WRITE}), and waits until the peer's device has acknowledged it.
-     * The peer's program does not notice a write; send a message after it.
+     * The peer's program does not notice a write; send a message after it, or use {@link #writeWithImmediate}.
      *
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
@@ -307,13 +418,76 @@ public final class Connection implements AutoCloseable {
      * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
      * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
     public void write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
             Duration timeout) throws RdmaException, InterruptedException {
-        operate(true, local, offset, length, remoteAddress, remoteKey, timeout);
+        operate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0, timeout);
+    }
+
+    /**
+     * Writes to the peer's memory and tells the peer ({@code IBV_WR_RDMA_WRITE_WITH_IMM}), like {@link #write}. The
+     * peer receives the immediate value in the order of the messages; the write occupies one of its receive buffers.
+     *
+     * @param local the region to write from, of {@link #protectionDomain()}
+     * @param offset where the data is in the local region, in bytes
+     * @param length how many bytes to write
+     * @param remoteAddress the address to write to
+     * @param remoteKey the key of the peer's region
+     * @param immediate the value for the peer, in the byte order of this machine; it is sent in network byte order
+     * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IllegalArgumentException when the region belongs to another protection domain
+     * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
+     * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
+     */
+    public void writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+            int immediate, Duration timeout) throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey, immediate, timeout);
+    }
+
+    /**
+     * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
+     * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
+     *
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the key of the peer's region, which needs
+     *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_ATOMIC}
+     * @param expected the value to compare with, in the byte order of the peer's machine
+     * @param replacement the new value
+     * @param timeout the longest time to wait; the peer's memory may still be changed after it has run out
+     * @return the value before; the replacement was made if it is the expected one
+     * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws WorkCompletionException when the peer does not permit it, which also ends the connection
+     * @throws RdmaException when the operation failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the peer's memory may still be changed
+     */
+    public long compareAndSwap(long remoteAddress, int remoteKey, long expected, long replacement, Duration timeout)
+            throws RdmaException, InterruptedException {
+        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, remoteKey, expected, replacement, timeout);
+    }
+
+    /**
+     * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
+     *
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the key of the peer's region, which needs
+     *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_ATOMIC}
+     * @param summand the value to add
+     * @param timeout the longest time to wait; the peer's memory may still be changed after it has run out
+     * @return the value before, in the byte order of the peer's machine
+     * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws WorkCompletionException when the peer does not permit it, which also ends the connection
+     * @throws RdmaException when the operation failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the peer's memory may still be changed
+     */
+    public long fetchAndAdd(long remoteAddress, int remoteKey, long summand, Duration timeout)
+            throws RdmaException, InterruptedException {
+        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, summand, 0, timeout);
     }
 
     /**
@@ -327,24 +501,25 @@ public final class Connection implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; the connection is not ended
      */
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = Deadline.after(timeout);
-        link.lock.lockInterruptibly();
+        Deadline.requireValid(timeout);
+        lock.lockInterruptibly();
         try {
             requireOpen(SEND);
-            while (queues.hasSendsInFlight() && !hasEnded()) {
-                progressOrWait(SEND, deadline);
+            if (!hasEnded()) {
+                progress.await(this, DRAINED, 0, timeout, SEND);
                 requireOpen(SEND);
             }
             link.disconnect();
         } finally {
-            link.lock.unlock();
+            lock.unlock();
         }
     }
 
     /**
      * Ends the connection and frees its resources. Waits for messages in flight and for the peer's answer to the
      * disconnect, but no longer than {@link ConnectionSettings#linger()}, and not at all if the thread is interrupted.
-     * Messages that were not received are lost. Has no effect when called again.
+     * Messages that were not received are lost. Inside a handler, it returns at once and another thread does the rest.
+     * Has no effect when called again.
      *
      * @throws IllegalStateException when an object that the program created with a part of the connection, such as a
      *         queue pair that uses its completion queue, is still open. Nothing can be sent or received any more;
@@ -357,62 +532,582 @@ public final class Connection implements AutoCloseable {
     }
 
     void close(Deadline deadline) throws RdmaException {
-        if (!beginClose()) {
+        if (!beginClose(deadline)) {
             return;
         }
-        boolean freed = false;
+        boolean done = false;
         try {
-            link.lock.lock();
-            try {
-                linger(deadline);
-            } finally {
-                link.lock.unlock();
-            }
-            queues.close();
+            queues.close(toString());
             link.close();
-            manager.forget(this);
-            freed = true;
+            done = true;
         } finally {
-            endClose(freed);
+            endClose(done);
+        }
+        // After it is known to be closed, or a manager that notes it only now would keep it.
+        manager.forget(this);
+    }
+
+    /** Returns whether everything has been freed. Takes the lock. */
+    boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
         }
     }
 
-    /** Waits for another thread that is closing the connection; returns whether there is still something to free. */
-    private boolean beginClose() {
-        link.lock.lock();
+    /** Ends the connection. Returns whether the caller must free the resources. */
+    private boolean beginClose(Deadline deadline) {
+        lock.lock();
         try {
             closing = true;
-            link.changed.signalAll();
-            while (freeing) {
-                link.changed.awaitUninterruptibly();
+            progress.wake(this);
+            if (progress.isInHandler()) {
+                Thread.ofVirtual().name("rdmacm-close").start(() -> closeLater(deadline));
+                return false;
             }
-            freeing = !closed;
-            return freeing;
+            while (freeing) {
+                freed.awaitUninterruptibly();
+            }
+            if (closed) {
+                return false;
+            }
+            freeing = true;
+            linger(deadline);
+            calls.detached();
+            return true;
         } finally {
-            link.lock.unlock();
+            lock.unlock();
         }
     }
 
-    private void endClose(boolean freed) {
-        link.lock.lock();
+    private void endClose(boolean done) {
+        lock.lock();
         try {
             freeing = false;
-            closed = freed;
-            link.changed.signalAll();
+            closed = done;
+            freed.signalAll();
+            if (!calls.takesMessages()) {
+                arrived.forEach(this::giveBackQuietly);
+                arrived.clear();
+            }
+            asyncOperations.startWaiting();
+            calls.ended();
+            calls.ready();
+            progress.dispatch();
         } finally {
-            link.lock.unlock();
+            lock.unlock();
         }
     }
 
-    /** Makes the buffer of a closed message available for another one. */
-    void giveBack(int index) throws RdmaException {
-        link.lock.lock();
+    private void closeLater(Deadline deadline) {
         try {
-            if (!closing && !hasEnded()) {
-                queues.postReceive(index);
+            close(deadline);
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.warn("{} could not be closed", this, e);
+        }
+    }
+
+    /** Waits for messages in flight and disconnects, as far as that is possible. With the lock held. */
+    private void linger(Deadline deadline) {
+        try {
+            if (!hasEnded()) {
+                operations.signalLast();
+                progress.await(this, LINGERED, 0, deadline.remaining(), SEND);
+            }
+            link.disconnect();
+            if (link.isDisconnected()) {
+                progress.await(this, ANSWER, 0, deadline.remaining(), "rdma_disconnect");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RdmaException | IllegalStateException e) {
+            // IllegalStateException if the program has closed the completion queue
+            LOG.debug("{}: messages in flight may be lost", this, e);
+        }
+        disconnectQuietly();
+    }
+
+    // For the other classes of this package; with the lock held unless they say otherwise.
+
+    /** Returns the lock of the connection. */
+    ReentrantLock lock() {
+        return lock;
+    }
+
+    Operations operations() {
+        return operations;
+    }
+
+    HandlerCalls calls() {
+        return calls;
+    }
+
+    /** Handles a completion. */
+    void completed(WorkCompletions completions) {
+        long id = completions.workRequestId();
+        RdmaException reason = completions.succeeded() ? null : reasonOf(completions);
+        if (id < 0) {
+            ReceiveBuffer buffer = queues.receives().take(id);
+            if (reason == null) {
+                counters.received(completions.byteLength());
+                buffer.arrived(completions.byteLength(),
+                        completions.opcode() == WorkCompletionOpcode.RECV_RDMA_WITH_IMM, completions.hasImmediate(),
+                        completions.hasImmediate() ? completions.immediate() : 0);
+                arrived.add(buffer);
+            } else {
+                buffer.owner().failed(buffer);
+                receiveFailure = receiveFailure == null ? reason : receiveFailure;
+            }
+        } else {
+            ring.complete(id, reason);
+            asyncOperations.startWaiting();
+        }
+        if (reason != null) {
+            recordFailure(completions);
+            broken(reason);
+        }
+        if (ring.hasReport() || calls.hasHandler() || asyncOperations.hasFailed()) {
+            calls.ready();
+        }
+    }
+
+    /** Ends the connection, because a work request has failed. */
+    void broken(RdmaException reason) {
+        LOG.debug("{} is broken", this, reason);
+        disconnectQuietly();
+        hasEndedNow();
+    }
+
+    /** Ends the connection, because its loop has ended. */
+    void failed(Exception reason) {
+        RdmaException failed = reason instanceof RdmaException e ? e
+                : new RdmaClosedException("ibv_poll_cq", "the loop of " + this);
+        receiveFailure = receiveFailure == null ? failed : receiveFailure;
+        ring.abandon(failed);
+        broken(failed);
+    }
+
+    /** Notes that an event of the connection manager has changed the state of the link. Takes the lock. */
+    void linkChanged() {
+        lock.lock();
+        try {
+            if (hasEnded()) {
+                hasEndedNow();
+            }
+            progress.wake(this);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void recordFailure(WorkCompletions completions) {
+        if (ConnectionEvents.recordsFailures() && completions.status() != WorkCompletionStatus.WR_FLUSH_ERR) {
+            ConnectionEvents.failure(localAddress, peerAddress, completions.status(), completions.vendorError(),
+                    completions.workRequestId(), completions.queuePairNumber());
+        }
+    }
+
+    /** Records that this side disconnects. */
+    void recordDisconnect(boolean byPeer) {
+        if (ConnectionEvents.recordsDisconnects()) {
+            ConnectionEvents.disconnect(localAddress, peerAddress, byPeer, endReason().toString());
+        }
+    }
+
+    /** Counts a sleep of a thread that waited. */
+    void slept(long nanos) {
+        counters.slept(nanos);
+    }
+
+    /** Posts what was started in batches. */
+    void post() throws RdmaException {
+        operations.post();
+    }
+
+    /** Checks that the connection can be used. */
+    void requireUsable() throws RdmaException {
+        requireUsable(SEND);
+    }
+
+    /** Returns whether an operation can be started, or would fail at once. */
+    boolean canStart(boolean needsBuffer) {
+        try {
+            return closing || hasEnded() || ring.free() > 0 && (!needsBuffer || hasBuffer());
+        } catch (RdmaException e) {
+            // It will fail at once.
+            receiveFailure = receiveFailure == null ? e : receiveFailure;
+            disconnectQuietly();
+            calls.ended();
+            return true;
+        }
+    }
+
+    RegisteredSlice takeBuffer() throws RdmaException {
+        return ring.takeSlice();
+    }
+
+    /** Returns why the connection has ended. */
+    RdmaException endReason() {
+        try {
+            requireUsable(RECEIVE);
+            return new DisconnectedException(RECEIVE + " on " + this);
+        } catch (RdmaException e) {
+            return e;
+        }
+    }
+
+    /** Returns why an operation failed: for those that were flushed, why the connection has ended. */
+    RdmaException cause(RdmaException failure) {
+        return failure != null && isFlush(failure) ? endReason() : failure;
+    }
+
+    /** Gives a send buffer back. Takes the lock. */
+    void giveBack(RegisteredSlice slice) {
+        lock.lock();
+        try {
+            ring.giveBack(slice);
+            progress.wake(this);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Discards a message that was not sent. Takes the lock. */
+    void discard(OutgoingMessage message) {
+        lock.lock();
+        try {
+            RegisteredSlice slice = message.release();
+            if (slice != null) {
+                giveBack(slice);
+                asyncOperations.startWaiting();
             }
         } finally {
-            link.lock.unlock();
+            lock.unlock();
+        }
+    }
+
+    /** Sends a message that was filled in. Takes the lock. */
+    void send(OutgoingMessage message, boolean withImmediate, int immediate, Duration timeout)
+            throws RdmaException, InterruptedException {
+        Deadline.requireValid(timeout);
+        lock.lockInterruptibly();
+        try {
+            RegisteredSlice ignored = message.slice();
+            progress.await(this, ROOM, 0, timeout, SEND);
+            // Another thread may have sent it meanwhile.
+            RegisteredSlice slice = message.slice();
+            message.release();
+            operations.sendSlice(slice, message.length(), withImmediate, immediate, null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the buffer of a message back, unless it is closed. Takes the lock. */
+    void giveBack(Message message) throws RdmaException {
+        lock.lock();
+        try {
+            ReceiveBuffer buffer = message.release();
+            if (buffer != null) {
+                giveBack(buffer);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void giveBackQuietly(ReceiveBuffer buffer) {
+        try {
+            buffer.owner().giveBack(buffer);
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: a receive could not be posted", this, e);
+        }
+    }
+
+    /** Gives the buffer of a message back that a handler has left open. */
+    void takeBack(Message message) {
+        try {
+            giveBack(message);
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: a receive could not be posted", this, e);
+        }
+    }
+
+    /** Moves a message to a new object. Takes the lock. */
+    Message retain(Message message) {
+        lock.lock();
+        try {
+            Message retained = new Message(this, message.buffer());
+            message.release();
+            return retained;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void giveBack(ReceiveBuffer buffer) throws RdmaException {
+        try {
+            buffer.owner().giveBack(buffer);
+        } catch (RdmaException | IllegalStateException e) {
+            if (!closing && !hasEnded()) {
+                throw e;
+            }
+        }
+    }
+
+    /** Returns how many operations can be started. Takes the lock. */
+    int freeOperations() {
+        lock.lock();
+        try {
+            return closing || hasEnded() ? 0 : ring.free();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Runs a task and posts what it has started. Takes the lock. */
+    void batch(OperationQueue.Batch task) throws RdmaException {
+        lock.lock();
+        operations.beginBatch();
+        lock.unlock();
+        try {
+            task.run();
+        } finally {
+            lock.lock();
+            operations.endBatch();
+            lock.unlock();
+        }
+    }
+
+    /** Sends a copy of a message if there is room. Takes the lock. */
+    boolean trySend(MemorySegment data) throws RdmaException {
+        requireFitting(data.byteSize());
+        lock.lock();
+        try {
+            if (!tryRoom(true)) {
+                return false;
+            }
+            operations.sendCopy(data, null);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Starts an operation if there is room. Takes the lock. */
+    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
+            int remoteKey, int immediate, OperationHandler handler, long context) throws RdmaException {
+        Objects.requireNonNull(handler, "handler");
+        operations.check(region, offset, length);
+        lock.lock();
+        try {
+            if (!tryRoom(false)) {
+                return false;
+            }
+            operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate, handler, context);
+            calls.ensureDriver();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Starts an atomic operation if there is room. Takes the lock. */
+    boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
+            long first, long second, OperationHandler handler, long context) throws RdmaException {
+        Objects.requireNonNull(handler, "handler");
+        lock.lock();
+        try {
+            if (!tryRoom(false)) {
+                return false;
+            }
+            operations.startAtomic(opcode, region, offset, remoteAddress, remoteKey, first, second, handler, context);
+            calls.ensureDriver();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Starts an asynchronous operation, or lets it wait. Takes the lock. */
+    void submit(AsyncOperations.Operation<?> operation) {
+        lock.lock();
+        try {
+            asyncOperations.add(operation);
+            calls.ensureDriver();
+            if (asyncOperations.hasFailed()) {
+                calls.ready();
+                progress.dispatch();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void requireFitting(long length) {
+        if (length < 0 || length > settings.messageSize()) {
+            throw new IllegalArgumentException("a message of " + length
+                    + " bytes on a connection for messages of at most " + settings.messageSize());
+        }
+    }
+
+    private void operate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
+            int remoteKey, int immediate, Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        operations.check(region, offset, length);
+        lock.lockInterruptibly();
+        try {
+            progress.await(this, ROOM, 0, timeout, SEND);
+            long operation = operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate,
+                    null, 0);
+            progress.await(this, COMPLETION, operation, deadline.remaining(), SEND);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long first, long second,
+            Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        Operations.requireAligned(remoteAddress);
+        lock.lockInterruptibly();
+        try {
+            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            AtomicResult result = new AtomicResult(this);
+            result.start(opcode, remoteAddress, remoteKey, first, second, result);
+            progress.await(this, COMPLETION, ring.last(), deadline.remaining(), SEND);
+            return result.value();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasMessage() throws RdmaException {
+        requireOpen(RECEIVE);
+        if (arrived.isEmpty() && hasEnded()) {
+            // What arrived before the end is in the queue once the end is known.
+            progress.takeAll();
+        }
+        if (!arrived.isEmpty()) {
+            return true;
+        }
+        requireUsable(RECEIVE);
+        return false;
+    }
+
+    private boolean hasRoom(boolean withBuffer) throws RdmaException {
+        requireUsable(SEND);
+        return !asyncOperations.isWaiting() && ring.free() > 0 && (!withBuffer || hasBuffer());
+    }
+
+    /** Returns whether there is a send buffer; if not, makes sure that those in flight come back. */
+    private boolean hasBuffer() throws RdmaException {
+        if (ring.hasSlice()) {
+            return true;
+        }
+        if (ring.free() > 0) {
+            operations.signalLast();
+        }
+        return false;
+    }
+
+    private boolean tryRoom(boolean withBuffer) throws RdmaException {
+        if (hasRoom(withBuffer)) {
+            return true;
+        }
+        if (!progress.isInHandler()) {
+            progress.progress();
+        }
+        return hasRoom(withBuffer);
+    }
+
+    private boolean isCompleted(long operation) throws RdmaException {
+        if (ring.isCompleted(operation)) {
+            RdmaException reason = cause(ring.failureOf(operation));
+            if (reason != null) {
+                throw reason;
+            }
+            return true;
+        }
+        requireOpen(SEND);
+        return false;
+    }
+
+    private boolean isDrained() throws RdmaException {
+        requireOpen(SEND);
+        if (ring.isEmpty() || hasEnded()) {
+            return true;
+        }
+        if (ring.free() > 0 && !asyncOperations.isWaiting()) {
+            operations.signalLast();
+        }
+        return false;
+    }
+
+    private void requireOpen(String what) throws RdmaException {
+        if (closing) {
+            throw new RdmaClosedException(what, "the " + this);
+        }
+    }
+
+    private void requireUsable(String what) throws RdmaException {
+        requireOpen(what);
+        RdmaException broken = failure();
+        if (broken != null && !isFlush(broken)) {
+            throw broken;
+        }
+        if (link.failure() != null) {
+            throw link.failure();
+        }
+        if (link.isDisconnected()) {
+            throw new DisconnectedException(what + " on " + this);
+        }
+        if (broken != null) {
+            throw broken;
+        }
+    }
+
+    private boolean hasEnded() {
+        return link.isDisconnected() || link.failure() != null || failure() != null;
+    }
+
+    private void hasEndedNow() {
+        calls.ended();
+        asyncOperations.startWaiting();
+        if (ring.hasReport() || asyncOperations.hasFailed()) {
+            calls.ready();
+        }
+        progress.wake(this);
+    }
+
+    private RdmaException failure() {
+        return ring.failure() != null ? ring.failure() : receiveFailure;
+    }
+
+    private static boolean isFlush(RdmaException failure) {
+        return failure instanceof WorkCompletionException e && e.status() == WorkCompletionStatus.WR_FLUSH_ERR;
+    }
+
+    /** Returns why a work request failed. All requests that are flushed share one exception. */
+    private RdmaException reasonOf(WorkCompletions completions) {
+        RdmaException first = failure();
+        boolean flushed = completions.status() == WorkCompletionStatus.WR_FLUSH_ERR;
+        return flushed && first != null ? first : new WorkCompletionException(completions.copy());
+    }
+
+    private void disconnectQuietly() {
+        try {
+            link.disconnect();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{} could not be disconnected", this, e);
+        }
+    }
+
+    private void requireNoHandler() {
+        if (calls.hasHandler()) {
+            throw new IllegalStateException("messages of " + this + " go to its handler");
         }
     }
 
@@ -425,140 +1120,7 @@ public final class Connection implements AutoCloseable {
             queues.pair().modify(QueuePairAttributes.builder().minRnrTimer(MIN_RNR_TIMER).build());
         } catch (RdmaException | IllegalStateException | IllegalArgumentException e) {
             // A queue pair in error, after the peer has already ended the connection, accepts no attributes.
-            manager.logDebug("the RNR timer could not be set", this, e);
-        }
-    }
-
-    private static boolean canReject(Link link) {
-        try {
-            link.id().reject();
-            return true;
-        } catch (RdmaException | IllegalStateException e) {
-            return false;
-        }
-    }
-
-    private static RdmaException gone(Link link, Exception cause) {
-        RdmaException gone = new DisconnectedException("accepting " + link.name());
-        gone.initCause(cause);
-        return gone;
-    }
-
-    private void operate(boolean write, MemoryRegion local, long offset, int length, long remoteAddress,
-            int remoteKey, Duration timeout) throws RdmaException, InterruptedException {
-        Objects.requireNonNull(local, "local");
-        Deadline deadline = Deadline.after(timeout);
-        link.lock.lockInterruptibly();
-        try {
-            while (!queues.canOperate()) {
-                requireUsable(SEND);
-                progressOrWait(SEND, deadline);
-            }
-            requireUsable(SEND);
-            var operation = queues.operate(write, local, offset, length, remoteAddress, remoteKey);
-            while (operation.completion() == null) {
-                requireOpen(SEND);
-                progressOrWait(SEND, deadline);
-            }
-            if (operation.completion().status() != WorkCompletionStatus.SUCCESS) {
-                throw new WorkCompletionException(operation.completion());
-            }
-        } finally {
-            link.lock.unlock();
-        }
-    }
-
-    /** Takes completions, or sleeps until something happens when there are none. The caller checks what has changed. */
-    private void progressOrWait(String what, Deadline deadline) throws RdmaException, InterruptedException {
-        int ignored = waiting.takeOrSleep(what, (connection, none) -> connection.progress(), this, null, deadline);
-    }
-
-    /** Sleeps on the condition of the link, which the thread of the device signals for each event of the queue. */
-    private final class DeviceEvents implements CompletionWait.Source {
-        @Override
-        public void arm() throws RdmaException {
-            queues.arm();
-        }
-
-        @Override
-        public boolean sleep(Deadline deadline) throws InterruptedException {
-            long left = deadline.remainingNanos();
-            if (left == 0) {
-                return false;
-            }
-            long ignored = link.changed.awaitNanos(left);
-            return true;
-        }
-    }
-
-    /** Takes completions and returns how many. If they show that the connection broke, disconnects. */
-    private int progress() throws RdmaException {
-        int taken = queues.progress();
-        if (taken > 0) {
-            if (queues.failure() != null) {
-                link.disconnect();
-            }
-            link.changed.signalAll();
-        }
-        return taken;
-    }
-
-    private void requireOpen(String what) throws RdmaException {
-        if (closing) {
-            throw new RdmaClosedException(what, "the " + this);
-        }
-    }
-
-    private void requireUsable(String what) throws RdmaException {
-        requireOpen(what);
-        WorkCompletion broken = queues.failure();
-        if (broken != null && broken.status() != WorkCompletionStatus.WR_FLUSH_ERR) {
-            throw new WorkCompletionException(broken);
-        }
-        if (link.failure() != null) {
-            throw link.failure();
-        }
-        if (link.isDisconnected()) {
-            throw new DisconnectedException(what + " on " + this);
-        }
-        if (broken != null) {
-            throw new WorkCompletionException(broken);
-        }
-    }
-
-    private boolean hasEnded() {
-        return link.isDisconnected() || link.failure() != null || queues.failure() != null;
-    }
-
-    /** Waits for messages in flight and disconnects, as far as that is possible. With the lock held. */
-    private void linger(Deadline deadline) {
-        try {
-            while (queues.hasSendsInFlight() && !hasEnded()) {
-                progressOrWait(SEND, deadline);
-            }
-            link.disconnect();
-            while (link.isDisconnected() && !link.isAnswered() && !deadline.hasPassed()) {
-                long ignored = link.changed.awaitNanos(deadline.remainingNanos());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (RdmaException | IllegalStateException e) {
-            // IllegalStateException if the program has closed the completion queue
-            manager.logDebug("messages in flight may be lost", this, e);
-        }
-        try {
-            link.disconnect();
-        } catch (RdmaException e) {
-            manager.logDebug("could not be disconnected", this, e);
-        }
-    }
-
-    private void wake() {
-        link.lock.lock();
-        try {
-            link.changed.signalAll();
-        } finally {
-            link.lock.unlock();
+            LOG.debug("{}: the RNR timer could not be set", this, e);
         }
     }
 

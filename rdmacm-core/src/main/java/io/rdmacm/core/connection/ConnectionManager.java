@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
@@ -23,9 +25,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Creates connections and listeners. A program needs only one manager.
  *
- * <p>A manager runs daemon threads: one handles the connection-manager events of all its connections and listeners, and
- * one for each device handles completion events. They wake the threads of the program but never run its code. All other
- * work, such as posting, polling and copying, is done by the calling threads.
+ * <p>A manager runs one daemon thread, which carries out the handshakes of all its connections and never runs code of
+ * the program. Messages do not pass through it: the threads that wait for them poll the device themselves, unless
+ * connections are given to the threads of {@link #startLoops}. If handlers are to be called on a connection without a
+ * loop, a virtual thread waits for it.
  *
  * <p>All methods may be called from any thread. {@link #close()} closes everything that the manager has created.
  */
@@ -34,11 +37,13 @@ public final class ConnectionManager implements AutoCloseable {
     private static final int BACKLOG = 64;
 
     private final EventLoop loop;
+    private final Outcomes outcomes = new Outcomes();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     // guarded by the lock
     private final Set<Connection> connections = new LinkedHashSet<>();
     private final Set<Listener> listeners = new LinkedHashSet<>();
+    private final Set<ConnectionLoopGroup> groups = new LinkedHashSet<>();
     private final Map<VerbsContext, DeviceResources> devices = new HashMap<>();
     private int inside;
     private boolean closing;
@@ -48,14 +53,14 @@ public final class ConnectionManager implements AutoCloseable {
         this.loop = loop;
     }
 
-    /** The part of a handshake that comes after the queues are created. */
+    /** Starts a handshake. */
     @FunctionalInterface
-    interface Handshake {
-        void run(Connection connection) throws RdmaException, InterruptedException;
+    interface Start {
+        Link run() throws RdmaException;
     }
 
     /**
-     * Creates a manager and starts its threads.
+     * Creates a manager and starts its thread.
      *
      * @return the manager, to be closed
      * @throws io.rdmacm.verbs.error.NativeLibraryException when librdmacm or libibverbs is not installed
@@ -134,64 +139,179 @@ public final class ConnectionManager implements AutoCloseable {
     public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
+        Objects.requireNonNull(peer, "peer");
+        Objects.requireNonNull(settings, "settings");
+        return establish(() -> Link.connect(this, loop, peer, settings, deadline), deadline);
+    }
+
+    /**
+     * Connects without waiting. Any number of connections can be made at the same time.
+     *
+     * @param peer the address to connect to
+     * @param settings the settings of this side of the connection, with at most 56 bytes of private data
+     * @param timeout the longest time that it may take
+     * @return completes with the connection, to be closed; fails with the exceptions of
+     *         {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}. If it is cancelled, the connection is
+     *         closed as soon as it is established. Dependent actions run in virtual threads.
+     */
+    public CompletableFuture<Connection> connectAsync(InetSocketAddress peer, ConnectionSettings settings,
+            Duration timeout) {
+        Deadline deadline = Deadline.after(timeout);
+        Objects.requireNonNull(peer, "peer");
+        Objects.requireNonNull(settings, "settings");
+        CompletableFuture<Connection> result = new CompletableFuture<>();
+        try {
+            enter();
+        } catch (RdmaException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        Link link = Link.connect(this, loop, peer, settings, deadline);
+        link.outcome().whenComplete((connection, failure) ->
+                outcomes.execute(() -> finish(link, connection, failure, result)));
+        return result;
+    }
+
+    /** Completes the future of the program, in a thread that may wait. */
+    private void finish(Link link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
+        if (connection != null) {
+            add(connection);
+        }
+        if (connection == null || result.isDone() || result.getNumberOfDependents() > 0) {
+            // This may take long: the others do not wait for it.
+            Thread.startVirtualThread(() -> complete(link, connection, failure, result));
+        } else {
+            complete(link, connection, failure, result);
+        }
+    }
+
+    private void complete(Link link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
+        try {
+            boolean taken = connection != null && result.complete(connection);
+            if (!taken) {
+                link.abandon();
+            }
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.warn("a connection that was not established could not be closed", e);
+        } finally {
+            leave();
+            if (failure != null) {
+                result.completeExceptionally(failure);
+            }
+        }
+    }
+
+    /** Starts a handshake and waits for its end. */
+    Connection establish(Start start, Deadline deadline) throws RdmaException, InterruptedException {
         enter();
         try {
-            Link link = Link.open(loop, peer.toString());
-            boolean resolved = false;
+            Link link = start.run();
+            boolean established = false;
             try {
-                link.id().resolveAddress(peer, deadline.remainingForKernel());
-                link.await(CmEventType.ADDR_RESOLVED, deadline);
-                link.id().resolveRoute(deadline.remainingForKernel());
-                link.await(CmEventType.ROUTE_RESOLVED, deadline);
-                resolved = true;
+                Connection connection = link.await(deadline);
+                add(connection);
+                established = true;
+                return connection;
             } finally {
-                if (!resolved) {
-                    link.close();
+                if (!established) {
+                    link.abandon();
                 }
             }
-            return establish(link, settings, connection -> connection.connect(deadline));
         } finally {
             leave();
         }
     }
 
-    /** Creates and establishes a connection on an id that is bound to a device. Closes the id if that fails. */
-    Connection establish(Link link, ConnectionSettings settings, Handshake handshake)
-            throws RdmaException, InterruptedException {
-        boolean made = false;
-        boolean established = false;
-        Connection connection = null;
+    /** Notes a connection that was established, which {@link #close} closes. */
+    void add(Connection connection) {
+        lock.lock();
         try {
-            enter();
-            try {
-                connection = Connection.create(this, link, settings);
-                made = true;
-                handshake.run(connection);
-                lock.lock();
-                try {
-                    connections.add(connection);
-                } finally {
-                    lock.unlock();
-                }
-                established = true;
-                return connection;
-            } finally {
-                if (made && !established) {
-                    connection.close(Deadline.after(Duration.ZERO));
-                }
-                leave();
-            }
+            connections.add(connection);
         } finally {
-            if (!made) {
-                link.close();
-            }
+            lock.unlock();
+        }
+        if (connection.isClosed()) {
+            // by its handler, before this
+            forget(connection);
         }
     }
 
     /**
-     * Closes all listeners and connections, and ends the threads of the manager. Threads that wait in one of them get a
-     * {@link RdmaClosedException}. Waits for the peers no longer than the longest {@link ConnectionSettings#linger()}.
-     * Has no effect when called again.
+     * Starts loops, each driven by a thread of its own: for connections with handlers, or for very many connections.
+     * The threads of a device are started when the first connections over it are created.
+     *
+     * @param settings the number of threads, and what the loops share among their connections
+     * @return the group, to be used in {@link ConnectionSettings.Builder#loops}; closed with the manager, or before it
+     *         but after its connections
+     * @throws RdmaException when another thread closed the manager
+     */
+    public ConnectionLoopGroup startLoops(LoopSettings settings) throws RdmaException {
+        Objects.requireNonNull(settings, "settings");
+        enter();
+        try {
+            return add(new LoopThreads(this, settings));
+        } finally {
+            leave();
+        }
+    }
+
+    /**
+     * Opens a loop that the program drives.
+     *
+     * @param local an address of this machine that belongs to the device
+     * @param settings what the loop shares among its connections
+     * @return the loop, to be used in {@link ConnectionSettings.Builder#loops}; closed with the manager, or before it
+     *         but after its connections
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException ENODEV when the address belongs to no RDMA device; ENOMEM or EINVAL when the device has no
+     *         resources for the loop
+     */
+    public ConnectionLoop openLoop(InetAddress local, LoopSettings settings) throws RdmaException {
+        Objects.requireNonNull(settings, "settings");
+        enter();
+        CmId id = null;
+        try {
+            id = loop.open(new DeviceResources.Ignored());
+            id.bindAddress(new InetSocketAddress(Objects.requireNonNull(local, "local"), 0));
+            if (local.isAnyLocalAddress()) {
+                throw new IllegalArgumentException("the wildcard address belongs to no device");
+            }
+            return add(ConnectionLoop.open(this, device(id), settings));
+        } finally {
+            if (id != null) {
+                loop.close(id);
+            }
+            leave();
+        }
+    }
+
+    private <T extends ConnectionLoopGroup> T add(T group) {
+        lock.lock();
+        try {
+            groups.add(group);
+            return group;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the loop of the next connection with the given settings, null if it has none. */
+    ConnectionLoop loop(ConnectionSettings settings, DeviceResources device) throws RdmaException {
+        return settings.loops() == null ? null : settings.loops().next(this, device);
+    }
+
+    void forget(ConnectionLoopGroup group) {
+        lock.lock();
+        try {
+            groups.remove(group);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Closes all listeners and connections, and ends the loops and the thread of the manager. Threads that wait in one
+     * of them get a {@link RdmaClosedException}. Waits for the peers no longer than the longest
+     * {@link ConnectionSettings#linger()}. Has no effect when called again.
      *
      * @throws IllegalStateException when an object that the program created in {@link Connection#protectionDomain()} is
      *         still open. The connections are closed by then; call this again when that object is closed.
@@ -222,6 +342,7 @@ public final class ConnectionManager implements AutoCloseable {
             lock.unlock();
         }
         closeConnections();
+        closeGroups();
         free();
     }
 
@@ -258,10 +379,6 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    void logDebug(String what, Connection connection, Exception reason) {
-        LOG.debug("{}: {}", connection, what, reason);
-    }
-
     private void closeConnections() throws RdmaException {
         List<Connection> open;
         lock.lock();
@@ -275,6 +392,20 @@ public final class ConnectionManager implements AutoCloseable {
         Deadline deadline = Deadline.after(linger);
         for (Connection connection : open) {
             connection.close(deadline);
+        }
+    }
+
+    private void closeGroups() throws RdmaException {
+        List<ConnectionLoopGroup> open;
+        lock.lock();
+        try {
+            open = List.copyOf(groups);
+        } finally {
+            lock.unlock();
+        }
+        // Without the lock: this waits for threads whose handlers may call methods of this manager.
+        for (ConnectionLoopGroup group : open) {
+            group.close();
         }
     }
 

@@ -76,7 +76,36 @@ public final class ConnectionRequest implements AutoCloseable {
             throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         requireUnanswered();
-        return manager.establish(link, settings, connection -> connection.accept(parameters, deadline));
+        return manager.establish(() -> {
+            begin(parameters);
+            return link;
+        }, deadline);
+    }
+
+    /** Accepts the connection without waiting for the peer to confirm. The request was not answered before. */
+    private void begin(ConnectionParameters parameters) throws RdmaException {
+        boolean accepted = false;
+        try {
+            link.accept(parameters);
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                link.abandon();
+            }
+        }
+    }
+
+    /**
+     * Accepts the connection with the parameters in the settings, without waiting for the peer to confirm.
+     *
+     * @return the handshake; null if the request was already answered
+     */
+    Link begin() throws RdmaException {
+        if (!answered.compareAndSet(false, true)) {
+            return null;
+        }
+        begin(settings.parameters());
+        return link;
     }
 
     /**
@@ -118,12 +147,7 @@ public final class ConnectionRequest implements AutoCloseable {
 
     /** Returns whether the peer has given up or the manager was closed. */
     boolean isDead() {
-        link.lock.lock();
-        try {
-            return link.failure() != null || link.isDisconnected();
-        } finally {
-            link.lock.unlock();
-        }
+        return link.failure() != null || link.isDisconnected();
     }
 
     private void requireUnanswered() {

@@ -7,21 +7,26 @@ import java.util.Objects;
 import io.rdmacm.core.ConnectionParameters;
 
 /**
- * The settings of one side of a {@link Connection}. Immutable. A connection registers
- * {@code messageSize * (receiveBuffers + sendBuffers)} bytes of memory, with the message size rounded up to a multiple
- * of 64.
+ * The settings of one side of a {@link Connection}. Immutable. A connection takes {@code messageSize * receiveBuffers}
+ * bytes of registered memory from the pool of its manager, with the message size rounded up to a multiple of 64, and
+ * {@code messageSize} for each message that is in flight, up to {@code sendBuffers}.
  *
  * @param messageSize the largest message in bytes. A message that is longer than the message size of its receiver
  *        breaks the connection
  * @param receiveBuffers how many messages can arrive before they are received and closed; then the peer has to wait
  * @param sendBuffers how many messages can be in flight; then {@code send} waits
- * @param operations how many reads and writes of the peer's memory can be in flight; then further ones wait
+ * @param operations how many other operations can be in flight: reads, writes and atomic operations on the peer's
+ *        memory, and messages that are sent from memory of the program; then further ones wait
  * @param parameters sent to the peer with the connect or the accept, with private data
  * @param handshakeTimeout how long {@link Listener#accept} waits for one peer to complete the handshake
  * @param linger how long a close waits for messages in flight and for the peer's answer to the disconnect
+ * @param waiting how threads wait for the connection
+ * @param handler told about messages and the end of the connection; null if the program receives them itself
+ * @param loops who drives the connection; null if the threads that wait do so themselves
  */
 public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
-        ConnectionParameters parameters, Duration handshakeTimeout, Duration linger) {
+        ConnectionParameters parameters, Duration handshakeTimeout, Duration linger, WaitPolicy waiting,
+        ConnectionHandler handler, ConnectionLoopGroup loops) {
     /**
      * Checks the settings.
      *
@@ -39,6 +44,7 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
                     + Integer.MAX_VALUE + " together, not " + requests);
         }
         Objects.requireNonNull(parameters, "parameters");
+        Objects.requireNonNull(waiting, "waiting");
         if (handshakeTimeout.isNegative() || linger.isNegative()) {
             throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout + ", linger "
                     + linger);
@@ -75,6 +81,9 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         private ConnectionParameters parameters = ConnectionParameters.defaults();
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private Duration linger = Duration.ofSeconds(5);
+        private WaitPolicy waiting = WaitPolicy.defaults();
+        private ConnectionHandler handler;
+        private ConnectionLoopGroup loops;
 
         private Builder() {
         }
@@ -102,7 +111,7 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         }
 
         /**
-         * Sets how many messages can be in flight.
+         * Sets how many messages can be in flight that the connection has a buffer for.
          *
          * @param count at least 1; the default is 16
          * @return this builder
@@ -113,7 +122,8 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         }
 
         /**
-         * Sets how many reads and writes of the peer's memory can be in flight.
+         * Sets how many other operations can be in flight: reads, writes and atomic operations on the peer's memory,
+         * and messages that are sent from memory of the program.
          *
          * @param count at least 1; the default is 16
          * @return this builder
@@ -168,6 +178,41 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         }
 
         /**
+         * Sets how threads wait for the connection.
+         *
+         * @param policy the default is {@link WaitPolicy#defaults()}; the threads of a loop have their own
+         * @return this builder
+         */
+        public Builder waiting(WaitPolicy policy) {
+            waiting = policy;
+            return this;
+        }
+
+        /**
+         * Sets who is told about messages and the end of the connection, instead of threads that wait in
+         * {@link Connection#receive}.
+         *
+         * @param value the handler, which may serve any number of connections; null for none, which is the default
+         * @return this builder
+         */
+        public Builder handler(ConnectionHandler value) {
+            handler = value;
+            return this;
+        }
+
+        /**
+         * Sets who drives the connection: polls its completions and calls its handlers.
+         *
+         * @param group a loop or a group of them, of the same manager; null, which is the default, to give the
+         *        connection a completion queue of its own that is polled by the threads that wait
+         * @return this builder
+         */
+        public Builder loops(ConnectionLoopGroup group) {
+            loops = group;
+            return this;
+        }
+
+        /**
          * Returns the settings.
          *
          * @return the settings
@@ -175,7 +220,7 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
          */
         public ConnectionSettings build() {
             return new ConnectionSettings(messageSize, receiveBuffers, sendBuffers, operations, parameters,
-                    handshakeTimeout, linger);
+                    handshakeTimeout, linger, waiting, handler, loops);
         }
     }
 }

@@ -2,117 +2,114 @@
 package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmId;
-import io.rdmacm.verbs.CompletionChannel;
-import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.wait.Deadline;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import io.rdmacm.verbs.pool.RegisteredPool;
+import io.rdmacm.verbs.pool.RegisteredSlice;
 
-/**
- * What the connections over one device share: a protection domain, a completion channel, and a thread that takes the
- * events of that channel. The thread only wakes the threads that wait on a connection; these poll the completions.
- */
+/** What the connections over one device share: a protection domain, and a pool of buffers for each message size. */
 final class DeviceResources {
-    private static final Logger LOG = LoggerFactory.getLogger(DeviceResources.class);
+    private static final int LINE = 64;
 
     private final EventLoop loop;
     private final ProtectionDomain domain;
-    private final CompletionChannel channel;
     // librdmacm keeps a device open only as long as an id is bound to it
     private final CmId anchor;
-    private final Thread thread;
-    private final Map<CompletionQueue, Runnable> wakers = new ConcurrentHashMap<>();
+    private final int maxCompletions;
+    // by the size of a buffer; guarded by itself
+    private final Map<Integer, RegisteredPool> pools = new ConcurrentHashMap<>();
+    // the buffers of messages that the program still reads or fills in, although their connection is closed
+    private final Set<RegisteredSlice> lent = ConcurrentHashMap.newKeySet();
 
-    private DeviceResources(EventLoop loop, CmId anchor, ProtectionDomain domain, CompletionChannel channel) {
+    private DeviceResources(EventLoop loop, CmId anchor, ProtectionDomain domain, int maxCompletions) {
         this.loop = loop;
         this.anchor = anchor;
         this.domain = domain;
-        this.channel = channel;
-        this.thread = Thread.ofPlatform().daemon()
-                .name("rdmacm-completions-" + domain.context().deviceName()).unstarted(this::run);
+        this.maxCompletions = maxCompletions;
     }
 
     /** Creates the resources for the device that an id is bound to. */
     static DeviceResources create(EventLoop loop, CmId id) throws RdmaException {
         CmId anchor = loop.open(new Ignored());
         ProtectionDomain domain = null;
-        CompletionChannel channel = null;
         try {
             anchor.bindAddress(new InetSocketAddress(id.localAddress().getAddress(), 0));
-            VerbsContext context = id.context();
-            domain = context.allocateProtectionDomain();
-            channel = context.createCompletionChannel();
+            int maxCompletions = id.context().queryDevice().maxCompletionQueueEntries();
+            domain = id.context().allocateProtectionDomain();
+            return new DeviceResources(loop, anchor, domain, maxCompletions);
         } finally {
-            if (channel == null) {
-                if (domain != null) {
-                    domain.close();
-                }
-                loop.close(anchor);
+            if (domain == null) {
+                // The caller may hold locks that the thread of the event loop needs.
+                loop.closeLater(anchor);
             }
         }
-        DeviceResources resources = new DeviceResources(loop, anchor, domain, channel);
-        resources.thread.start();
-        return resources;
     }
 
     ProtectionDomain domain() {
         return domain;
     }
 
-    /**
-     * Creates a completion queue.
-     *
-     * @param waker run by the thread for each event of the queue; must be short
-     */
-    CompletionQueue createQueue(int capacity, Runnable waker) throws RdmaException {
-        CompletionQueue queue = domain.context().createCompletionQueue(capacity, channel);
-        wakers.put(queue, waker);
-        return queue;
+    /** Returns how many completions a queue of this device can hold. */
+    int maxCompletions() {
+        return maxCompletions;
     }
 
-    void close(CompletionQueue queue) throws RdmaException {
-        queue.close();
-        wakers.remove(queue);
+    VerbsContext context() {
+        return domain.context();
+    }
+
+    /** Returns the pool of the buffers for messages of a size. */
+    RegisteredPool pool(int messageSize) throws RdmaException {
+        int size = (int) Math.min(Integer.MAX_VALUE / LINE * LINE, (messageSize + LINE - 1L) / LINE * LINE);
+        RegisteredPool pool = pools.get(size);
+        if (pool == null) {
+            synchronized (pools) {
+                pool = pools.get(size);
+                if (pool == null) {
+                    pool = RegisteredPool.create(domain, size);
+                    pools.put(size, pool);
+                }
+            }
+        }
+        return pool;
+    }
+
+    /** Notes a slice that is still in use after the close of its connection. */
+    void lend(RegisteredSlice slice) {
+        lent.add(slice);
+    }
+
+    /** Takes back a slice that was lent. */
+    void reclaim(RegisteredSlice slice) {
+        lent.remove(slice);
+        slice.close();
     }
 
     /** Closes everything, after all connections; refused while the program has regions of the domain open. */
     void close() throws RdmaException {
-        domain.close();
-        channel.close();
-        loop.close(anchor);
-        // the thread ends, because it waits for nothing but the channel
-        EventLoop.join(thread);
-    }
-
-    private void run() {
-        while (channel.isOpen()) {
-            try {
-                Runnable waker = wakers.get(channel.getEvent(Deadline.FOREVER));
-                if (waker != null) {
-                    waker.run();
-                }
-            } catch (RdmaClosedException | IllegalStateException e) {
-                return;
-            } catch (InterruptedException e) {
-                LOG.debug("ignored an interrupt", e);
-            } catch (RdmaException e) {
-                LOG.error("completion events can no longer be read", e);
-                return;
-            }
+        // The memory of messages stays readable: nobody takes slices any more, and the garbage collector frees it.
+        for (RegisteredSlice slice : List.copyOf(lent)) {
+            reclaim(slice);
         }
+        for (Map.Entry<Integer, RegisteredPool> pool : new ArrayList<>(pools.entrySet())) {
+            pool.getValue().close();
+            pools.remove(pool.getKey());
+        }
+        domain.close();
+        loop.close(anchor);
     }
 
-    /** Ignores the events of the anchor. */
-    private static final class Ignored implements EventLoop.Handler {
+    /** Ignores the events of an id that is only bound to a device. */
+    static final class Ignored implements EventLoop.Handler {
         @Override
         public void handle(CmEvent event) {
         }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -34,6 +36,11 @@ final class EventLoop {
     // guarded by itself, and so is the field ended
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private boolean ended;
+    // why there are no more events for anybody, null while there are
+    private volatile RdmaException failure;
+    // used by the thread only
+    private final TreeSet<Alarm> alarms = new TreeSet<>();
+    private long alarmsSet;
 
     private EventLoop(EventChannel channel) {
         this.channel = channel;
@@ -47,6 +54,15 @@ final class EventLoop {
 
         /** Called when there will be no more events. */
         void fail(RdmaException reason);
+    }
+
+    /** A task for a time to come. */
+    private record Alarm(long nanoTime, long number, Runnable task) implements Comparable<Alarm> {
+        @Override
+        public int compareTo(Alarm other) {
+            int order = Long.signum(nanoTime - other.nanoTime);
+            return order == 0 ? Long.compare(number, other.number) : order;
+        }
     }
 
     /** A task for the thread of the loop. */
@@ -64,13 +80,17 @@ final class EventLoop {
     /** Opens an id, to be closed with {@link #close(CmId)}. */
     CmId open(Handler handler) throws RdmaException {
         CmId id = CmId.open(channel, PortSpace.TCP);
-        handlers.put(id, handler);
+        register(id, handler);
         return id;
     }
 
-    /** Sets the handler of the id of a connect request. Called by the thread of the loop. */
+    /** Sets the handler of an id. It fails at once if all others have failed. */
     void register(CmId id, Handler handler) {
         handlers.put(id, handler);
+        RdmaException reason = failure;
+        if (reason != null) {
+            handler.fail(reason);
+        }
     }
 
     /** Closes an id, and returns when that is done. */
@@ -81,8 +101,20 @@ final class EventLoop {
         });
     }
 
-    /** Tells the handlers of all ids that there will be no more events. */
+    /** Closes an id soon, without waiting for it. */
+    void closeLater(CmId id) {
+        later(() -> {
+            try {
+                close(id);
+            } catch (RdmaException | IllegalStateException e) {
+                LOG.warn("{} could not be closed", id, e);
+            }
+        });
+    }
+
+    /** Tells the handlers of all ids that there will be no more events, and those of later ones. */
     void failAll(RdmaException reason) {
+        failure = reason;
         List.copyOf(handlers.values()).forEach(handler -> handler.fail(reason));
     }
 
@@ -112,7 +144,7 @@ final class EventLoop {
     }
 
     /** Runs a short task in the thread of the loop, and returns when it is done. */
-    private void run(Task task) throws RdmaException {
+    void run(Task task) throws RdmaException {
         CompletableFuture<Void> done = new CompletableFuture<>();
         Runnable work = () -> {
             try {
@@ -135,6 +167,53 @@ final class EventLoop {
         }
     }
 
+    /** Runs a task in the thread of the loop soon, but not inside the handling of an event. Does not wait for it. */
+    void later(Runnable task) {
+        boolean over;
+        boolean awake;
+        synchronized (tasks) {
+            over = ended;
+            // The thread looks for tasks before it waits, and an earlier task has woken it.
+            awake = Thread.currentThread() == thread || !tasks.isEmpty();
+            if (!over) {
+                tasks.add(task);
+            }
+        }
+        if (over) {
+            task.run();
+        } else if (!awake) {
+            wakeup();
+        }
+    }
+
+    /**
+     * Runs a task when a deadline has passed. Called by the thread of the loop.
+     *
+     * @return undoes this if it is called by the thread of the loop; has no effect otherwise
+     */
+    Runnable at(Deadline deadline, Runnable task) {
+        long nanos = Math.min(deadline.remainingNanos(), Long.MAX_VALUE / 4);
+        Alarm alarm = new Alarm(System.nanoTime() + nanos, alarmsSet++, task);
+        alarms.add(alarm);
+        return () -> {
+            if (Thread.currentThread() == thread) {
+                alarms.remove(alarm);
+            }
+        };
+    }
+
+    /** Runs the tasks whose time has come. Returns the time until the next one. */
+    private Duration runAlarms() {
+        while (!alarms.isEmpty()) {
+            long nanos = alarms.first().nanoTime() - System.nanoTime();
+            if (nanos > 0) {
+                return Duration.ofNanos(nanos);
+            }
+            alarms.removeFirst().task().run();
+        }
+        return Deadline.FOREVER;
+    }
+
     /** Returns false when the caller must run it: it is the thread of the loop, or that thread has ended. */
     private boolean handOver(Runnable work) {
         if (Thread.currentThread() == thread) {
@@ -146,12 +225,16 @@ final class EventLoop {
             }
             tasks.add(work);
         }
+        wakeup();
+        return true;
+    }
+
+    private void wakeup() {
         try {
             channel.wakeup();
         } catch (IllegalStateException e) {
             // the channel was closed meanwhile: the thread runs all tasks before it ends
         }
-        return true;
     }
 
     private void run() {
@@ -173,7 +256,7 @@ final class EventLoop {
     /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
     private RdmaException step() {
         runTasks();
-        try (CmEvent event = channel.pollEvent(Deadline.FOREVER).orElse(null)) {
+        try (CmEvent event = channel.pollEvent(runAlarms()).orElse(null)) {
             if (event != null) {
                 dispatch(event);
             }

@@ -1,58 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
-import java.util.EnumSet;
-import java.util.Set;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEvent;
-import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The id of one connection, and what its events have reported so far. */
+/**
+ * The id of one connection: its handshake, which the thread of the event loop carries on from event to event, and how
+ * it ends.
+ */
 final class Link implements EventLoop.Handler {
-    private static final Set<CmEventType> STEPS = EnumSet.of(CmEventType.ADDR_RESOLVED, CmEventType.ROUTE_RESOLVED,
-            CmEventType.ESTABLISHED);
-    private static final Set<CmEventType> IGNORED = EnumSet.of(CmEventType.TIMEWAIT_EXIT, CmEventType.ADDR_CHANGE);
+    private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
-    /** Guards the state of the whole connection. */
-    final ReentrantLock lock = new ReentrantLock();
-    /** Signalled whenever something changes that a thread may wait for. */
-    final Condition changed = lock.newCondition();
-
+    private final ConnectionManager manager;
     private final EventLoop loop;
-    private final CmId id;
+    private final ConnectionSettings settings;
+    // null until the handshake of a client has begun
+    private volatile CmId id;
     private final String name;
-    private final boolean request;
-    private final Set<CmEventType> done = EnumSet.noneOf(CmEventType.class);
+    private final Deadline deadline;
+    // Ends the handshake of a client when it takes too long; null for a server. Used by the thread of the event loop.
+    private Runnable alarm;
+    private final CompletableFuture<Connection> outcome = new CompletableFuture<>();
     private volatile ConnectionParameters peerParameters;
+    private volatile Connection connection;
+    // set when nobody waits for the handshake any more
+    private volatile boolean abandoned;
+    private volatile boolean established;
     // why the connection failed or broke; null while it has not
-    private RdmaException failure;
-    private boolean disconnecting;
-    private boolean disconnected;
+    private volatile RdmaException failure;
+    private volatile boolean disconnecting;
+    private volatile boolean disconnected;
+    // what Java Flight Recorder is told, null if it does not ask
+    private final Object handshake;
 
-    private Link(EventLoop loop, CmId id, String name) throws RdmaException {
+    private Link(ConnectionManager manager, EventLoop loop, ConnectionSettings settings, CmId id, String name,
+            Deadline deadline) {
+        this.manager = manager;
         this.loop = loop;
-        this.request = id != null;
-        this.id = request ? id : loop.open(this);
+        this.settings = settings;
+        this.id = id;
         this.name = name;
+        this.deadline = deadline;
+        this.handshake = ConnectionEvents.handshakeBegins(deadline != null);
+        if (handshake != null) {
+            outcome.whenComplete((made, reason) -> recordHandshake(reason));
+        }
     }
 
-    /** Opens the link of a client. */
-    static Link open(EventLoop loop, String name) throws RdmaException {
-        return new Link(loop, null, name);
+    private void recordHandshake(Throwable reason) {
+        Connection made = connection;
+        ConnectionEvents.handshakeEnds(handshake, made == null ? null : made.localAddress(), name, reason);
     }
 
-    /** Opens the link of a server, for a connect request. Called by the thread of the event loop. */
-    static Link requested(EventLoop loop, CmEvent request) throws RdmaException {
+    /** Starts the handshake of a client. All of it happens in the thread of the event loop. */
+    static Link connect(ConnectionManager manager, EventLoop loop, InetSocketAddress peer, ConnectionSettings settings,
+            Deadline deadline) {
+        Link link = new Link(manager, loop, settings, null, peer.toString(), deadline);
+        loop.later(() -> link.resolveAddress(peer));
+        return link;
+    }
+
+    private void resolveAddress(InetSocketAddress peer) {
+        if (abandoned) {
+            return;
+        }
+        alarm = loop.at(deadline, () -> outcome.completeExceptionally(timeout()));
+        try {
+            id = loop.open(this);
+            id.resolveAddress(peer, deadline.remainingForKernel());
+        } catch (RdmaException | RuntimeException e) {
+            outcome.completeExceptionally(e);
+        }
+    }
+
+    /** Creates the link of a server, for a connect request. Called by the thread of the event loop. */
+    static Link requested(ConnectionManager manager, EventLoop loop, CmEvent request, ConnectionSettings settings)
+            throws RdmaException {
         CmId id = request.id();
-        Link link = new Link(loop, id, id.peerAddress().toString());
+        Link link = new Link(manager, loop, settings, id, id.peerAddress().toString(), null);
         link.peerParameters = request.connectionParameters();
         loop.register(id, link);
         return link;
@@ -62,106 +103,203 @@ final class Link implements EventLoop.Handler {
         return id;
     }
 
-    /** Returns the name of the peer, for messages. */
-    String name() {
-        return name;
-    }
-
-    /** Waits for the event that completes a step. */
-    void await(CmEventType step, Deadline deadline) throws RdmaException, InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            while (!done.contains(step)) {
-                if (failure != null) {
-                    throw failure;
-                }
-                if (disconnected) {
-                    throw new DisconnectedException("waiting for " + step + " of " + name);
-                }
-                if (changed.awaitNanos(deadline.remainingNanos()) <= 0 && !done.contains(step) && failure == null) {
-                    throw new RdmaTimeoutException("rdma_get_cm_event", "waiting for " + step + " of " + name
-                            + ": nothing happened in time");
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    @Override
-    public void handle(CmEvent event) throws RdmaException {
-        lock.lock();
-        try {
-            if (STEPS.contains(event.type())) {
-                done.add(event.type());
-                if (event.type() == CmEventType.ESTABLISHED && peerParameters == null) {
-                    peerParameters = event.connectionParameters();
-                }
-            } else if (event.type() == CmEventType.DISCONNECTED) {
-                disconnected = true;
-                if (!disconnecting) {
-                    // answers the peer, and flushes posted work
-                    disconnecting = true;
-                    id.disconnect();
-                }
-            } else if (!IGNORED.contains(event.type()) && failure == null) {
-                failure = event.failure("the connection with " + name);
-            }
-        } finally {
-            changed.signalAll();
-            lock.unlock();
-        }
-    }
-
-    @Override
-    public void fail(RdmaException reason) {
-        lock.lock();
-        try {
-            if (failure == null) {
-                failure = reason;
-            }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns whether the peer requested the connection. */
-    boolean isRequest() {
-        return request;
-    }
-
     /** Returns the parameters that the peer sent, null before they arrive. */
     ConnectionParameters peerParameters() {
         return peerParameters;
     }
 
-    /** Returns whether either side has disconnected. With the lock held. */
+    /** Returns how the handshake ends. What depends on it runs in the thread of the event loop, and must not wait. */
+    CompletableFuture<Connection> outcome() {
+        return outcome;
+    }
+
+    /** Waits for the end of the handshake. */
+    Connection await(Deadline limit) throws RdmaException, InterruptedException {
+        try {
+            return outcome.get(limit.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw timeout();
+        } catch (ExecutionException e) {
+            throw cause(e);
+        }
+    }
+
+    /** Returns what to throw when the handshake takes too long. */
+    RdmaTimeoutException timeout() {
+        return new RdmaTimeoutException("rdma_get_cm_event", "the handshake with " + name
+                + " was not completed in time");
+    }
+
+    private static RdmaException cause(ExecutionException e) {
+        return switch (e.getCause()) {
+            case RdmaException reason -> reason;
+            case RuntimeException reason -> throw reason;
+            case Error reason -> throw reason;
+            default -> throw new IllegalStateException(e);
+        };
+    }
+
+    /** Accepts a request: creates the connection and sends the answer. Does not wait for the peer to confirm. */
+    void accept(ConnectionParameters parameters) throws RdmaException {
+        Connection made;
+        try {
+            made = Connection.create(manager, this, settings);
+        } catch (RdmaException e) {
+            // EINVAL may mean that the peer has given up, which no event reports. A reject then fails too.
+            if (e.errno() == Rdma.EINVAL() && !canReject()) {
+                throw gone(e);
+            }
+            throw e;
+        }
+        connection = made;
+        try {
+            id.accept(parameters);
+        } catch (RdmaException | IllegalStateException e) {
+            if (e instanceof IllegalStateException && !id.state().isOver()) {
+                throw e;
+            }
+            // The peer has given up: the id refuses if the event that says so was already handled, otherwise C does.
+            throw gone(e);
+        }
+        made.accepted();
+    }
+
+    private boolean canReject() {
+        try {
+            id.reject();
+            return true;
+        } catch (RdmaException | IllegalStateException e) {
+            return false;
+        }
+    }
+
+    private RdmaException gone(Exception cause) {
+        RdmaException gone = new DisconnectedException("accepting " + name);
+        gone.initCause(cause);
+        return gone;
+    }
+
+    @Override
+    public void handle(CmEvent event) throws RdmaException {
+        try {
+            switch (event.type()) {
+                case ADDR_RESOLVED -> resolveRoute();
+                case ROUTE_RESOLVED -> connect();
+                case ESTABLISHED -> establish(event);
+                case DISCONNECTED -> answerDisconnect();
+                case TIMEWAIT_EXIT, ADDR_CHANGE -> {
+                    return;
+                }
+                default -> fail(event.failure("the connection with " + name));
+            }
+        } catch (RdmaException | RuntimeException e) {
+            LOG.debug("the handshake with {} has failed", name, e);
+            outcome.completeExceptionally(e);
+        }
+        if (alarm != null && outcome.isDone()) {
+            alarm.run();
+            alarm = null;
+        }
+        Connection changed = connection;
+        if (changed != null) {
+            changed.linkChanged();
+        }
+    }
+
+    private void resolveRoute() throws RdmaException {
+        if (!abandoned) {
+            id.resolveRoute(deadline.remainingForKernel());
+        }
+    }
+
+    private void connect() throws RdmaException {
+        if (!abandoned) {
+            connection = Connection.create(manager, this, settings);
+            id.connect(settings.parameters());
+        }
+    }
+
+    private void establish(CmEvent event) {
+        if (peerParameters == null) {
+            peerParameters = event.connectionParameters();
+        }
+        established = true;
+        if (deadline != null) {
+            connection.accepted();
+        }
+        connection.established();
+        outcome.complete(connection);
+    }
+
+    /** Answers the peer, which flushes posted work. */
+    private void answerDisconnect() throws RdmaException {
+        disconnected = true;
+        outcome.completeExceptionally(new DisconnectedException("the handshake with " + name));
+        disconnect();
+    }
+
+    @Override
+    public void fail(RdmaException reason) {
+        if (failure == null) {
+            failure = reason;
+        }
+        outcome.completeExceptionally(reason);
+        Connection changed = connection;
+        if (changed != null) {
+            changed.linkChanged();
+        }
+    }
+
+    /** Returns whether either side has disconnected. */
     boolean isDisconnected() {
         return disconnected || disconnecting;
     }
 
-    /** Returns whether the disconnect was answered, or never will be. With the lock held. */
+    /** Returns whether the disconnect was answered, or never will be. */
     boolean isAnswered() {
         return disconnected || failure != null;
     }
 
-    /** Returns why the connection failed or broke, null if it has not. With the lock held. */
+    /** Returns why the connection failed or broke, null if it has not. */
     RdmaException failure() {
         return failure;
     }
 
-    /** Ends the connection and flushes posted work, once. With the lock held. */
+    /** Ends the connection and flushes posted work, once. */
     void disconnect() throws RdmaException {
-        if (!disconnecting && done.contains(CmEventType.ESTABLISHED)) {
+        synchronized (this) {
+            if (disconnecting || !established && !disconnected) {
+                return;
+            }
             disconnecting = true;
-            changed.signalAll();
-            id.disconnect();
+        }
+        if (established) {
+            connection.recordDisconnect(disconnected);
+        }
+        id.disconnect();
+    }
+
+    /** Frees what a handshake has left that nobody waits for any more. */
+    void abandon() throws RdmaException {
+        abandoned = true;
+        if (handshake != null) {
+            recordHandshake(timeout());
+        }
+        // After this, the thread of the event loop is in no step of the handshake, and will begin none.
+        loop.run(() -> {
+        });
+        Connection made = connection;
+        if (made == null) {
+            close();
+        } else {
+            made.close(Deadline.after(Duration.ZERO));
         }
     }
 
-    /** Closes the id. Call it without the lock: the thread of the event loop closes it, and may need the lock first. */
+    /** Closes the id, in the thread of the event loop, and returns when that is done. */
     void close() throws RdmaException {
-        loop.close(id);
+        if (id != null) {
+            loop.close(id);
+        }
     }
 }

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.SendOpcode;
+
+/**
+ * Operations of a {@link Connection} that return at once; the future completes when the operation has finished.
+ * Operations are started in the order of the calls. Those for which there is no room wait inside the connection.
+ *
+ * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
+ * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
+ * offset and the length are not within the region, an IllegalArgumentException that the region belongs to another
+ * protection domain than {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be
+ * closed, before the future completes. Dependent actions that are not asynchronous run in the thread that drives the
+ * connection, see {@link ConnectionHandler}; they must not wait. To cancel a future does not cancel the operation.
+ */
+public final class AsyncOperations {
+    private final Connection connection;
+    // The following two are guarded by the lock of the connection.
+    // what there was no room for
+    private final ArrayDeque<Operation<?>> waiting = new ArrayDeque<>();
+    // what could not be started when there was room
+    private final ArrayDeque<Operation<?>> failed = new ArrayDeque<>();
+
+    AsyncOperations(Connection connection) {
+        this.connection = connection;
+    }
+
+    /**
+     * Sends a copy of a message ({@code IBV_WR_SEND}).
+     *
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes, not to be changed before the future completes
+     * @return completes when the peer's device has acknowledged the message
+     * @throws IllegalArgumentException when the message is too long
+     */
+    public CompletableFuture<Void> send(MemorySegment data) {
+        connection.requireFitting(data.byteSize());
+        return submit(true, operation -> connection.operations().sendCopy(data, operation), () -> null);
+    }
+
+    /**
+     * Sends part of a region as a message ({@code IBV_WR_SEND}).
+     *
+     * @param region a region of {@link Connection#protectionDomain()}
+     * @param offset where the message is in the region, in bytes
+     * @param length the length in bytes
+     * @return completes when the peer's device has acknowledged the message
+     */
+    public CompletableFuture<Void> send(MemoryRegion region, long offset, int length) {
+        return operate(SendOpcode.SEND, region, offset, length, 0, 0, 0);
+    }
+
+    /**
+     * Sends part of a region as a message with an immediate value ({@code IBV_WR_SEND_WITH_IMM}).
+     *
+     * @param region a region of {@link Connection#protectionDomain()}
+     * @param offset where the message is in the region, in bytes
+     * @param length the length in bytes
+     * @param immediate the value, in the byte order of this machine
+     * @return completes when the peer's device has acknowledged the message
+     */
+    public CompletableFuture<Void> sendWithImmediate(MemoryRegion region, long offset, int length, int immediate) {
+        return operate(SendOpcode.SEND_WITH_IMM, region, offset, length, 0, 0, immediate);
+    }
+
+    /**
+     * Reads the peer's memory ({@code IBV_WR_RDMA_READ}).
+     *
+     * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
+     * @param offset where the data goes in the region, in bytes
+     * @param length how many bytes to read
+     * @param remoteAddress the address to read from
+     * @param remoteKey the key of the peer's region
+     * @return completes when the data has arrived
+     */
+    public CompletableFuture<Void> read(MemoryRegion local, long offset, int length, long remoteAddress,
+            int remoteKey) {
+        return operate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0);
+    }
+
+    /**
+     * Writes to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
+     *
+     * @param local the region to write from
+     * @param offset where the data is in the region, in bytes
+     * @param length how many bytes to write
+     * @param remoteAddress the address to write to
+     * @param remoteKey the key of the peer's region
+     * @return completes when the peer's device has acknowledged the write
+     */
+    public CompletableFuture<Void> write(MemoryRegion local, long offset, int length, long remoteAddress,
+            int remoteKey) {
+        return operate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0);
+    }
+
+    /**
+     * Writes to the peer's memory and tells the peer ({@code IBV_WR_RDMA_WRITE_WITH_IMM}).
+     *
+     * @param local the region to write from
+     * @param offset where the data is in the region, in bytes
+     * @param length how many bytes to write
+     * @param remoteAddress the address to write to
+     * @param remoteKey the key of the peer's region
+     * @param immediate the value for the peer, in the byte order of this machine
+     * @return completes when the peer's device has acknowledged the write
+     */
+    public CompletableFuture<Void> writeWithImmediate(MemoryRegion local, long offset, int length,
+            long remoteAddress, int remoteKey, int immediate) {
+        return operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey, immediate);
+    }
+
+    /**
+     * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
+     * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
+     *
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the key of the peer's region
+     * @param expected the value to compare with
+     * @param replacement the new value
+     * @return completes with the value before, in the byte order of the peer's machine
+     * @throws IllegalArgumentException when the address is not a multiple of 8
+     */
+    public CompletableFuture<Long> compareAndSwap(long remoteAddress, int remoteKey, long expected,
+            long replacement) {
+        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, remoteKey, expected, replacement);
+    }
+
+    /**
+     * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
+     *
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the key of the peer's region
+     * @param summand the value to add
+     * @return completes with the value before, in the byte order of the peer's machine
+     * @throws IllegalArgumentException when the address is not a multiple of 8
+     */
+    public CompletableFuture<Long> fetchAndAdd(long remoteAddress, int remoteKey, long summand) {
+        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, summand, 0);
+    }
+
+    private CompletableFuture<Void> operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
+            long remoteAddress, int remoteKey, int immediate) {
+        connection.operations().check(region, offset, length);
+        return submit(false, operation -> connection.operations().start(opcode, region, offset, length, remoteAddress,
+                remoteKey, immediate, operation, 0), () -> null);
+    }
+
+    private CompletableFuture<Long> atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long first,
+            long second) {
+        Operations.requireAligned(remoteAddress);
+        AtomicResult result = new AtomicResult(connection);
+        return submit(true, operation -> result.start(opcode, remoteAddress, remoteKey, first, second, operation),
+                result::take);
+    }
+
+    private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {
+        Operation<T> operation = new Operation<>(needsBuffer, starter, result);
+        connection.submit(operation);
+        return operation.future;
+    }
+
+    /** Starts an operation, or lets it wait for room. With the lock held. */
+    void add(Operation<?> operation) {
+        waiting.add(operation);
+        startWaiting();
+    }
+
+    /** Starts what there is room for. With the lock held. */
+    void startWaiting() {
+        // All that wait at the end of the connection fail for the same reason.
+        Exception end = null;
+        while (!waiting.isEmpty() && (end != null || connection.canStart(waiting.element().needsBuffer))) {
+            Operation<?> next = waiting.remove();
+            end = end == null ? endOfConnection() : end;
+            Exception reason = end == null ? start(next) : end;
+            if (reason != null) {
+                next.failure = reason;
+                failed.add(next);
+            }
+        }
+    }
+
+    /** Returns why nothing can be started any more, null if it can. */
+    private RdmaException endOfConnection() {
+        try {
+            connection.requireUsable();
+            return null;
+        } catch (RdmaException e) {
+            return e;
+        }
+    }
+
+    /** Starts an operation. Returns why it could not be started, null if it was. */
+    private static Exception start(Operation<?> operation) {
+        try {
+            operation.starter.start(operation);
+            return null;
+        } catch (RdmaException | RuntimeException e) {
+            return e;
+        }
+    }
+
+    /** Returns whether anything has not been started or reported. With the lock held. */
+    boolean isWaiting() {
+        return !waiting.isEmpty() || !failed.isEmpty();
+    }
+
+    boolean hasFailed() {
+        return !failed.isEmpty();
+    }
+
+    /** Completes the future of one operation that could not be started; returns false if there is none. */
+    boolean callOne(ReentrantLock lock) {
+        Operation<?> next = failed.poll();
+        if (next == null) {
+            return false;
+        }
+        lock.unlock();
+        try {
+            next.future.completeExceptionally(next.failure);
+        } finally {
+            lock.lock();
+        }
+        return true;
+    }
+
+    /** Posts an operation. Called with the lock held, when there is room. */
+    @FunctionalInterface
+    private interface Starter {
+        void start(OperationHandler handler) throws RdmaException;
+    }
+
+    /** The result of an operation that has succeeded. */
+    @FunctionalInterface
+    private interface Result<T> {
+        T take();
+    }
+
+    /** An operation with its future. */
+    static final class Operation<T> implements OperationHandler {
+        private final CompletableFuture<T> future = new CompletableFuture<>();
+        private final boolean needsBuffer;
+        private final Starter starter;
+        private final Result<T> result;
+        private Exception failure;
+
+        Operation(boolean needsBuffer, Starter starter, Result<T> result) {
+            this.needsBuffer = needsBuffer;
+            this.starter = starter;
+            this.result = result;
+        }
+
+        @Override
+        public void completed(Connection connection, long context, RdmaException reason) {
+            T value = result.take();
+            if (reason == null) {
+                future.complete(value);
+            } else {
+                future.completeExceptionally(reason);
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.lang.foreign.ValueLayout;
+
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.SendOpcode;
+
+/** An atomic operation whose result arrives in a buffer of the connection. */
+final class AtomicResult implements SendRing.Immediate {
+    private final Connection connection;
+    private RegisteredSlice slice;
+    private long value;
+
+    AtomicResult(Connection connection) {
+        this.connection = connection;
+    }
+
+    /**
+     * Starts the operation. With the lock of the connection held, when there is room and a buffer.
+     *
+     * @param handler calls {@link #take}
+     */
+    void start(SendOpcode opcode, long remoteAddress, int remoteKey, long first, long second,
+            OperationHandler handler) throws RdmaException {
+        slice = connection.takeBuffer();
+        boolean started = false;
+        try {
+            connection.operations().startAtomic(opcode, slice.region(), slice.offset(), remoteAddress, remoteKey,
+                    first, second, handler, 0);
+            started = true;
+        } finally {
+            if (!started) {
+                connection.giveBack(slice);
+            }
+        }
+    }
+
+    /** Gives the buffer back, after the end of the operation, and returns what was in it. */
+    Long take() {
+        value = slice.memory().get(ValueLayout.JAVA_LONG, 0);
+        connection.giveBack(slice);
+        return value;
+    }
+
+    @Override
+    public void completed(Connection ignored, long context, RdmaException failure) {
+        take();
+    }
+
+    long value() {
+        return value;
+    }
+}

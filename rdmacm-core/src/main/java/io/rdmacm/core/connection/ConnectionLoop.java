@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import io.rdmacm.verbs.SharedReceiveQueue;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
+import io.rdmacm.verbs.error.RdmaException;
+
+/**
+ * Drives connections over one device: polls their completions, which share completion queues, and calls their handlers.
+ *
+ * <p>A loop that {@link ConnectionManager#openLoop} has returned is driven by a thread of the program:
+ *
+ * <pre>{@code
+ * while (running) {
+ *     if (loop.progress() == 0 && loop.arm()) {
+ *         // wait until loop.fd() is readable, with epoll for instance
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Threads that wait in a method of a connection may do so as well; they poll if nobody else does, but only
+ * {@link #progress()} calls handlers.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class ConnectionLoop extends ConnectionLoopGroup {
+    // Completions of a first queue: small enough to be cheap, large enough for some hundred connections.
+    private static final int EXPECTED_COMPLETIONS = 4096;
+
+    private final ConnectionManager manager;
+    private final DeviceResources device;
+    private final LoopSettings settings;
+    private final Progress progress;
+    // null without shared receives
+    private final SharedReceiveQueue sharedReceiveQueue;
+    private final ReceiveBuffers sharedReceives;
+    private Thread thread;
+
+    private ConnectionLoop(ConnectionManager manager, DeviceResources device, LoopSettings settings,
+            Progress progress, SharedReceiveQueue queue, ReceiveBuffers receives) {
+        this.manager = manager;
+        this.device = device;
+        this.settings = settings;
+        this.progress = progress;
+        this.sharedReceiveQueue = queue;
+        this.sharedReceives = receives;
+    }
+
+    static ConnectionLoop open(ConnectionManager manager, DeviceResources device, LoopSettings settings)
+            throws RdmaException {
+        Progress progress = new Progress(device, false);
+        SharedReceiveQueue queue = null;
+        ReceiveBuffers receives = null;
+        boolean made = false;
+        try {
+            int count = settings.sharedReceives();
+            if (count > 0) {
+                queue = device.domain().createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder()
+                        .maxRequests(count).build());
+                receives = new ReceiveBuffers(device, settings.messageSize(), count, true, queue::postReceive);
+                // Every receive can complete for connections of any of the completion queues.
+                progress.promise(count);
+            }
+            made = true;
+            return new ConnectionLoop(manager, device, settings, progress, queue, receives);
+        } finally {
+            if (!made) {
+                if (queue != null) {
+                    queue.close();
+                }
+                progress.close();
+            }
+        }
+    }
+
+    /** Starts a thread that drives this loop until it is closed. */
+    void start() {
+        thread = Thread.ofPlatform().daemon().name("rdmacm-loop-" + device.context().deviceName())
+                .start(() -> progress.run(settings.waiting()));
+    }
+
+    @Override
+    ConnectionLoop next(ConnectionManager wanted, DeviceResources wantedDevice) {
+        if (wanted != manager) {
+            throw new IllegalArgumentException("the loop belongs to another connection manager");
+        }
+        if (wantedDevice != device) {
+            throw new IllegalArgumentException("the loop belongs to another device, "
+                    + device.context().deviceName() + ", than the connection");
+        }
+        progress.requireOpen();
+        return this;
+    }
+
+    Progress progressState() {
+        return progress;
+    }
+
+    SharedReceiveQueue sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
+    /** Returns the shared buffers, null if each connection has its own. */
+    ReceiveBuffers sharedReceives() {
+        return sharedReceives;
+    }
+
+    int expectedCompletions() {
+        return EXPECTED_COMPLETIONS;
+    }
+
+    /**
+     * Takes the completions that are there, at most one batch, and calls handlers. Never waits.
+     *
+     * @return how many completions were taken; 0 if there was nothing to do
+     * @throws IllegalStateException when the loop is closed, has a thread of its own, or this is a handler
+     * @throws RdmaException when a completion queue has overrun or the device has failed
+     */
+    public int progress() throws RdmaException {
+        requireDriven();
+        return progress.drive();
+    }
+
+    /**
+     * Prepares for waiting until {@link #fd()} is readable: asks the device for an event.
+     *
+     * @return false if there is something to do already: call {@link #progress()} instead of waiting
+     * @throws IllegalStateException when the loop is closed or has a thread of its own
+     * @throws RdmaException when a completion queue has overrun or the device has failed
+     */
+    public boolean arm() throws RdmaException {
+        requireDriven();
+        return progress.prepareSleep();
+    }
+
+    /**
+     * Returns a file descriptor for poll(2), epoll(7) and the event loops that use them: after {@link #arm()}, it is
+     * readable when there is something to do.
+     *
+     * @return the file descriptor, which belongs to this loop: do not read or close it
+     * @throws IllegalStateException when the loop is closed or has a thread of its own
+     * @throws RdmaException EMFILE when there are too many files
+     */
+    public int fd() throws RdmaException {
+        requireDriven();
+        return progress.fd();
+    }
+
+    /** {@return how many connections this loop drives} */
+    public int connections() {
+        return progress.connections().size();
+    }
+
+    /**
+     * Ends the loop and frees its queues. Inside a handler of the loop this is refused.
+     *
+     * @throws IllegalStateException when connections of the loop are still open
+     * @throws RdmaException when C cannot free a queue; call this again
+     */
+    @Override
+    public void close() throws RdmaException {
+        requireNoConnections();
+        progress.stop();
+        if (thread != null) {
+            EventLoop.join(thread);
+        }
+        if (sharedReceives != null) {
+            sharedReceiveQueue.close();
+            progress.lock.lock();
+            try {
+                sharedReceives.close();
+            } finally {
+                progress.lock.unlock();
+            }
+        }
+        progress.close();
+        manager.forget(this);
+    }
+
+    /** Refuses a close while connections are open. */
+    void requireNoConnections() {
+        progress.requireUnused(this);
+    }
+
+    private void requireDriven() {
+        progress.requireOpen();
+        if (thread != null) {
+            throw new IllegalStateException(this + " has a thread of its own");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ConnectionLoop[" + device.context().deviceName() + ", " + connections() + " connections]";
+    }
+}

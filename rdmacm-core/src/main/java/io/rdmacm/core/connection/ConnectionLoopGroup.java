@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import io.rdmacm.verbs.error.RdmaException;
+
+/**
+ * One or more {@link ConnectionLoop}s. A connection stays in the loop that it was given when it was created; a group
+ * gives its loops in turn.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public abstract sealed class ConnectionLoopGroup implements AutoCloseable permits ConnectionLoop, LoopThreads {
+    ConnectionLoopGroup() {
+    }
+
+    /** Returns the loop for the next connection over a device. */
+    abstract ConnectionLoop next(ConnectionManager manager, DeviceResources device) throws RdmaException;
+
+    /**
+     * Ends the loops and frees their queues. Has no effect when called again.
+     *
+     * @throws IllegalStateException when connections of the group are still open
+     * @throws RdmaException when C cannot free a queue; call this again
+     */
+    @Override
+    public abstract void close() throws RdmaException;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds connections by the number of their queue pair, without boxing it: a hash table with linear probing.
+ *
+ * @param <C> the connections
+ */
+@SuppressWarnings("unchecked")
+final class ConnectionTable<C> {
+    private int[] numbers = new int[16];
+    private C[] values = (C[]) new Object[16];
+    private int size;
+
+    /** Returns the connection, null if there is none. */
+    C get(int number) {
+        for (int i = slot(number); values[i] != null; i = next(i)) {
+            if (numbers[i] == number) {
+                return values[i];
+            }
+        }
+        return null;
+    }
+
+    void put(int number, C connection) {
+        if (++size > values.length / 2) {
+            C[] oldValues = values;
+            int[] oldNumbers = numbers;
+            values = (C[]) new Object[2 * oldValues.length];
+            numbers = new int[values.length];
+            for (int i = 0; i < oldValues.length; i++) {
+                if (oldValues[i] != null) {
+                    insert(oldNumbers[i], oldValues[i]);
+                }
+            }
+        }
+        insert(number, connection);
+    }
+
+    void remove(int number) {
+        int hole = slot(number);
+        while (values[hole] == null || numbers[hole] != number) {
+            if (values[hole] == null) {
+                return;
+            }
+            hole = next(hole);
+        }
+        size--;
+        values[hole] = null;
+        // Moves up those that were put behind it because their own slot was occupied.
+        for (int i = next(hole); values[i] != null; i = next(i)) {
+            C moved = values[i];
+            values[i] = null;
+            insert(numbers[i], moved);
+        }
+    }
+
+    /** Returns a copy of all connections. */
+    List<C> all() {
+        List<C> all = new ArrayList<>(size);
+        for (C connection : values) {
+            if (connection != null) {
+                all.add(connection);
+            }
+        }
+        return all;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    private void insert(int number, C connection) {
+        int i = slot(number);
+        while (values[i] != null) {
+            i = next(i);
+        }
+        numbers[i] = number;
+        values[i] = connection;
+    }
+
+    private int next(int i) {
+        return i + 1 & values.length - 1;
+    }
+
+    private int slot(int number) {
+        return number * 0x9E3779B9 >>> 8 & values.length - 1;
+    }
+}

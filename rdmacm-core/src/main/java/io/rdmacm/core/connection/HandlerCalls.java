@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the handlers of one connection: those of its operations, and its {@link ConnectionHandler} if it has one. Used
+ * with the lock of the {@link Progress} held, which is released during each call.
+ *
+ * <p>A connection without a loop has nobody who polls for its handlers when no thread waits. Then a virtual thread, the
+ * driver, waits like any other thread until no handler is left to be called.
+ */
+final class HandlerCalls {
+    private static final Logger LOG = LoggerFactory.getLogger(HandlerCalls.class);
+    // The handlers of other connections get their turn after this many calls.
+    private static final int CALLS_IN_A_ROW = 64;
+    private static final Progress.Goal NOTHING_TO_CALL = (connection, none) -> !connection.calls().needsDriver();
+
+    private final Connection connection;
+    private final ConnectionHandler handler;
+    private final Progress progress;
+    private final ReentrantLock lock;
+    private final SendRing ring;
+    private final Operations operations;
+    private final boolean inLoop;
+    private final ArrayDeque<ReceiveBuffer> arrived;
+    // what the handler is given
+    private final Message message;
+    private boolean queued;
+    private boolean connected;
+    private boolean connectReported;
+    private boolean ended;
+    private boolean endReported;
+    private boolean detached;
+    private Thread driver;
+    private boolean driverParked;
+
+    HandlerCalls(Connection connection, ConnectionQueues queues, Operations operations,
+            ArrayDeque<ReceiveBuffer> arrived) {
+        this.connection = connection;
+        this.handler = connection.settings().handler();
+        this.progress = queues.progress();
+        this.lock = progress.lock;
+        this.ring = queues.ring();
+        this.operations = operations;
+        this.inLoop = queues.isInLoop();
+        this.arrived = arrived;
+        this.message = new Message(connection, null);
+    }
+
+    boolean hasHandler() {
+        return handler != null;
+    }
+
+    /** Returns whether this is the thread that only waits to call handlers. */
+    boolean isDriver() {
+        return driver == Thread.currentThread();
+    }
+
+    /** Returns whether messages that have arrived will still be passed to a handler. */
+    boolean takesMessages() {
+        return handler != null && connected && !endReported;
+    }
+
+    /** Notes that the connection is established. */
+    void connected() {
+        connected = true;
+        if (handler != null) {
+            ready();
+        }
+    }
+
+    /** Notes that the connection has ended, and that no more messages will arrive than are in the queue. */
+    void ended() {
+        ended = true;
+        if (handler != null && connected) {
+            ready();
+        }
+    }
+
+    /** Notes that the connection is being freed: the driver must not wait for it any more. */
+    void detached() {
+        detached = true;
+        if (driver != null) {
+            LockSupport.unpark(driver);
+            progress.wake(connection);
+        }
+    }
+
+    /** Makes somebody call the handlers for what has happened. */
+    void ready() {
+        if (!queued) {
+            queued = true;
+            progress.ready(connection);
+        }
+        ensureDriver();
+    }
+
+    /** Makes sure that somebody polls until the handlers of the operations have been called. */
+    void ensureDriver() {
+        if (inLoop || detached) {
+            return;
+        }
+        if (driver == null) {
+            driver = Thread.ofVirtual().name("rdmacm-driver").start(this::drive);
+        } else if (driverParked) {
+            LockSupport.unpark(driver);
+        }
+    }
+
+    /** Calls handlers, some at a time. Called by the one thread that may do so. */
+    void call() {
+        queued = false;
+        operations.beginBatch();
+        try {
+            for (int i = 0; i < CALLS_IN_A_ROW; i++) {
+                if (!callOne()) {
+                    return;
+                }
+            }
+            ready();
+        } finally {
+            operations.endBatch();
+        }
+    }
+
+    private boolean callOne() {
+        if (connected && !connectReported && handler != null) {
+            connectReported = true;
+            run(() -> handler.onConnect(connection));
+        } else if (ring.hasReport()) {
+            report();
+        } else if (connected && handler != null && !arrived.isEmpty() && !endReported) {
+            deliver(arrived.remove());
+        } else if (ended && connected && handler != null && !endReported && !ring.hasHandlers()) {
+            reportEnd();
+        } else {
+            return connection.async().callOne(lock);
+        }
+        return true;
+    }
+
+    /** Reports the end, unless messages that arrived before are still in the queue. */
+    private void reportEnd() {
+        try {
+            if (!detached && progress.takeAll()) {
+                return;
+            }
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{} ends without its last completions", connection, e);
+        }
+        if (arrived.isEmpty() && !ring.hasReport()) {
+            endReported = true;
+            RdmaException reason = connection.endReason();
+            run(() -> handler.onDisconnect(connection, reason));
+        }
+    }
+
+    private void report() {
+        try {
+            ring.report(connection, lock);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a handler of {} failed", connection, e);
+        }
+        connection.async().startWaiting();
+    }
+
+    private void deliver(ReceiveBuffer buffer) {
+        message.in(buffer);
+        lock.unlock();
+        try {
+            if (buffer.isRemoteWrite()) {
+                handler.onImmediate(connection, buffer.immediate(), buffer.length());
+            } else {
+                handler.onMessage(connection, message);
+            }
+        } catch (Exception | Error e) {
+            LOG.error("a handler of {} failed", connection, e);
+        } finally {
+            lock.lock();
+            connection.takeBack(message);
+        }
+    }
+
+    /** A call of the connection's handler. */
+    @FunctionalInterface
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    private void run(Call call) {
+        lock.unlock();
+        try {
+            call.run();
+        } catch (Exception | Error e) {
+            LOG.error("a handler of {} failed", connection, e);
+        } finally {
+            lock.lock();
+        }
+    }
+
+    private boolean needsDriver() {
+        return !detached && (ring.hasHandlers() || connection.async().isWaiting()
+                || handler != null && connected && !endReported);
+    }
+
+    private void waitAndCall() throws RdmaException {
+        try {
+            progress.await(connection, NOTHING_TO_CALL, 0, Deadline.FOREVER, "ibv_poll_cq");
+        } catch (InterruptedException e) {
+            LOG.debug("ignored an interrupt", e);
+        }
+    }
+
+    private void drive() {
+        lock.lock();
+        try {
+            while (!detached) {
+                // A handler may have interrupted its thread, which must not end it.
+                boolean ignored = Thread.interrupted();
+                if (needsDriver()) {
+                    waitAndCall();
+                } else {
+                    driverParked = true;
+                    lock.unlock();
+                    try {
+                        LockSupport.park(this);
+                    } finally {
+                        lock.lock();
+                        driverParked = false;
+                    }
+                }
+            }
+        } catch (RdmaException | RuntimeException e) {
+            // The program has closed a part of the connection, or the device has failed.
+            LOG.debug("nobody calls the handlers of {} any more until it is closed", connection, e);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.rdmacm.verbs.error.RdmaException;
+
+/** Loops that threads of the library drive: the same number for each device, started when they are first needed. */
+final class LoopThreads extends ConnectionLoopGroup {
+    private final ConnectionManager manager;
+    private final LoopSettings settings;
+    // Guarded by this.
+    private final Map<DeviceResources, List<ConnectionLoop>> loops = new HashMap<>();
+    private int turn;
+    private boolean closed;
+
+    LoopThreads(ConnectionManager manager, LoopSettings settings) {
+        this.manager = manager;
+        this.settings = settings;
+    }
+
+    @Override
+    synchronized ConnectionLoop next(ConnectionManager wanted, DeviceResources device) throws RdmaException {
+        if (wanted != manager) {
+            throw new IllegalArgumentException("the loops belong to another connection manager");
+        }
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        List<ConnectionLoop> list = loops.computeIfAbsent(device, d -> new ArrayList<>());
+        if (list.size() < settings.threads()) {
+            ConnectionLoop loop = ConnectionLoop.open(manager, device, settings);
+            loop.start();
+            list.add(loop);
+            return loop;
+        }
+        turn = (turn + 1) % list.size();
+        return list.get(turn);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        // Waits for the threads without the lock, which their handlers may need.
+        for (ConnectionLoop loop : end()) {
+            loop.close();
+        }
+        manager.forget(this);
+    }
+
+    private synchronized List<ConnectionLoop> end() {
+        List<ConnectionLoop> all = loops.values().stream().flatMap(List::stream).toList();
+        all.forEach(ConnectionLoop::requireNoConnections);
+        closed = true;
+        return all;
+    }
+
+    @Override
+    public String toString() {
+        return "ConnectionLoopGroup[" + settings.threads() + " threads]";
+    }
+}

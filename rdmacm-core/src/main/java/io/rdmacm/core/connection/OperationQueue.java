@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.SendOpcode;
+
+/**
+ * Operations of a {@link Connection} that never wait, call an {@link OperationHandler} when they have finished, and
+ * allocate nothing.
+ *
+ * <p>All methods return false, and do nothing, while the queue is full: there can be as many operations as
+ * {@link ConnectionSettings#sendBuffers()} and {@link ConnectionSettings#operations()} together until their handlers
+ * have been called. Each operation is handed to the device at once, unless it is started in a {@link #batch} or by a
+ * handler.
+ *
+ * <p>All methods may be called from any thread, and throw an {@link RdmaException}, as described in {@link Connection},
+ * if the connection has ended or the device refuses the operation; the handler is not called then. An
+ * IndexOutOfBoundsException says that the offset and the length are not within the region, an
+ * IllegalArgumentException that the region belongs to another protection domain than
+ * {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be closed, before the
+ * handler is called.
+ */
+public final class OperationQueue {
+    private final Connection connection;
+
+    /** Starts operations that are handed to the device together. */
+    @FunctionalInterface
+    public interface Batch {
+        /**
+         * Starts the operations.
+         *
+         * @throws RdmaException when one of them cannot be started
+         */
+        void run() throws RdmaException;
+    }
+
+    OperationQueue(Connection connection) {
+        this.connection = connection;
+    }
+
+    /** {@return how many operations can be started at the moment; 0 if the connection has ended} */
+    public int free() {
+        return connection.freeOperations();
+    }
+
+    /**
+     * Starts operations together: those that the task starts are handed to the device when it returns, by one call.
+     * Sends of other threads may be among them. A method that waits hands over what was started before.
+     *
+     * @param task starts operations of this queue
+     * @throws RdmaException that of the task; what it started before is handed over
+     */
+    public void batch(Batch task) throws RdmaException {
+        Objects.requireNonNull(task, "task");
+        connection.batch(task);
+    }
+
+    /**
+     * Sends a copy of a message ({@code IBV_WR_SEND}). There is no handler, because the memory can be reused at once.
+     *
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes
+     * @return false if the queue is full or all send buffers are in use
+     * @throws IllegalArgumentException when the message is too long
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean send(MemorySegment data) throws RdmaException {
+        return connection.trySend(data);
+    }
+
+    /**
+     * Sends part of a region as a message ({@code IBV_WR_SEND}).
+     *
+     * @param region a region of {@link Connection#protectionDomain()}
+     * @param offset where the message is in the region, in bytes
+     * @param length the length in bytes
+     * @param handler told when the peer's device has acknowledged the message
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean send(MemoryRegion region, long offset, int length, OperationHandler handler, long context)
+            throws RdmaException {
+        return connection.tryOperate(SendOpcode.SEND, region, offset, length, 0, 0, 0, handler, context);
+    }
+
+    /**
+     * Sends part of a region as a message with an immediate value ({@code IBV_WR_SEND_WITH_IMM}).
+     *
+     * @param region a region of {@link Connection#protectionDomain()}
+     * @param offset where the message is in the region, in bytes
+     * @param length the length in bytes
+     * @param immediate the value, in the byte order of this machine
+     * @param handler told when the peer's device has acknowledged the message
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean sendWithImmediate(MemoryRegion region, long offset, int length, int immediate,
+            OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, 0, 0, immediate, handler,
+                context);
+    }
+
+    /**
+     * Reads the peer's memory ({@code IBV_WR_RDMA_READ}).
+     *
+     * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
+     * @param offset where the data goes in the region, in bytes
+     * @param length how many bytes to read
+     * @param remoteAddress the address to read from
+     * @param remoteKey the key of the peer's region
+     * @param handler told when the data has arrived
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+            OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0,
+                handler, context);
+    }
+
+    /**
+     * Writes to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
+     *
+     * @param local the region to write from
+     * @param offset where the data is in the region, in bytes
+     * @param length how many bytes to write
+     * @param remoteAddress the address to write to
+     * @param remoteKey the key of the peer's region
+     * @param handler told when the peer's device has acknowledged the write
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+            OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0,
+                handler, context);
+    }
+
+    /**
+     * Writes to the peer's memory and tells the peer ({@code IBV_WR_RDMA_WRITE_WITH_IMM}).
+     *
+     * @param local the region to write from
+     * @param offset where the data is in the region, in bytes
+     * @param length how many bytes to write
+     * @param remoteAddress the address to write to
+     * @param remoteKey the key of the peer's region
+     * @param immediate the value for the peer, in the byte order of this machine
+     * @param handler told when the peer's device has acknowledged the write
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+            int immediate, OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey,
+                immediate, handler, context);
+    }
+
+    /**
+     * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
+     * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
+     *
+     * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
+     * @param offset where it goes in the region, in bytes
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the key of the peer's region
+     * @param expected the value to compare with
+     * @param replacement the new value
+     * @param handler told when the value before has arrived
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean compareAndSwap(MemoryRegion local, long offset, long remoteAddress, int remoteKey, long expected,
+            long replacement, OperationHandler handler, long context) throws RdmaException {
+        return connection.tryAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, local, offset, remoteAddress, remoteKey, expected,
+                replacement, handler, context);
+    }
+
+    /**
+     * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
+     *
+     * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
+     * @param offset where it goes in the region, in bytes
+     * @param remoteAddress the address of the 8 bytes, a multiple of 8
+     * @param remoteKey the key of the peer's region
+     * @param summand the value to add
+     * @param handler told when the value before has arrived
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean fetchAndAdd(MemoryRegion local, long offset, long remoteAddress, int remoteKey, long summand,
+            OperationHandler handler, long context) throws RdmaException {
+        return connection.tryAtomic(SendOpcode.ATOMIC_FETCH_AND_ADD, local, offset, remoteAddress, remoteKey, summand,
+                0, handler, context);
+    }
+}

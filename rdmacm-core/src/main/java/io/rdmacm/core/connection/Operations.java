@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.SendOpcode;
+
+/**
+ * Starts the operations of a connection: turns arguments into work requests in the ring. Used with the lock of the
+ * {@link Progress} held, after the caller has made sure that there is room.
+ */
+final class Operations {
+    private static final int ATOMIC_SIZE = Long.BYTES;
+
+    private final Connection connection;
+    private final SendRing ring;
+    private final ProtectionDomain domain;
+    private final ConnectionCounters.Recorder counters;
+    // While there are batches, what is started is posted later.
+    private int batches;
+
+    Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters) {
+        this.connection = connection;
+        this.ring = ring;
+        this.domain = domain;
+        this.counters = counters;
+    }
+
+    /**
+     * Starts an operation.
+     *
+     * @param opcode SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM or RDMA_READ
+     * @param region the local memory
+     * @param offset in the region
+     * @param length in bytes
+     * @param remoteAddress for remote operations
+     * @param remoteKey for remote operations
+     * @param immediate for operations with an immediate value
+     * @param handler to be told the result, may be null
+     * @param context for the handler
+     * @return the number of the operation
+     */
+    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress, int remoteKey,
+            int immediate, OperationHandler handler, long context) throws RdmaException {
+        requireOwn(region);
+        SendRequest request = ring.next();
+        setData(request, region, offset, length);
+        setOpcode(request, opcode, remoteAddress, remoteKey, immediate);
+        long operation = add(handler, context, null, true);
+        if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
+            counters.sent(length);
+        } else {
+            counters.operated(length);
+        }
+        return operation;
+    }
+
+    /**
+     * Starts an atomic operation.
+     *
+     * @param region where the 8 bytes of the peer's memory go
+     * @param offset in the region
+     */
+    void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
+            long first, long second, OperationHandler handler, long context) throws RdmaException {
+        requireOwn(region);
+        requireAligned(remoteAddress);
+        SendRequest request = ring.next().data(region, offset, ATOMIC_SIZE);
+        if (opcode == SendOpcode.ATOMIC_CMP_AND_SWP) {
+            request.compareAndSwap(remoteAddress, remoteKey, first, second);
+        } else {
+            request.fetchAndAdd(remoteAddress, remoteKey, first);
+        }
+        add(handler, context, null, true);
+        counters.operated(ATOMIC_SIZE);
+    }
+
+    /** Copies a message into a buffer and sends it. The handler may be null. */
+    void sendCopy(MemorySegment data, OperationHandler handler) throws RdmaException {
+        RegisteredSlice slice = ring.takeSlice();
+        boolean sent = false;
+        try {
+            MemorySegment.copy(data, 0, slice.memory(), 0, data.byteSize());
+            sent = true;
+        } finally {
+            if (!sent) {
+                ring.giveBack(slice);
+            }
+        }
+        sendSlice(slice, (int) data.byteSize(), false, 0, handler);
+    }
+
+    /** Copies a message into a buffer and sends it. */
+    void sendCopy(byte[] data) throws RdmaException {
+        RegisteredSlice slice = ring.takeSlice();
+        MemorySegment.copy(data, 0, slice.memory(), ValueLayout.JAVA_BYTE, 0, data.length);
+        sendSlice(slice, data.length, false, 0, null);
+    }
+
+    /** Sends what is in a buffer, which belongs to the ring from now on, even if the device refuses it. */
+    void sendSlice(RegisteredSlice slice, int length, boolean withImmediate, int immediate, OperationHandler handler)
+            throws RdmaException {
+        SendRequest request = ring.next();
+        setData(request, slice.region(), slice.offset(), length);
+        setOpcode(request, withImmediate ? SendOpcode.SEND_WITH_IMM : SendOpcode.SEND, 0, 0, immediate);
+        add(handler, 0, slice, false);
+        counters.sent(length);
+    }
+
+    /**
+     * Makes sure that the last operation will raise a completion, which is that of all before it: writes no bytes to
+     * the peer, for which no memory of the peer is needed.
+     */
+    void signalLast() throws RdmaException {
+        if (!ring.isEmpty() && !ring.isLastSignaled()) {
+            ring.next().rdmaWrite(0, 0).noData();
+            add(null, 0, null, true);
+        }
+    }
+
+    /** Posts what was started, in a batch as well. */
+    void post() throws RdmaException {
+        if (ring.hasUnposted()) {
+            ring.post(false);
+        }
+    }
+
+    void beginBatch() {
+        batches++;
+    }
+
+    /** Ends a batch. Operations that cannot be posted have failed then. */
+    void endBatch() {
+        batches--;
+        if (batches == 0) {
+            try {
+                post();
+            } catch (RdmaException e) {
+                connection.broken(e);
+            }
+        }
+    }
+
+    private long add(OperationHandler handler, long context, RegisteredSlice slice, boolean signal)
+            throws RdmaException {
+        long operation = ring.add(handler, context, slice, signal);
+        if (batches == 0) {
+            try {
+                ring.post(true);
+            } catch (RdmaException e) {
+                if (ring.last() < operation) {
+                    throw e;
+                }
+                // It has failed together with others, and so its handler is told.
+                connection.broken(e);
+            }
+        }
+        return operation;
+    }
+
+    private static void setData(SendRequest request, MemoryRegion region, long offset, int length) {
+        request.data(region, offset, length);
+        if (length == 0) {
+            request.noData();
+        }
+    }
+
+    private static void setOpcode(SendRequest request, SendOpcode opcode, long remoteAddress, int remoteKey,
+            int immediate) {
+        switch (opcode) {
+            case SEND -> request.send();
+            case SEND_WITH_IMM -> request.sendWithImmediate(immediate);
+            case RDMA_WRITE -> request.rdmaWrite(remoteAddress, remoteKey);
+            case RDMA_WRITE_WITH_IMM -> request.rdmaWriteWithImmediate(remoteAddress, remoteKey, immediate);
+            case RDMA_READ -> request.rdmaRead(remoteAddress, remoteKey);
+            default -> throw new IllegalArgumentException(opcode.toString());
+        }
+    }
+
+    /** Checks the arguments of an operation that may be started later. */
+    void check(MemoryRegion region, long offset, int length) {
+        requireOwn(region);
+        Objects.checkFromIndexSize(offset, length, region.length());
+    }
+
+    static void requireAligned(long remoteAddress) {
+        if (remoteAddress % ATOMIC_SIZE != 0) {
+            throw new IllegalArgumentException("the remote address of an atomic operation must be a multiple of 8: 0x"
+                    + Long.toHexString(remoteAddress));
+        }
+    }
+
+    private void requireOwn(MemoryRegion region) {
+        if (region.protectionDomain() != domain) {
+            throw new IllegalArgumentException(region + " belongs to another protection domain than " + connection
+                    + ": register memory in connection.protectionDomain()");
+        }
+    }
+}

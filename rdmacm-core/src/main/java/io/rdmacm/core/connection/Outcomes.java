@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
+
+/**
+ * Runs short tasks one after the other in a virtual thread, so that the thread of the event loop can go on. One thread
+ * serves all tasks that come while it runs: to start one for each would cost more than the tasks.
+ */
+final class Outcomes implements Executor {
+    // guarded by this
+    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+    private boolean running;
+
+    @Override
+    public void execute(Runnable task) {
+        synchronized (this) {
+            tasks.add(task);
+            if (running) {
+                return;
+            }
+            running = true;
+        }
+        Thread.ofVirtual().name("rdmacm-outcomes").start(this::run);
+    }
+
+    private void run() {
+        for (Runnable task = next(); task != null; task = next()) {
+            task.run();
+        }
+    }
+
+    private synchronized Runnable next() {
+        Runnable task = tasks.poll();
+        running = task != null;
+        return task;
+    }
+}

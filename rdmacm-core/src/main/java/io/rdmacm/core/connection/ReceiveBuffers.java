@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The buffers of a receive queue, that of one connection or one that the connections of a loop share. Keeps a number of
+ * receives posted. The work request id of a receive is the complement of the index of its buffer, which is negative and
+ * so differs from that of a send. Used with the lock of the {@link Progress} held.
+ */
+final class ReceiveBuffers {
+    private static final Logger LOG = LoggerFactory.getLogger(ReceiveBuffers.class);
+
+    private final DeviceResources device;
+    private final int messageSize;
+    private final int target;
+    private final boolean growing;
+    private final Poster queue;
+    private final List<ReceiveBuffer> buffers = new ArrayList<>();
+    private final ArrayDeque<ReceiveBuffer> spares = new ArrayDeque<>();
+    private int posted;
+    private long exhausted;
+    private boolean closed;
+
+    /**
+     * Creates the buffers and posts them.
+     *
+     * @param device where the memory comes from
+     * @param messageSize the size of a buffer in bytes
+     * @param target how many receives to keep posted
+     * @param growing whether to take more memory while messages occupy the buffers, for a shared queue: one connection
+     *        must not hold up the others. Without it, the peer has to wait.
+     * @param queue the receive queue
+     */
+    ReceiveBuffers(DeviceResources device, int messageSize, int target, boolean growing, Poster queue)
+            throws RdmaException {
+        this.device = device;
+        this.messageSize = messageSize;
+        this.target = target;
+        this.growing = growing;
+        this.queue = queue;
+        boolean filled = false;
+        try {
+            grow();
+            filled = true;
+        } finally {
+            if (!filled) {
+                buffers.forEach(buffer -> buffer.slice().close());
+            }
+        }
+    }
+
+    /** A receive queue. */
+    @FunctionalInterface
+    interface Poster {
+        void post(ReceiveRequests requests, int first, int count) throws RdmaException;
+    }
+
+    /** Takes the buffer of a completion. It is held until it is given back. */
+    ReceiveBuffer take(long workRequestId) {
+        ReceiveBuffer buffer = buffers.get((int) ~workRequestId);
+        buffer.held(true);
+        posted--;
+        if (posted == 0) {
+            exhausted++;
+        }
+        if (growing && posted <= target / 2) {
+            replenish();
+        }
+        return buffer;
+    }
+
+    /** Posts a buffer again that was held. */
+    void giveBack(ReceiveBuffer buffer) throws RdmaException {
+        buffer.held(false);
+        if (closed) {
+            device.reclaim(buffer.slice());
+        } else if (posted == target) {
+            spares.push(buffer);
+        } else {
+            queue.post(buffer.requests(), buffer.index(), 1);
+            posted++;
+        }
+    }
+
+    /** Takes a buffer back whose receive has failed. Only a shared queue can still use it. */
+    void failed(ReceiveBuffer buffer) {
+        buffer.held(false);
+        if (growing) {
+            spares.push(buffer);
+        }
+    }
+
+    /** Returns how often the last posted receive was used, so that peers may have had to send again. */
+    long exhausted() {
+        return exhausted;
+    }
+
+    /** Frees the memory, after the queue was destroyed. What is held keeps its memory until it is given back. */
+    void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (ReceiveBuffer buffer : buffers) {
+            if (buffer.isHeld()) {
+                device.lend(buffer.slice());
+            } else {
+                buffer.slice().close();
+            }
+        }
+    }
+
+    private void replenish() {
+        try {
+            while (posted < target && !spares.isEmpty()) {
+                ReceiveBuffer buffer = spares.pop();
+                queue.post(buffer.requests(), buffer.index(), 1);
+                posted++;
+            }
+            if (posted <= target / 2) {
+                grow();
+            }
+        } catch (RdmaException | IllegalStateException e) {
+            // Peers have to wait until messages are closed.
+            LOG.debug("a shared receive queue has only {} receives posted", posted, e);
+        }
+    }
+
+    /** Posts as many new buffers as are missing. */
+    private void grow() throws RdmaException {
+        int first = buffers.size();
+        int missing = target - posted;
+        ReceiveRequests requests = ReceiveRequests.allocate(missing, 1);
+        for (int i = 0; i < missing; i++) {
+            RegisteredSlice slice = device.pool(messageSize).take();
+            requests.get(i).id(~(long) (first + i)).data(slice.region(), slice.offset(), messageSize);
+            buffers.add(new ReceiveBuffer(this, slice, requests, i));
+        }
+        queue.post(requests, 0, missing);
+        posted += missing;
+    }
+}
