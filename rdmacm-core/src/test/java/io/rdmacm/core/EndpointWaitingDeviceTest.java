@@ -5,18 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
+import java.util.Arrays;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 
-import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.EndpointPair;
+import io.rdmacm.core.testing.EndpointWait;
 import io.rdmacm.core.testing.Loopback;
-import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
-import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.EventSource;
 import io.rdmacm.verbs.internal.wait.Poller;
@@ -32,59 +28,12 @@ import org.junit.jupiter.api.TestFactory;
 class EndpointWaitingDeviceTest {
     private static final Duration LONG = Duration.ofDays(1);
 
-    /** A call that waits for ever, with all that it needs. */
-    private static final class Waiter implements AutoCloseable {
-        private final Endpoint endpoint;
-        private final Call call;
-        private final List<Closing> others;
-
-        Waiter(Endpoint endpoint, Call call, Closing... others) {
-            this.endpoint = endpoint;
-            this.call = call;
-            this.others = List.of(others);
-        }
-
-        @Override
-        public void close() throws RdmaException {
-            endpoint.close();
-            for (Closing other : others) {
-                other.close();
-            }
-        }
-    }
-
-    @FunctionalInterface
-    private interface Closing {
-        void close() throws RdmaException;
-    }
-
-    @FunctionalInterface
-    private interface Call {
-        void run(Endpoint endpoint, Duration timeout) throws Exception;
-    }
-
-    @FunctionalInterface
-    private interface Maker {
-        Waiter make() throws Exception;
-    }
-
-    private static final Map<String, Maker> WAITERS = new TreeMap<>(Map.of(
-            "getRequest", () -> new Waiter(EndpointPair.listen(null), Endpoint::getRequest),
-            "connect", EndpointWaitingDeviceTest::connecting,
-            "accept", EndpointWaitingDeviceTest::accepting,
-            "disconnect", EndpointWaitingDeviceTest::disconnecting,
-            "getSendCompletion", () -> connected(Endpoint::getSendCompletion),
-            "getReceiveCompletion", () -> connected(Endpoint::getReceiveCompletion),
-            "getSendCompletions", () -> connected((e, t) -> e.getSendCompletions(WorkCompletions.allocate(2), t)),
-            "getReceiveCompletions",
-            () -> connected((e, t) -> e.getReceiveCompletions(WorkCompletions.allocate(2), t))));
-
     @TestFactory
     Stream<DynamicTest> closeEndsTheWait() {
-        return tests(waiter -> {
-            try (Background<Void> waiting = Background.run(() -> waiter.call.run(waiter.endpoint, LONG))) {
+        return tests((waiter, kind) -> {
+            try (Background<Void> waiting = kind.start(() -> waiter.run(LONG))) {
                 awaitInside(waiting);
-                waiter.endpoint.close();
+                waiter.endpoint().close();
                 assertThatThrownBy(waiting::result).isInstanceOf(RdmaClosedException.class)
                         .hasMessageContaining("Endpoint");
             }
@@ -93,22 +42,22 @@ class EndpointWaitingDeviceTest {
 
     @TestFactory
     Stream<DynamicTest> anInterruptEndsTheWait() {
-        return tests(waiter -> {
-            try (Background<Void> waiting = Background.run(() -> waiter.call.run(waiter.endpoint, LONG))) {
+        return tests((waiter, kind) -> {
+            try (Background<Void> waiting = kind.start(() -> waiter.run(LONG))) {
                 awaitInside(waiting);
                 waiting.interrupt();
                 assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
             }
-            assertThat(waiter.endpoint.isOpen()).isTrue();
+            assertThat(waiter.endpoint().isOpen()).isTrue();
         });
     }
 
     @TestFactory
     Stream<DynamicTest> theTimeOutEndsTheWait() {
-        return tests(waiter -> {
-            assertThatThrownBy(() -> waiter.call.run(waiter.endpoint, Duration.ofMillis(20)))
+        return tests((waiter, kind) -> {
+            assertThatThrownBy(() -> kind.start(() -> waiter.run(Duration.ofMillis(20))).result())
                     .isInstanceOf(RdmaTimeoutException.class);
-            assertThat(waiter.endpoint.isOpen()).isTrue();
+            assertThat(waiter.endpoint().isOpen()).isTrue();
         });
     }
 
@@ -178,54 +127,32 @@ class EndpointWaitingDeviceTest {
         }
     }
 
+    private enum Kind {
+        PLATFORM, VIRTUAL;
+
+        Background<Void> start(Background.Action action) {
+            return this == VIRTUAL ? Background.virtual(() -> {
+                action.run();
+                return null;
+            }) : Background.run(action);
+        }
+    }
+
     @FunctionalInterface
     private interface Check {
-        void run(Waiter waiter) throws Exception;
+        void run(EndpointWait waiter, Kind kind) throws Exception;
     }
 
     private static Stream<DynamicTest> tests(Check check) {
-        return WAITERS.entrySet().stream().map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
-            try (Waiter waiter = entry.getValue().make()) {
-                check.run(waiter);
-            }
-        }));
+        return Arrays.stream(Kind.values()).flatMap(kind -> EndpointWait.ALL.entrySet().stream()
+                .map(entry -> DynamicTest.dynamicTest(entry.getKey() + ", " + kind, () -> {
+                    try (EndpointWait waiter = entry.getValue().make()) {
+                        check.run(waiter, kind);
+                    }
+                })));
     }
 
     private static void awaitInside(Background<?> waiting) {
         waiting.awaitInside(Poller.class, "await");
-    }
-
-    private static Waiter connected(Call call) throws Exception {
-        EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults());
-        return new Waiter(pair.client, call, pair::close);
-    }
-
-    /** A client whose server does not answer. */
-    private static Waiter connecting() throws Exception {
-        Endpoint listener = EndpointPair.listen(null);
-        return new Waiter(active(listener), (endpoint, timeout) -> endpoint.connect(ConnectionParameters.defaults(),
-                timeout), listener::close);
-    }
-
-    /** A server whose client does not take the event that would complete the handshake. */
-    private static Waiter accepting() throws Exception {
-        Endpoint listener = EndpointPair.listen(EndpointAttributes.defaults());
-        EventChannel channel = EventChannel.open();
-        End client = new End(Loopback.resolved(channel, listener.localAddress()));
-        client.id.connect(ConnectionParameters.defaults());
-        return new Waiter(listener.getRequest(Loopback.TIMEOUT),
-                (endpoint, timeout) -> endpoint.accept(ConnectionParameters.defaults(), timeout), client::close,
-                channel::close, listener::close);
-    }
-
-    /** A client whose server does not answer the disconnect. */
-    private static Waiter disconnecting() throws Exception {
-        EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults());
-        return new Waiter(pair.client, Endpoint::disconnect, pair::close);
-    }
-
-    private static Endpoint active(Endpoint listener) throws RdmaException, InterruptedException {
-        return Endpoint.createActive(listener.localAddress(), PortSpace.TCP, EndpointAttributes.defaults(),
-                Loopback.TIMEOUT);
     }
 }

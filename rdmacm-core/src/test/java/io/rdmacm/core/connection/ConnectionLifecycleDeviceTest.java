@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.RejectedException;
@@ -255,7 +254,7 @@ class ConnectionLifecycleDeviceTest {
     }
 
     private static Background<Void> waiting(Background.Action call) {
-        return Background.run(call).awaitInside(AbstractQueuedSynchronizer.ConditionObject.class, "awaitNanos");
+        return Background.run(call).awaitAsleep();
     }
 
     private static void assertInterruptible(Background.Action call) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+import io.rdmacm.core.forked.ManyWaits;
+import io.rdmacm.core.forked.WaitEverywhere;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.ModuleClasses;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
+
+/** Virtual threads that wait leave their carriers to others. */
+@RequiresRdma
+class VirtualThreadsDeviceTest {
+    private static final int THREADS = 10_000;
+
+    @Test
+    void noWaitKeepsTheCarrier() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(WaitEverywhere.class).nativeAccess()
+                .property("jdk.virtualThreadScheduler.parallelism", "1")
+                .property("jdk.virtualThreadScheduler.maxPoolSize", "1").run();
+        assertThat(result.status()).as(result.errors() + result.output()).isZero();
+        assertThat(result.output().lines()).contains("progress", "pinned: 0");
+        assertThat(result.output().lines().filter(line -> line.startsWith("waited: "))
+                .map(line -> line.substring("waited: ".length()))).containsExactlyInAnyOrderElementsOf(waits());
+    }
+
+    /** Who waits can be interrupted. */
+    private static Set<String> waits() throws IOException {
+        Set<String> waits = new TreeSet<>();
+        for (List<Class<?>> classes : List.of(ModuleClasses.inPackageOf(EventChannel.class),
+                ModuleClasses.exported(CompletionQueue.class))) {
+            for (Class<?> type : classes) {
+                Arrays.stream(type.getDeclaredMethods()).filter(VirtualThreadsDeviceTest::isPublicWait)
+                        .forEach(method -> waits.add(type.getSimpleName() + "." + method.getName()));
+            }
+        }
+        return waits;
+    }
+
+    private static boolean isPublicWait(Method method) {
+        return Modifier.isPublic(method.getModifiers()) && Modifier.isPublic(method.getDeclaringClass().getModifiers())
+                && Arrays.asList(method.getExceptionTypes()).contains(InterruptedException.class);
+    }
+
+    @Test
+    void tenThousandWait() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(ManyWaits.class).nativeAccess().run(Integer.toString(THREADS));
+        assertThat(result.status()).as(result.errors() + result.output()).isZero();
+        result.output().lines().filter(line -> line.startsWith("measured: ")).forEach(System.out::println);
+        assertThat(result.output()).endsWith("fine\n");
+    }
+}

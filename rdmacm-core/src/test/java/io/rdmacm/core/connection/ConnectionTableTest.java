@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+
+class ConnectionTableTest {
+    /** Numbers as devices give them, one after the other, and others that collide. */
+    @Test
+    void findsWhatIsInIt() {
+        for (int range : new int[] {4, 40, 4000, Integer.MAX_VALUE}) {
+            Random random = new Random(range);
+            ConnectionTable<String> table = new ConnectionTable<>();
+            Map<Integer, String> expected = new HashMap<>();
+            for (int i = 0; i < 20_000; i++) {
+                int number = random.nextBoolean() ? i % range : random.nextInt(range);
+                if (random.nextInt(i % 2000 < 1000 ? 4 : 2) == 0) {
+                    table.remove(number);
+                    expected.remove(number);
+                } else if (!expected.containsKey(number)) {
+                    table.put(number, "connection " + i);
+                    expected.put(number, "connection " + i);
+                }
+                assertThat(table.get(number)).isEqualTo(expected.get(number));
+                if (i % 500 == 0) {
+                    expected.forEach((key, value) -> assertThat(table.get(key)).isEqualTo(value));
+                    assertThat(table.all()).containsExactlyInAnyOrderElementsOf(expected.values());
+                    assertThat(table.isEmpty()).isEqualTo(expected.isEmpty());
+                }
+            }
+        }
+    }
+
+    @Test
+    void anEmptyTable() {
+        ConnectionTable<String> table = new ConnectionTable<>();
+        table.remove(1);
+        assertThat(table.get(1)).isNull();
+        assertThat(table.all()).isEmpty();
+        assertThat(table.isEmpty()).isTrue();
+        table.put(-1, "x");
+        assertThat(table.get(-1)).isEqualTo("x");
+        assertThat(table.isEmpty()).isFalse();
+        table.remove(-1);
+        assertThat(table.isEmpty()).isTrue();
+    }
+}
