@@ -2,23 +2,24 @@
 package io.rdmacm.examples.kvstore;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorCompletionService;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.LongAdder;
 
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.examples.load.LoadOptions;
+import io.rdmacm.examples.load.LoadPlan;
+import io.rdmacm.examples.load.LoadReport;
+import io.rdmacm.examples.load.LoadResult;
+import io.rdmacm.examples.load.LoadRun;
+import io.rdmacm.examples.load.LoadValue;
+import io.rdmacm.examples.load.Progress;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
-import io.rdmacm.examples.support.Resources;
 import io.rdmacm.examples.support.Usage;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -29,8 +30,6 @@ import picocli.CommandLine.Spec;
                 + " checked.",
         footer = {"%nFor example:", "  rdmacm kv_load -a 192.168.99.1 -n 100000 -t 8 -r 99"})
 public final class KvLoad implements Callable<Integer> {
-    private static final int MAX_CLIENTS = 256;
-
     @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
             description = "The server's address or name.")
     private InetAddress address;
@@ -39,28 +38,8 @@ public final class KvLoad implements Callable<Integer> {
             description = "The server's RDMA port (${DEFAULT-VALUE}).")
     private int port;
 
-    @Option(names = "-n", paramLabel = "COUNT", defaultValue = "20000",
-            description = "How many operations over each transport (${DEFAULT-VALUE}).")
-    private int operations;
-
-    @Option(names = "-t", paramLabel = "CLIENTS", defaultValue = "4",
-            description = "How many clients, each with a thread and a connection (${DEFAULT-VALUE}).")
-    private int clients;
-
-    @Option(names = "-k", paramLabel = "KEYS", defaultValue = "1000", description = "How many keys (${DEFAULT-VALUE}).")
-    private int keys;
-
-    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "128",
-            description = "The length of a value in bytes (${DEFAULT-VALUE}).")
-    private int size;
-
-    @Option(names = "-r", paramLabel = "PERCENT", defaultValue = "95",
-            description = "The percentage of gets (${DEFAULT-VALUE}).")
-    private int readPercent;
-
-    @Option(names = "--progress", negatable = true,
-            description = "Draw a progress bar on standard error, or not; by default if that is a terminal.")
-    private Boolean progressWanted;
+    @Mixin
+    private LoadOptions load;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
@@ -72,106 +51,53 @@ public final class KvLoad implements Callable<Integer> {
     public KvLoad() {
     }
 
-    /** Connects a client. */
-    @FunctionalInterface
-    private interface Connector {
-        KvClient connect() throws IOException, InterruptedException;
-    }
-
     @Override
     public Integer call() throws IOException, InterruptedException {
-        check();
+        Usage.requirePort(spec, port);
+        Usage.require(spec, port != 0, "a client needs the server's port: -p PORT");
+        LoadPlan plan = load.plan(spec, KvLayout.MAX_BYTES, 1);
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
-        LoadPlan plan = new LoadPlan(operations, clients, keys, size, readPercent);
-        Progress progress = new Progress(terminal(), 2L * (operations + 2L * keys));
-        InetSocketAddress server = new InetSocketAddress(address, port);
-        try (RdmaClient observer = new RdmaClient(server)) {
-            requireFits(observer.layout());
-            LoadReport report = new LoadReport(plan, observer.deviceName());
+        Progress progress = load.progress(spec, 2 * LoadRun.steps(plan));
+        try (ConnectionManager manager = ConnectionManager.open();
+                RdmaClient observer = new RdmaClient(manager, new InetSocketAddress(address, port))) {
+            requireFits(observer.layout(), plan);
+            LoadReport report = new LoadReport(plan, observer.deviceName(), "handled by", "the server");
+            LongAdder tornReads = new LongAdder();
             try {
-                compare(observer, server, plan, progress, report);
+                compare(manager, observer, plan, progress, report, tornReads);
             } finally {
                 progress.end();
             }
-            report.print(console);
+            report.print(console, "\"handled by the server\" counts the " + 2 * plan.keys() + " puts and gets before"
+                    + " the measurement too; over RDMA it counts only puts.",
+                    tornReads + " reads overlapped a write and were repeated.");
         }
         return 0;
     }
 
     /** Runs the load over RDMA and TCP, one after the other so that they do not disturb each other. */
-    private void compare(RdmaClient observer, InetSocketAddress server, LoadPlan plan, Progress progress,
-            LoadReport report) throws IOException, InterruptedException {
+    private void compare(ConnectionManager manager, RdmaClient observer, LoadPlan plan, Progress progress,
+            LoadReport report, LongAdder tornReads) throws IOException, InterruptedException {
+        InetSocketAddress server = new InetSocketAddress(address, port);
         long before = observer.handled();
-        LoadResult rdma = run("RDMA", () -> new RdmaClient(server), plan, progress);
+        progress.begin("load over RDMA");
+        LoadResult rdma = LoadRun.run(() -> new KvLoadClient(new RdmaClient(manager, server), tornReads), plan,
+                progress);
         long between = observer.handled();
         report.add("RDMA", rdma, between - before);
         InetSocketAddress tcpServer = new InetSocketAddress(address, observer.tcpPort());
-        LoadResult tcp = run("TCP", () -> new TcpClient(tcpServer, observer.messageBytes()), plan, progress);
+        progress.begin("load over TCP");
+        LoadResult tcp = LoadRun.run(() -> new KvLoadClient(new TcpClient(tcpServer, observer.messageBytes()),
+                tornReads), plan, progress);
         report.add("TCP", tcp, observer.handled() - between);
     }
 
-    /** Runs all clients in parallel; the first failure ends the run. */
-    private static LoadResult run(String name, Connector connector, LoadPlan plan, Progress progress)
-            throws IOException, InterruptedException {
-        progress.begin("load over " + name);
-        try (Resources connections = new Resources()) {
-            List<LoadWorker> workers = new ArrayList<>();
-            CyclicBarrier barrier = new CyclicBarrier(plan.clients());
-            for (int i = 0; i < plan.clients(); i++) {
-                KvClient client = connector.connect();
-                connections.onClose(client::close);
-                workers.add(new LoadWorker(client, plan, i, barrier, progress));
-            }
-            return runAll(workers);
-        }
-    }
-
-    private static LoadResult runAll(List<LoadWorker> workers) throws IOException, InterruptedException {
-        LoadResult sum = new LoadResult();
-        try (ExecutorService threads = Executors.newFixedThreadPool(workers.size())) {
-            ExecutorCompletionService<LoadResult> finished = new ExecutorCompletionService<>(threads);
-            workers.forEach(finished::submit);
-            try {
-                for (int i = 0; i < workers.size(); i++) {
-                    sum.add(finished.take().get());
-                }
-            } catch (ExecutionException e) {
-                throw failure(e.getCause());
-            } finally {
-                threads.shutdownNow();
-            }
-        }
-        return sum;
-    }
-
-    private static IOException failure(Throwable cause) {
-        return cause instanceof IOException known ? known : new IOException(Console.describe(cause), cause);
-    }
-
-    private PrintWriter terminal() {
-        boolean wanted = progressWanted == null
-                ? System.console() != null && System.console().isTerminal()
-                : progressWanted;
-        return wanted ? spec.commandLine().getErr() : null;
-    }
-
-    private void requireFits(KvLayout layout) throws IOException {
-        int keyBytes = LoadValue.key(keys).length;
-        if (size > layout.valueBytes() || keyBytes > layout.keyBytes()) {
+    private static void requireFits(KvLayout layout, LoadPlan plan) throws IOException {
+        int keyBytes = LoadValue.key(plan.keys()).length;
+        if (plan.valueBytes() > layout.valueBytes() || keyBytes > layout.keyBytes()) {
             throw new IOException("the server's values have at most " + layout.valueBytes() + " bytes and its keys "
-                    + layout.keyBytes() + ", not " + size + " and " + keyBytes + ": start it with -S and --key-size");
+                    + layout.keyBytes() + ", not " + plan.valueBytes() + " and " + keyBytes
+                    + ": start it with -S and --key-size");
         }
-    }
-
-    private void check() {
-        Usage.requirePort(spec, port);
-        Usage.require(spec, port != 0, "a client needs the server's port: -p PORT");
-        Usage.require(spec, operations >= 1, "Invalid count " + operations);
-        Usage.require(spec, clients >= 1 && clients <= MAX_CLIENTS, "Invalid number of clients " + clients
-                + " (valid range is 1 to " + MAX_CLIENTS + ")");
-        Usage.require(spec, keys >= clients, "Invalid number of keys " + keys + ": each client needs one of its own");
-        Usage.require(spec, size >= LoadValue.MIN_BYTES && size <= KvLayout.MAX_BYTES, "Invalid size " + size
-                + " (valid range is " + LoadValue.MIN_BYTES + " to " + KvLayout.MAX_BYTES + ")");
-        Usage.require(spec, readPercent >= 0 && readPercent <= 100, "Invalid percentage " + readPercent);
     }
 }

@@ -7,19 +7,14 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.Set;
 
-import io.rdmacm.core.ConnectionParameters;
-import io.rdmacm.core.Endpoint;
-import io.rdmacm.core.EndpointAttributes;
-import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.work.AccessFlag;
-import io.rdmacm.verbs.work.SendFlag;
-import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * The client over RDMA. A put is a message and an answer. A get is an RDMA read of the key's slot in the server's
@@ -27,48 +22,44 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
  */
 final class RdmaClient implements KvClient {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
-    private static final Set<SendFlag> SIGNALED = EnumSet.of(SendFlag.SIGNALED);
     private static final int MAX_TRIES = 1_000_000;
+    // No answer is longer: values are not among them.
+    private static final ConnectionSettings SETTINGS = ConnectionSettings.builder().messageSize(KvMessage.OVERHEAD)
+            .receiveBuffers(1).sendBuffers(1).operations(1).build();
 
     private final Resources resources = new Resources();
-    private final WorkCompletions completions = WorkCompletions.allocate(1);
-    private final Endpoint endpoint;
+    private final Connection connection;
     private final long tableAddress;
     private final int tableKey;
     private final int tcpPort;
     private final KvLayout layout;
     private final MemoryRegion request;
-    private final MemoryRegion answer;
     // the target of reads, and a copy of it on the heap
     private final MemoryRegion slot;
     private final KvSlot copy;
     private volatile long tornReads;
 
     /** Connects, and asks the server where the table is. */
-    RdmaClient(InetSocketAddress server) throws IOException, InterruptedException {
-        boolean connected = false;
+    RdmaClient(ConnectionManager manager, InetSocketAddress server) throws IOException, InterruptedException {
+        connection = manager.connect(server, SETTINGS, TIMEOUT);
+        boolean made = false;
         try {
-            endpoint = resources.add(Endpoint.createActive(server, PortSpace.TCP, EndpointAttributes.defaults(),
-                    TIMEOUT));
-            endpoint.connect(ConnectionParameters.defaults(), TIMEOUT);
-            ByteBuffer hello;
-            try (MemoryRegion message = allocate(KvMessage.OVERHEAD)) {
-                ByteBuffer question = message.memory().asByteBuffer();
-                KvMessage.begin(question, KvMessage.Request.HELLO);
-                hello = ByteBuffer.wrap(exchange(message, question.position(), message));
-            }
-            KvMessage.found(hello);
+            ByteBuffer question = ByteBuffer.allocate(KvMessage.OVERHEAD);
+            KvMessage.begin(question, KvMessage.Request.HELLO);
+            connection.send(question.flip(), TIMEOUT);
+            ByteBuffer hello = answer();
             tableAddress = hello.getLong();
             tableKey = hello.getInt();
             tcpPort = hello.getInt();
             layout = KvLayout.read(hello);
-            request = resources.add(allocate(messageBytes()));
-            answer = resources.add(allocate(messageBytes()));
-            slot = resources.add(allocate(layout.slotBytes()));
+            request = resources.add(connection.protectionDomain().allocate(messageBytes()));
+            slot = resources.add(connection.protectionDomain().allocate(layout.slotBytes(), AccessFlag.LOCAL_WRITE));
             copy = new KvSlot(layout);
-            connected = true;
+            made = true;
         } finally {
-            if (!connected) {
+            // Before the memory is freed: afterwards no read writes to it.
+            resources.onClose(connection::close);
+            if (!made) {
                 resources.close();
             }
         }
@@ -90,14 +81,15 @@ final class RdmaClient implements KvClient {
 
     /** Returns the name of the device through which the server is reached. */
     String deviceName() {
-        return endpoint.context().deviceName();
+        return connection.protectionDomain().context().deviceName();
     }
 
     @Override
     public void put(byte[] key, byte[] value) throws IOException, InterruptedException {
         ByteBuffer message = request.memory().asByteBuffer();
         KvMessage.put(message, key, value);
-        KvMessage.found(ByteBuffer.wrap(exchange(request, message.position(), answer)));
+        connection.send(request, 0, message.position(), TIMEOUT);
+        answer();
     }
 
     @Override
@@ -122,9 +114,8 @@ final class RdmaClient implements KvClient {
     public long handled() throws IOException, InterruptedException {
         ByteBuffer message = request.memory().asByteBuffer();
         KvMessage.begin(message, KvMessage.Request.COUNT);
-        ByteBuffer count = ByteBuffer.wrap(exchange(request, message.position(), answer));
-        KvMessage.found(count);
-        return count.getLong();
+        connection.send(request, 0, message.position(), TIMEOUT);
+        return answer().getLong();
     }
 
     @Override
@@ -140,9 +131,7 @@ final class RdmaClient implements KvClient {
     /** Reads a slot from the server's memory, again and again until no write overlapped. */
     private KvSlot.Content read(long offset, byte[] key) throws IOException, InterruptedException {
         for (int i = 0; i < MAX_TRIES; i++) {
-            endpoint.postRead(0, slot, 0, layout.slotBytes(), SIGNALED, tableAddress + offset, tableKey);
-            endpoint.getSendCompletions(completions, TIMEOUT);
-            check();
+            connection.read(slot, 0, layout.slotBytes(), tableAddress + offset, tableKey, TIMEOUT);
             MemorySegment.copy(slot.memory(), ValueLayout.JAVA_BYTE, 0, copy.bytes(), 0, copy.bytes().length);
             KvSlot.Content content = copy.check(key);
             if (content != KvSlot.Content.TORN) {
@@ -153,28 +142,12 @@ final class RdmaClient implements KvClient {
         throw new IOException("a slot was being written during each of " + MAX_TRIES + " reads");
     }
 
-    /** Sends a message, waits for its answer, and returns a copy of the answer. */
-    private byte[] exchange(MemoryRegion message, int length, MemoryRegion in)
-            throws IOException, InterruptedException {
-        // The receive is posted first: the server may be fast.
-        endpoint.postReceive(0, in, 0, (int) in.length());
-        endpoint.postSend(0, message, 0, length, SIGNALED);
-        endpoint.getSendCompletions(completions, TIMEOUT);
-        check();
-        endpoint.getReceiveCompletions(completions, TIMEOUT);
-        check();
-        return in.memory().asSlice(0, completions.byteLength()).toArray(ValueLayout.JAVA_BYTE);
-    }
-
-    private void check() throws IOException {
-        completions.next();
-        if (completions.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
-            throw new IOException("the server has ended the connection");
+    /** Waits for the answer to a request, and returns what follows its status. */
+    private ByteBuffer answer() throws IOException, InterruptedException {
+        try (Message answer = connection.receive(TIMEOUT)) {
+            ByteBuffer bytes = ByteBuffer.wrap(answer.toArray());
+            KvMessage.found(bytes);
+            return bytes;
         }
-        completions.check();
-    }
-
-    private MemoryRegion allocate(int bytes) throws IOException {
-        return endpoint.protectionDomain().allocate(bytes, AccessFlag.LOCAL_WRITE);
     }
 }

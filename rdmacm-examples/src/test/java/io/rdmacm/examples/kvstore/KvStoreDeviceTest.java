@@ -16,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Leaks;
@@ -168,16 +169,18 @@ class KvStoreDeviceTest {
         private final RdmaService service = new RdmaService(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0),
                 new KvRequests(table), 1, new Console(new PrintWriter(err), new PrintWriter(err), false));
         private final Background<Void> accepting = Background.run(service::run);
+        private final ConnectionManager manager = ConnectionManager.open();
 
         Store() throws IOException {
         }
 
         RdmaClient client() throws Exception {
-            return new RdmaClient(service.address());
+            return new RdmaClient(manager, service.address());
         }
 
         @Override
         public void close() throws IOException {
+            manager.close();
             accepting.close();
             service.close();
             arena.close();

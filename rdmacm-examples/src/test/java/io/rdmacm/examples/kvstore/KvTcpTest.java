@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The parts of the key-value store that need no RDMA device: its TCP side, command lines and progress bar. */
+/** The parts of the key-value store that need no RDMA device: its TCP side and command lines. */
 class KvTcpTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     private static final KvLayout LAYOUT = new KvLayout(16, 8, 32);
@@ -94,31 +94,6 @@ class KvTcpTest {
     @CsvSource({"kv_server", "kv_load"})
     void helpShowsAnExample(String name) throws Exception {
         assertThat(CommandLines.help(name)).contains("For example");
-    }
-
-    @Test
-    void progressIsRedrawnInPlace() {
-        StringWriter terminal = new StringWriter();
-        Progress progress = new Progress(new PrintWriter(terminal, true), 4);
-        progress.begin("counting");
-        progress.step();
-        progress.end();
-        assertThat(terminal.toString()).startsWith("\rcounting         [##########" + " ".repeat(30) + "]  25 %\r")
-                .endsWith("\r").doesNotContain("\n");
-        Progress silent = new Progress(null, 1);
-        silent.step();
-        silent.end();
-    }
-
-    @Test
-    void wrongValuesAreDetected() throws Exception {
-        byte[] value = LoadValue.make(3, 4, 20);
-        assertThat(LoadValue.check(3, value, 20)).isEqualTo(4);
-        assertThatThrownBy(() -> LoadValue.check(2, value, 20)).hasMessageContaining("does not belong to key 2");
-        assertThatThrownBy(() -> LoadValue.check(3, value, 21)).hasMessageContaining("does not belong to key 3");
-        assertThatThrownBy(() -> LoadValue.check(3, null, 20)).hasMessageContaining("missing from the store");
-        value[19]++;
-        assertThatThrownBy(() -> LoadValue.check(3, value, 20)).hasMessageContaining("put 4 at byte 19");
     }
 
     private static boolean end(Socket socket) {

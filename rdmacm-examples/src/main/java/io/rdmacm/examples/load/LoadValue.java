@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.kvstore;
+package io.rdmacm.examples.load;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** The keys and values of the load. A value shows which put it comes from, and whether all of it comes from one put. */
-final class LoadValue {
+public final class LoadValue {
     /** The minimum length of a value: the number of its key, and the number of the put. */
     static final int MIN_BYTES = 2 * Integer.BYTES;
 
     private LoadValue() {
     }
 
-    static byte[] key(int number) {
+    /**
+     * {@return the key with a number}
+     *
+     * @param number the number
+     */
+    public static byte[] key(int number) {
         return ("key-" + number).getBytes(StandardCharsets.US_ASCII);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.kvstore;
+package io.rdmacm.examples.load;
 
 /**
  * The settings of a load.
@@ -9,6 +9,7 @@ package io.rdmacm.examples.kvstore;
  * @param keys the number of different keys
  * @param valueBytes the length of a value
  * @param readPercent the percentage of gets
+ * @param depth how many requests each client sends at once, before it waits for their answers
  */
-record LoadPlan(int operations, int clients, int keys, int valueBytes, int readPercent) {
+public record LoadPlan(int operations, int clients, int keys, int valueBytes, int readPercent, int depth) {
 }

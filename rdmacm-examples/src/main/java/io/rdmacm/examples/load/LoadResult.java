@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.kvstore;
+package io.rdmacm.examples.load;
 
 import java.util.concurrent.TimeUnit;
 
 import org.HdrHistogram.Histogram;
 
 /** The latencies of one client, or the sum of several. Not thread-safe. */
-final class LoadResult {
+public final class LoadResult {
     private static final double MICROSECOND = 1000;
 
     // any range, three significant digits
@@ -14,7 +14,9 @@ final class LoadResult {
     private final Histogram puts = new Histogram(3);
     private long begin = Long.MAX_VALUE;
     private long end = Long.MIN_VALUE;
-    private long tornReads;
+
+    LoadResult() {
+    }
 
     void begin() {
         begin = System.nanoTime();
@@ -28,9 +30,8 @@ final class LoadResult {
         puts.recordValue(nanos);
     }
 
-    void end(long torn) {
+    void end() {
         end = System.nanoTime();
-        tornReads = torn;
     }
 
     /** Adds the result of another client that ran in parallel. */
@@ -39,7 +40,6 @@ final class LoadResult {
         puts.add(other.puts);
         begin = begin == Long.MAX_VALUE ? other.begin : Math.min(begin, other.begin);
         end = end == Long.MIN_VALUE ? other.end : Math.max(end, other.end);
-        tornReads += other.tornReads;
     }
 
     long gets() {
@@ -48,10 +48,6 @@ final class LoadResult {
 
     long puts() {
         return puts.getTotalCount();
-    }
-
-    long tornReads() {
-        return tornReads;
     }
 
     /** Returns the rate between the first operation of any client and the last one. */

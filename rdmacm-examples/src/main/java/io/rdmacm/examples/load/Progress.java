@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.kvstore;
+package io.rdmacm.examples.load;
 
 import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A progress bar, redrawn a few times a second. Thread-safe. */
-final class Progress {
+public final class Progress {
     private static final int WIDTH = 40;
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -22,13 +22,17 @@ final class Progress {
      * @param terminal where to draw; null to draw nothing
      * @param total the number of steps to do
      */
-    Progress(PrintWriter terminal, long total) {
+    public Progress(PrintWriter terminal, long total) {
         this.terminal = terminal;
         this.total = total;
     }
 
-    /** Sets the label of the bar. */
-    void begin(String what) {
+    /**
+     * Sets the label of the bar.
+     *
+     * @param what the label
+     */
+    public void begin(String what) {
         task = what;
     }
 
@@ -44,7 +48,7 @@ final class Progress {
     }
 
     /** Clears the line. */
-    void end() {
+    public void end() {
         if (terminal != null) {
             terminal.print("\r" + " ".repeat(WIDTH + 40) + "\r");
             terminal.flush();
