@@ -3,58 +3,32 @@ package io.rdmacm.examples.echo;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CountDownLatch;
 
-import io.rdmacm.core.DisconnectedException;
-import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
-import io.rdmacm.core.connection.Message;
+import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.examples.support.Console;
 
-/** Sends each message back; one virtual thread per client. */
+/** Accepts all clients and lets a thread of the library serve them with one {@link EchoHandler}. */
 record EchoServer(InetSocketAddress address, int clients, int size, Console console) {
     private static final int BACKLOG = 64;
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-    /** Serves clients, and returns when the last one has disconnected. */
+    /** Serves clients, and returns when the given number of them have left. */
     void run() throws IOException, InterruptedException {
-        ConnectionSettings settings = ConnectionSettings.builder().messageSize(size).build();
-        try (ConnectionManager manager = ConnectionManager.open();
-                Listener listener = manager.listen(address, BACKLOG, settings);
-                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            console.print("listening on " + listener.address().getAddress().getHostAddress() + " port "
-                    + listener.address().getPort());
-            try {
-                for (int i = 0; i < clients; i++) {
-                    Connection connection = listener.accept(FOREVER);
-                    threads.execute(() -> serve(connection));
-                }
-            } catch (IOException | InterruptedException e) {
-                threads.shutdownNow();
-                throw e;
+        CountDownLatch served = new CountDownLatch(clients);
+        try (ConnectionManager manager = ConnectionManager.open()) {
+            // The manager ends the loop after its connections.
+            ConnectionSettings settings = ConnectionSettings.builder().messageSize(size)
+                    .handler(new EchoHandler(served, console)).loops(manager.startLoops(LoopSettings.defaults()))
+                    .build();
+            try (Listener listener = manager.listen(address, BACKLOG, settings)) {
+                console.print("listening on " + listener.address().getAddress().getHostAddress() + " port "
+                        + listener.address().getPort());
+                listener.acceptAll();
+                served.await();
             }
-        }
-    }
-
-    private void serve(Connection connection) {
-        long messages = 0;
-        try (connection) {
-            while (true) {
-                try (Message message = connection.receive(FOREVER)) {
-                    connection.send(message.memory(), FOREVER);
-                    messages++;
-                }
-            }
-        } catch (DisconnectedException e) {
-            console.print(connection.peerAddress() + " has left after " + messages + " messages");
-        } catch (IOException e) {
-            console.report("echo: " + Console.describe(e));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -66,6 +66,7 @@ final class ScenarioMix {
     private static List<Entry> all() {
         List<Entry> all = new ArrayList<>(List.of(
                 new Entry("messages", 40, new Messages(40)),
+                new Entry("handlers", 40, new HandledMessages(40)),
                 new Entry("endpoints", 40, new Endpoints(20)),
                 new Entry("verbs", 80, new Transfers(60)),
                 new Entry("batches", 20, new Batches()),

@@ -29,8 +29,9 @@ class SoakDeviceTest {
     @Test
     void nothingIsLostOrLeaked() {
         Result result = soak("--minutes", "0.1", "--only",
-                "messages,endpoints,verbs,batches,regions,windows,datagrams,message-closed-by-peer,message-wrong-key,"
-                        + "endpoint-rejected,endpoint-closed-by-peer,verbs-closed-twice,verbs-wrong-order");
+                "messages,handlers,endpoints,verbs,batches,regions,windows,datagrams,message-closed-by-peer,"
+                        + "message-wrong-key,endpoint-rejected,endpoint-closed-by-peer,verbs-closed-twice,"
+                        + "verbs-wrong-order");
         assertThat(result.output).contains("OK: nothing lost, nothing leaked").contains("verbs-closed-twice");
         assertThat(result.status).isZero();
     }
