@@ -21,9 +21,13 @@ module io.rdmacm.examples {
             info.picocli;
     opens io.rdmacm.examples.kvstore to
             info.picocli;
+    opens io.rdmacm.examples.load to
+            info.picocli;
     opens io.rdmacm.examples.manual to
             info.picocli;
     opens io.rdmacm.examples.rping to
+            info.picocli;
+    opens io.rdmacm.examples.valkey to
             info.picocli;
     opens io.rdmacm.examples.verbs to
             info.picocli;

@@ -23,6 +23,8 @@ import io.rdmacm.examples.manual.RcExample;
 import io.rdmacm.examples.manual.SrqExample;
 import io.rdmacm.examples.rping.Rping;
 import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.valkey.ValkeyCli;
+import io.rdmacm.examples.valkey.ValkeyLoad;
 import io.rdmacm.examples.verbs.IbvAsyncwatch;
 import io.rdmacm.examples.verbs.IbvDevices;
 import io.rdmacm.examples.verbs.IbvDevinfo;
@@ -48,7 +50,8 @@ import picocli.CommandLine.Spec;
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
             IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
-            EventServer.class, EventClient.class, KvServer.class, KvLoad.class},
+            EventServer.class, EventClient.class, KvServer.class, KvLoad.class,
+            ValkeyCli.class, ValkeyLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",
         footer = "%nrdmacm NAME --help lists the options of a program.", commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {

@@ -12,6 +12,8 @@
  * <tr><td>{@link io.rdmacm.examples.echo}</td><td>messages over {@code io.rdmacm.core.connection}</td></tr>
  * <tr><td>{@link io.rdmacm.examples.kvstore}</td><td>a key-value store that is read by RDMA reads, compared with
  * TCP</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.valkey}</td><td>a client of Valkey over RDMA: a byte stream in RDMA writes, in a
+ * protocol that others designed</td></tr>
  * <tr><td>{@link io.rdmacm.examples.cm}</td><td>the programs of librdmacm: rdma_client, ucmatose, udaddy, mckey,
  * cmtime and others</td></tr>
  * <tr><td>{@link io.rdmacm.examples.rping}</td><td>rping of librdmacm</td></tr>

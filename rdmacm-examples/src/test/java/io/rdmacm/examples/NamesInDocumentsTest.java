@@ -12,15 +12,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.rdmacm.examples.testing.Documents;
+import jdk.jfr.Name;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The methods of this library that the documents name exist. */
 class NamesInDocumentsTest {
     private static final Pattern METHOD = Pattern.compile("`([A-Z]\\w+)\\.([a-z]\\w+)`");
+    private static final Pattern EVENT = Pattern.compile("`(io\\.rdmacm\\.[A-Z]\\w+)`");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.",
             "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.device.", "io.rdmacm.verbs.error.",
-            "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.queue.", "io.rdmacm.verbs.work.");
+            "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.", "io.rdmacm.verbs.work.");
 
     @ParameterizedTest
     @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})
@@ -32,6 +35,26 @@ class NamesInDocumentsTest {
 
         assertThat(named).isNotEmpty().allSatisfy(name -> assertThat(methods(name.group(1)))
                 .describedAs(name.group()).contains(name.group(2)));
+    }
+
+    @Test
+    void theGuideNamesTheEventsOfFlightRecorder() throws Exception {
+        String text = Files.readString(Documents.root().resolve("docs/guide.md"));
+        List<String> named = EVENT.matcher(text).results().map(name -> name.group(1)).toList();
+        List<String> events = Stream.of("io.rdmacm.core.internal.jfr.ConnectEvent",
+                "io.rdmacm.core.internal.jfr.AcceptEvent", "io.rdmacm.core.internal.jfr.DisconnectEvent",
+                "io.rdmacm.core.internal.jfr.FailedCompletionEvent", "io.rdmacm.core.internal.jfr.SleepEvent",
+                "io.rdmacm.verbs.internal.jfr.RegistrationEvent").map(NamesInDocumentsTest::eventName).toList();
+
+        assertThat(named).containsExactlyInAnyOrderElementsOf(events);
+    }
+
+    private static String eventName(String className) {
+        try {
+            return Class.forName(className).getAnnotation(Name.class).value();
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static Stream<String> methods(String simpleName) {
