@@ -25,6 +25,7 @@ final class Collector {
     /** The prefix of the metric of a percentile over all rounds. */
     static final String ALL_ROUNDS = "all_p";
     private static final String MICROS = "us";
+    private static final String MEBIBYTES = "MiB/s";
     private static final double NANOS_PER_MICRO = 1000;
     private static final double MEDIAN = 50;
     private static final double MEBI = 1 << 20;
@@ -54,10 +55,40 @@ final class Collector {
             }
             case Outcome.Throughput(double rate) -> {
                 results.add(new Result(measurement.name(), side, params, Summary.RATE, "1/s", rate));
-                results.add(new Result(measurement.name(), side, params, Summary.BANDWIDTH, "MiB/s",
+                results.add(new Result(measurement.name(), side, params, Summary.BANDWIDTH, MEBIBYTES,
                         rate * measurement.size() / MEBI));
             }
         }
+    }
+
+    /**
+     * Adds the outcome of a round of a trial.
+     *
+     * @param parts how many of the measured latencies make one
+     */
+    void add(Trial trial, Side side, int round, Outcome outcome, int parts) {
+        String name = trial.pattern().id();
+        Map<String, Object> params = new LinkedHashMap<>(trial.params());
+        params.put(Result.ROUND, round);
+        switch (outcome) {
+            case Outcome.Latencies(Histogram nanos) -> results.add(new Result(name, side, params, Summary.MEDIAN,
+                    MICROS, parts * nanos.getValueAtPercentile(MEDIAN) / NANOS_PER_MICRO));
+            case Outcome.Throughput(double rate) -> results.add(new Result(name, side, params, Summary.BANDWIDTH,
+                    MEBIBYTES, rate * trial.size() / MEBI));
+        }
+    }
+
+    /** Adds what the thread at work has allocated for each operation of a trial. */
+    void addAllocated(Trial trial, int round, double bytes) {
+        Map<String, Object> params = new LinkedHashMap<>(trial.params());
+        params.put(Result.ROUND, round);
+        results.add(new Result(trial.pattern().id(), Side.JAVA, params, Summary.ALLOCATED, "B/op", bytes));
+    }
+
+    /** {@return the medians of a trial as text} */
+    String text(Trial trial) {
+        return trial.pattern().isLatency() ? text(trial.pattern().id(), Summary.MEDIAN, trial.params(), MICROS)
+                : text(trial.pattern().id(), Summary.BANDWIDTH, trial.params(), MEBIBYTES);
     }
 
     /** Adds the percentiles of a measurement after its last round. */
@@ -74,7 +105,7 @@ final class Collector {
     String text(Measurement measurement) {
         return measurement.figure() == Measurement.Figure.LATENCY
                 ? text(measurement.name(), Summary.MEDIAN, measurement.params(), MICROS)
-                : text(measurement.name(), Summary.BANDWIDTH, measurement.params(), "MiB/s");
+                : text(measurement.name(), Summary.BANDWIDTH, measurement.params(), MEBIBYTES);
     }
 
     /** {@return the medians of both sides and their ratio as text} */
@@ -82,7 +113,10 @@ final class Collector {
         Results all = new Results(Map.of(), results);
         OptionalDouble java = all.median(name, metric, Side.JAVA, params);
         OptionalDouble c = all.median(name, metric, Side.C, params);
-        if (java.isEmpty() || c.isEmpty()) {
+        if (java.isPresent() && c.isEmpty()) {
+            return String.format(Locale.ROOT, "Java %.4g %s", java.getAsDouble(), unit);
+        }
+        if (java.isEmpty()) {
             return "not measured on both sides";
         }
         return String.format(Locale.ROOT, "Java %.4g %s, C %.4g %s, ratio %.3f", java.getAsDouble(), unit,

@@ -62,16 +62,34 @@ final class Connections {
             java.server().send("listen " + address.getHostAddress());
             String establish = "establish " + address.getHostAddress() + " " + java.server().receive("port") + " "
                     + plan.connections();
+            Map<String, String> connectAll = new LinkedHashMap<>();
+            for (String by : List.of("loop", "own")) {
+                java.server().send("accept " + by + " " + address.getHostAddress());
+                connectAll.put(by, "connectall " + by + " " + address.getHostAddress() + " "
+                        + java.server().receive("port") + " " + plan.connections());
+            }
             for (int i = 0; i < plan.connectionWarmUp(); i++) {
                 establish(client, establish);
+                for (String command : connectAll.values()) {
+                    connectAll(client, command);
+                }
             }
             for (int round = 0; round < plan.rounds(); round++) {
                 add(Side.JAVA, round, establish(client, establish));
-                add(Side.C, round, c(cmtimePort));
+                Map<String, Double> c = c(cmtimePort);
+                add(Side.C, round, c);
+                for (String by : connectAll.keySet()) {
+                    addManaged(Side.JAVA, by, round, connectAll(client, connectAll.get(by)));
+                    addManaged(Side.C, by, round, setUp(c));
+                }
             }
             Map<String, Object> params = Map.of("connections", plan.connections());
             DeviceBenchmark.say("%d connections: %s", plan.connections(),
                     collector.text("connect", Summary.RATE, params, "/s"));
+            for (String by : connectAll.keySet()) {
+                DeviceBenchmark.say("connection set-up by %s: %s", by,
+                        collector.text(Summary.CONNECTION_SET_UP, Summary.RATE, Map.of("by", by), "/s"));
+            }
         } finally {
             if (cmtime != null) {
                 cmtime.destroyForcibly().waitFor();
@@ -89,6 +107,11 @@ final class Connections {
             stages.put(parts[0], Double.parseDouble(parts[1]));
         }
         return stages;
+    }
+
+    private static double connectAll(PeerProcess client, String command) throws IOException, InterruptedException {
+        client.send(command);
+        return Double.parseDouble(client.receive("took"));
     }
 
     private Map<String, Double> c(int port) throws IOException, InterruptedException {
@@ -116,13 +139,26 @@ final class Connections {
 
     private void add(Side side, int round, Map<String, Double> stages) {
         Map<String, Object> params = Map.of("connections", plan.connections(), Result.ROUND, round);
-        double micros = SET_UP.stream().mapToDouble(stages::get).sum();
-        collector.add(new Result("connect", side, params, Summary.RATE, "1/s", MICROS_PER_SECOND / micros));
+        collector.add(new Result("connect", side, params, Summary.RATE, "1/s", MICROS_PER_SECOND / setUp(stages)));
         stages.forEach((stage, time) -> {
             Map<String, Object> of = new LinkedHashMap<>();
             of.put("stage", stage);
             of.putAll(params);
             collector.add(new Result("connect_stage", side, of, Summary.TIME, "us", time));
         });
+    }
+
+    private static double setUp(Map<String, Double> stages) {
+        return SET_UP.stream().mapToDouble(stages::get).sum();
+    }
+
+    /** Adds the connections of a connection manager: cmtime, too, is measured from the first call to the last event. */
+    private void addManaged(Side side, String by, int round, double micros) {
+        Map<String, Object> params = new LinkedHashMap<>();
+        params.put("by", by);
+        params.put("connections", plan.connections());
+        params.put(Result.ROUND, round);
+        collector.add(new Result(Summary.CONNECTION_SET_UP, side, params, Summary.RATE, "1/s",
+                MICROS_PER_SECOND / micros));
     }
 }

@@ -46,6 +46,10 @@ public final class DeviceBenchmark {
                 say("[%d/%d] %s: %s", i + 1, measurements.size(), measurements.get(i),
                         compare(measurements.get(i), java, c, plan.rounds(), collector));
             }
+            for (List<Trial> trials : Trials.groups(plan.trials())) {
+                part(trials.getFirst().pattern().id().replace('_', ' ') + " " + trials.getFirst().polling().id(), only,
+                        () -> Trials.run(trials, java, c, plan.trialRounds(), collector));
+            }
             part("registration", only, () -> Registrations.run(port, programs, plan, collector));
             part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
         }

@@ -2,21 +2,24 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.zip.DataFormatException;
+import java.util.function.DoubleConsumer;
 
 import io.rdmacm.bench.report.Side;
-import org.HdrHistogram.Histogram;
 
 /**
  * The Java side: two processes, as with perftest. They are kept for all measurements, so that compiled code is
  * measured; a warm-up precedes the first measurement of each kind.
  */
 final class JavaBench implements Bench {
+    private static final int SMALL = 64;
+    // this part of the operations is done before the measured ones, each time
+    private static final int PART = 10;
+    // the way through a connection is longer than that through a queue pair
+    private static final int WARM_UPS = 5;
+
     private final Cpus cpus;
     private final int warmUp;
     private final Set<String> warm = new HashSet<>();
@@ -39,21 +42,6 @@ final class JavaBench implements Bench {
         return Side.JAVA;
     }
 
-    @Override
-    public Outcome run(Measurement measurement) throws IOException, InterruptedException {
-        boolean done = false;
-        try {
-            Outcome outcome = measure(measurement);
-            done = true;
-            return outcome;
-        } finally {
-            if (!done) {
-                // one process may be waiting for the other
-                close();
-            }
-        }
-    }
-
     /** {@return the server's process} */
     PeerProcess server() throws IOException {
         if (server == null) {
@@ -70,26 +58,69 @@ final class JavaBench implements Bench {
         return client;
     }
 
-    private Outcome measure(Measurement measurement) throws IOException, InterruptedException {
-        warmUp(measurement);
-        return measure(measurement, Math.min(measurement.iterations() / 10, warmUp));
+    /**
+     * Runs a trial over connections once.
+     *
+     * @param trial what to measure
+     * @param allocated told the bytes that were allocated for each operation, unless that is unknown
+     */
+    Outcome run(Trial trial, DoubleConsumer allocated) throws IOException, InterruptedException {
+        String kind = trial.way() == Trial.Way.TCP ? "tcp" : "connection";
+        return closingOnFailure(() -> {
+            if (warmUp > 0 && warm.add(trial.with(0, 0).toString())) {
+                measure(kind, trial.with(Math.min(trial.size(), SMALL), WARM_UPS * warmUp).encode(), 0, bytes -> {
+                });
+            }
+            return measure(kind, trial.encode(), trial.iterations() / PART, allocated);
+        });
+    }
+
+    @Override
+    public Outcome run(Measurement measurement) throws IOException, InterruptedException {
+        return closingOnFailure(() -> {
+            warmUp(measurement);
+            return measure("verbs", measurement.encode(), Math.min(measurement.iterations() / PART, warmUp),
+                    bytes -> {
+                    });
+        });
+    }
+
+    /** A measurement. */
+    @FunctionalInterface
+    private interface Run {
+        Outcome run() throws IOException, InterruptedException;
+    }
+
+    private Outcome closingOnFailure(Run run) throws IOException, InterruptedException {
+        boolean done = false;
+        try {
+            Outcome outcome = run.run();
+            done = true;
+            return outcome;
+        } finally {
+            if (!done) {
+                // one process may be waiting for the other
+                close();
+            }
+        }
     }
 
     /** Warms up with small messages, as only the code has to be warm. */
     private void warmUp(Measurement measurement) throws IOException, InterruptedException {
         if (warmUp > 0 && warm.add(measurement.name() + measurement.transport() + measurement.polling())) {
             Measurement small = new Measurement(measurement.figure(), measurement.operation(),
-                    measurement.transport(), measurement.polling(), Math.min(measurement.size(), 64),
+                    measurement.transport(), measurement.polling(), Math.min(measurement.size(), SMALL),
                     measurement.depth(), warmUp);
-            measure(small, 0);
+            measure("verbs", small.encode(), 0, bytes -> {
+            });
         }
     }
 
-    private Outcome measure(Measurement measurement, int before) throws IOException, InterruptedException {
-        String what = before + " " + measurement.encode();
-        server().send("open server " + what);
-        client().send("open client " + what);
+    private Outcome measure(String kind, String what, int before, DoubleConsumer allocated)
+            throws IOException, InterruptedException {
+        server().send("open " + kind + " server " + before + " " + what);
         String serverAddress = server.receive("address");
+        client().send("open " + kind + " client " + before + " " + what);
         String clientAddress = client.receive("address");
         server.send("connect " + clientAddress);
         client.send("connect " + serverAddress);
@@ -97,23 +128,18 @@ final class JavaBench implements Bench {
         client.receive("ready");
         server.send("run");
         client.send("run");
-        Outcome outcome = measurement.figure() == Measurement.Figure.LATENCY
-                ? new Outcome.Latencies(decode(client.receive("latencies")))
-                : new Outcome.Throughput(Double.parseDouble(client.receive("throughput")));
-        server.receive("done");
+        Outcome outcome = Outcome.parse(client.receiveLine());
+        server.receive(Peer.DONE);
+        client.send("allocated");
+        double bytes = Double.parseDouble(client.receive("allocated"));
+        if (bytes >= 0) {
+            allocated.accept(bytes);
+        }
         for (PeerProcess peer : List.of(client, server)) {
             peer.send("close");
             peer.receive("closed");
         }
         return outcome;
-    }
-
-    private static Histogram decode(String text) throws IOException {
-        try {
-            return Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(Base64.getDecoder().decode(text)), 1);
-        } catch (DataFormatException e) {
-            throw new IOException("the client sent no histogram", e);
-        }
     }
 
     @Override

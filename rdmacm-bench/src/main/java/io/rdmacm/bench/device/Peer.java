@@ -7,31 +7,33 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.stream.Collectors;
-
-import org.HdrHistogram.Histogram;
 
 /**
  * One of the two processes of the Java side. It reads commands from standard input and answers each with one line:
  * <pre>
- * open client|server WARMUP MEASUREMENT   address ADDRESS
- * connect ADDRESS                         ready
- * run                                     latencies HISTOGRAM, throughput MESSAGES-PER-SECOND or done
- * close                                   closed
- * listen ADDRESS                          port PORT
- * establish ADDRESS PORT COUNT            stages NAME=MICROSECONDS, ...
+ * open verbs|connection|tcp client|server WARMUP MEASUREMENT   address ADDRESS
+ * connect ADDRESS                 ready
+ * run                             latencies HISTOGRAM, throughput MESSAGES-PER-SECOND or done
+ * allocated                       allocated BYTES-PER-OPERATION
+ * close                           closed
+ * listen ADDRESS                  port PORT
+ * establish ADDRESS PORT COUNT    stages NAME=MICROSECONDS, ...
+ * accept own|loop ADDRESS         port PORT
+ * connectall own|loop ADDRESS PORT COUNT   took MICROSECONDS
  * </pre>
  * A failure is answered with {@code failed} and its message. The process ends with its input.
  */
 final class Peer {
+    /** The answer of a server that has done its part. */
+    static final String DONE = "done";
+
     private final PrintStream out;
-    private End end;
-    private boolean client;
-    private int warmUp;
+    private final Map<String, ConnectionSetUp> setUps = new HashMap<>();
+    private PeerTask task;
 
     private Peer(PrintStream out) {
         this.out = out;
@@ -62,17 +64,15 @@ final class Peer {
         switch (command[0]) {
             case "open":
                 close();
-                String[] words = command[1].split(" ", 3);
-                client = words[0].equals("client");
-                warmUp = Integer.parseInt(words[1]);
-                Measurement measurement = Measurement.parse(words[2]);
-                end = new End(measurement, warmUp + measurement.iterations());
-                return "address " + end.address().encode();
+                task = open(command[1].split(" ", 4));
+                return "address " + task.address();
             case "connect":
-                end.connect(PeerAddress.parse(command[1]));
+                task.connect(command[1]);
                 return "ready";
             case "run":
-                return run();
+                return task.run();
+            case "allocated":
+                return "allocated " + task.allocated();
             case "close":
                 close();
                 return "closed";
@@ -80,6 +80,10 @@ final class Peer {
                 return "port " + ConnectionServer.start(InetAddress.getByName(command[1]));
             case "establish":
                 return establish(command[1].split(" "));
+            case "accept":
+                return accept(command[1].split(" "));
+            case "connectall":
+                return connectAll(command[1].split(" "));
             default:
                 throw new IllegalArgumentException(String.join(" ", command));
         }
@@ -91,38 +95,39 @@ final class Peer {
                 .map(stage -> stage.getKey() + "=" + stage.getValue()).collect(Collectors.joining(", "));
     }
 
-    private String run() throws IOException, InterruptedException {
-        Measurement measurement = end.measurement();
-        int count = measurement.iterations();
-        if (measurement.figure() == Measurement.Figure.LATENCY) {
-            long[] times = new LatencyLoop(end, client).run(warmUp + count);
-            return times == null ? "done" : latencies(times, measurement);
-        }
-        BandwidthLoop loop = new BandwidthLoop(end);
-        if (client) {
-            if (warmUp > 0) {
-                loop.send(warmUp);
-            }
-            return "throughput " + count * 1e9 / loop.send(count);
-        }
-        if (measurement.operation() == Operation.SEND) {
-            loop.receive(warmUp + count);
-        }
-        return "done";
+    private static PeerTask open(String[] words) throws Exception {
+        boolean client = words[1].equals("client");
+        int warmUp = Integer.parseInt(words[2]);
+        return switch (words[0]) {
+            case "verbs" -> new VerbsTask(Measurement.parse(words[3]), client, warmUp);
+            case "connection" -> ConnectionTask.open(Trial.parse(words[3]), client, warmUp);
+            case "tcp" -> new TcpTask(Trial.parse(words[3]), client, warmUp);
+            default -> throw new IllegalArgumentException(words[0]);
+        };
     }
 
-    private String latencies(long[] times, Measurement measurement) {
-        int parts = measurement.operation().isAnswered() ? 2 : 1;
-        Histogram histogram = Outcome.Latencies.between(times, warmUp, parts).nanos();
-        ByteBuffer buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
-        int length = histogram.encodeIntoCompressedByteBuffer(buffer);
-        return "latencies " + Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length));
+    private String accept(String[] words) throws IOException {
+        return "port " + setUp(words[0]).accept(InetAddress.getByName(words[1]));
+    }
+
+    private String connectAll(String[] words) throws IOException, InterruptedException {
+        return "took " + setUp(words[0]).connect(new InetSocketAddress(words[1], Integer.parseInt(words[2])),
+                Integer.parseInt(words[3]));
+    }
+
+    private ConnectionSetUp setUp(String kind) throws IOException {
+        ConnectionSetUp setUp = setUps.get(kind);
+        if (setUp == null) {
+            setUp = new ConnectionSetUp(kind.equals("loop"));
+            setUps.put(kind, setUp);
+        }
+        return setUp;
     }
 
     private void close() throws IOException {
-        if (end != null) {
-            end.close();
-            end = null;
+        if (task != null) {
+            task.close();
+            task = null;
         }
     }
 }

@@ -56,14 +56,20 @@ final class PeerProcess implements AutoCloseable {
      * @return the rest of the line
      */
     String receive(String expected) throws IOException, InterruptedException {
-        String line = readLine();
-        if (line == null) {
-            throw new IOException("the peer's process ended");
-        }
+        String line = receiveLine();
         if (!line.equals(expected) && !line.startsWith(expected + " ")) {
             throw new IOException(line);
         }
         return line.substring(Math.min(line.length(), expected.length() + 1));
+    }
+
+    /** {@return the next answer, whatever it is} */
+    String receiveLine() throws IOException, InterruptedException {
+        String line = readLine();
+        if (line == null) {
+            throw new IOException("the peer's process ended");
+        }
+        return line;
     }
 
     private String readLine() throws IOException, InterruptedException {

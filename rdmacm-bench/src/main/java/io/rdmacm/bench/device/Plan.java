@@ -5,24 +5,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.bench.device.Measurement.Figure;
+import io.rdmacm.bench.device.Trial.Pattern;
+import io.rdmacm.bench.device.Trial.Way;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * The list of what is measured.
  *
  * @param measurements the measurements in order
- * @param rounds how often each is repeated, both sides in turn
+ * @param trials the trials over connections; those with the same reference stand together
+ * @param trialRounds how often each trial is repeated
+ * @param rounds how often each measurement is repeated, both sides in turn
  * @param warmUp the number of operations before the first measurement of each kind, on the Java side
  * @param connections how many connections are set up at once
  * @param connectionWarmUp how often they are set up before it counts, on the Java side
  * @param registrations how often memory of each size is registered
  * @param registered the sizes that are registered, in bytes
  */
-record Plan(List<Measurement> measurements, int rounds, int warmUp, int connections, int connectionWarmUp,
-        int registrations, List<Integer> registered) {
+record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds, int rounds, int warmUp, int
+        connections, int connectionWarmUp, int registrations, List<Integer> registered) {
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
+    private static final int SMALL = 64;
+    private static final int IN_FLIGHT = 16;
     private static final int MAX_BYTES = 64 * MIB;
     private static final int MIN_ITERATIONS = 20;
 
@@ -34,7 +40,8 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
      */
     static Plan quick(boolean twoCpus, int mtu) {
         return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
-                List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), 2, 2000, 50, 8, 21, List.of(4 * KIB, MIB));
+                List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), trials(twoCpus, 3000, 600), 5,
+                2, 2000, 50, 8, 21, List.of(4 * KIB, MIB));
     }
 
     /**
@@ -46,7 +53,7 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
     static Plan full(boolean twoCpus, int mtu) {
         List<Integer> sizes = powersOf(4);
         return new Plan(measurements(twoCpus, mtu, sizes, powersOf(16), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
-                3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
+                trials(twoCpus, 10_000, 2000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
     }
 
     private static List<Integer> powersOf(int base) {
@@ -85,6 +92,30 @@ record Plan(List<Measurement> measurements, int rounds, int warmUp, int connecti
         }
         for (int depth : depths) {
             list.add(bandwidth(Operation.WRITE, QueuePairType.RC, twoCpus, 4 * KIB, depth, iterations));
+        }
+        return list;
+    }
+
+    /** Returns the trials over connections, beside the same over queue pairs and TCP. */
+    private static List<Trial> trials(boolean twoCpus, int roundTrips, int operations) {
+        List<Trial> list = new ArrayList<>();
+        Polling fastest = twoCpus ? Polling.BUSY : Polling.YIELD;
+        for (Polling polling : List.of(fastest, Polling.EVENTS, Polling.AWAIT)) {
+            for (Way way : Way.values()) {
+                if (way != Way.TCP || polling == Polling.EVENTS) {
+                    list.add(new Trial(Pattern.ROUND_TRIP, way, polling, SMALL, 1, roundTrips));
+                }
+            }
+        }
+        for (Polling polling : List.of(fastest, Polling.AWAIT)) {
+            for (Way way : Way.values()) {
+                if (way != Way.TCP || polling == Polling.AWAIT) {
+                    list.add(new Trial(Pattern.STREAM, way, polling, 64 * KIB, IN_FLIGHT, operations));
+                }
+            }
+        }
+        for (Way way : List.of(Way.HANDLER, Way.QUEUE_PAIR)) {
+            list.add(new Trial(Pattern.READS, way, Polling.BUSY, 64 * KIB, IN_FLIGHT, operations));
         }
         return list;
     }

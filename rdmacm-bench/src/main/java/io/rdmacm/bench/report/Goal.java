@@ -24,7 +24,18 @@ record Goal(String name, String meaning, double limit, boolean below) {
             atMost("read_latency", "latency of RDMA reads: Java / perftest", 1.05),
             atLeast("bandwidth_64k", "bandwidth with 64 KiB: Java / perftest", 0.97),
             atLeast("bandwidth_1m", "bandwidth with 1 MiB: Java / perftest", 0.97),
-            atLeast("connect_rate", "connections set up in a second: Java / cmtime", 0));
+            atLeast("connect_rate", "connections set up in a second: Java / cmtime", 0),
+            atMost("connection_latency", "round trip of 64 B over a connection, polling: Java / perftest", 1.10),
+            atMost("connection_latency_events", "round trip of 64 B over a connection, sleeping: Java / perftest",
+                    1.15),
+            atLeast("connection_bandwidth_64k", "messages of 64 KiB over a connection, not copied: Java / perftest",
+                    0.95),
+            atLeast("connection_bandwidth_64k_copying", "messages of 64 KiB over a connection, copied: Java / perftest",
+                    0.85),
+            atLeast("connection_read_pipeline", "reads of 64 KiB over a connection, 16 in flight: Java / perftest",
+                    0.95),
+            atMost("connection_over_low", "round trip of 64 B, polling: connection / queue pair", 1.05),
+            atLeast("connection_rate", "connections set up in a second by a connection manager: Java / cmtime", 0.8));
 
     private static Goal atMost(String name, String meaning, double limit) {
         return new Goal(name, meaning, limit, true);

@@ -74,12 +74,16 @@ final class MarkdownReport {
         return text.toString().strip();
     }
 
-    /** Only what was measured on at least two sides, and no rates, which follow from the bandwidths. */
+    /**
+     * Only what was measured on at least two sides, and no rates, which follow from the bandwidths; of connections
+     * everything, with what has no counterpart in C.
+     */
     private static String figures(Results results) {
         Set<String> once = Set.of("connect_stage");
         String heads = row(Comparison.heads()) + "|---|---|" + "---:|".repeat(Comparison.heads().size() - 2) + "\n";
         return heads + Comparison.of(results).stream()
-                .filter(one -> one.medians().size() > 1 && !once.contains(one.name())
+                .filter(one -> (one.medians().size() > 1 || one.name().startsWith("connection_"))
+                        && !once.contains(one.name())
                         && !(one.name().endsWith("_bandwidth") && one.metric().equals(Summary.RATE)))
                 .map(one -> row(one.cells())).collect(Collectors.joining());
     }

@@ -20,6 +20,8 @@ record Plot(Section section, String id, String title, String svg) {
         PERCENTILES("Percentiles of latency"),
         /** Bandwidth by size and depth. */
         BANDWIDTH("Bandwidth"),
+        /** Messages over connections. */
+        CONNECTIONS("Messages over connections"),
         /** Setting up connections and memory regions. */
         SET_UP("Connections and memory regions");
 

@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 final class Plots {
     private static final String SIZE = "size";
     private static final String DEPTH = "depth";
+    private static final String BY = "by";
     private static final String PERCENTILE = "all_p";
     private static final long TYPICAL_SIZE = 64;
     private static final Set<String> COUNTS = Set.of("iterations", Result.ROUND);
@@ -39,6 +40,10 @@ final class Plots {
         for (String name : plots.names("_bandwidth")) {
             plots.bandwidth(name);
         }
+        plots.connections("connection_round_trip", Summary.MEDIAN, "Round trip", "µs");
+        plots.connections("connection_stream", Summary.BANDWIDTH, "Stream of messages", "MiB/s");
+        plots.connections("connection_reads", Summary.BANDWIDTH, "Reads", "MiB/s");
+        plots.connections(Summary.CONNECTION_SET_UP, Summary.RATE, "Connections set up in a second", "/s");
         plots.setUp();
         return plots.plots.stream().sorted(Comparator.comparing(Plot::section)).toList();
     }
@@ -179,17 +184,32 @@ final class Plots {
             for (long batch : values(Summary.POST_POLL, Summary.TIME, family, "batch")) {
                 Map<String, Object> at = new LinkedHashMap<>(family);
                 at.put("batch", batch);
-                groups.add(group("batch of " + batch, Summary.POST_POLL, at));
+                groups.add(group("batch of " + batch, Summary.POST_POLL, Summary.TIME, at));
             }
             String title = "Post and poll: " + how;
             add(Plot.Section.OVERHEAD, title, Svg.bars(title, "ns", groups));
         }
     }
 
-    private Svg.Group group(String label, String name, Map<String, Object> at) {
+    /** Draws a group of bars for each way to do the same, a plot for each combination of the other parameters. */
+    private void connections(String name, String metric, String what, String unit) {
+        for (Map<String, Object> family : families(name, metric, BY)) {
+            String how = family.entrySet().stream().map(one -> switch (one.getKey()) {
+                case "polling" -> (String) one.getValue();
+                case SIZE -> Axis.size(((Long) one.getValue()).doubleValue()) + "B";
+                default -> one.getKey() + " " + one.getValue();
+            }).collect(Collectors.joining(", "));
+            List<Svg.Group> groups = families(name, metric).stream().filter(way -> without(way, BY).equals(family))
+                    .map(way -> group((String) way.get(BY), name, metric, way)).toList();
+            String title = what + ": " + how;
+            add(Plot.Section.CONNECTIONS, title, Svg.bars(title, unit, groups));
+        }
+    }
+
+    private Svg.Group group(String label, String name, String metric, Map<String, Object> at) {
         List<Svg.Bar> bars = new ArrayList<>();
         for (Side side : List.of(Side.C, Side.JAVA, Side.JNI, Side.NAIVE)) {
-            OptionalDouble value = results.median(name, Summary.TIME, side, at);
+            OptionalDouble value = results.median(name, metric, side, at);
             value.ifPresent(time -> bars.add(new Svg.Bar(side, time)));
         }
         return new Svg.Group(label, bars);
@@ -197,7 +217,7 @@ final class Plots {
 
     private void setUp() {
         List<Svg.Group> stages = families("connect_stage", Summary.TIME).stream()
-                .map(stage -> group((String) stage.get("stage"), "connect_stage", stage)).toList();
+                .map(stage -> group((String) stage.get("stage"), "connect_stage", Summary.TIME, stage)).toList();
         if (!stages.isEmpty()) {
             String title = "Connection set-up by stage";
             add(Plot.Section.SET_UP, title, Svg.bars(title, "µs", stages));

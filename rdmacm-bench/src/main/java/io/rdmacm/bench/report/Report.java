@@ -39,7 +39,7 @@ public final class Report {
             Results results = write(Path.of(args[0]), parts);
             Summary.of(results).forEach((name, ratio) -> {
                 if (ratio != null) {
-                    System.out.printf("%-18s %.3f%n", name, ratio);
+                    System.out.printf("%-32s %.3f%n", name, ratio);
                 }
             });
         } else {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /**
  * The few ratios that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
@@ -26,7 +27,12 @@ public final class Summary {
     public static final String BANDWIDTH = "bandwidth";
     /** The metric for operations or connections per second. */
     public static final String RATE = "rate";
+    /** The metric for the bytes that the Java side has allocated for each operation. */
+    public static final String ALLOCATED = "allocated";
+    /** Setting up many connections at once through a connection manager. */
+    public static final String CONNECTION_SET_UP = "connection_set_up";
 
+    private static final String ROUND_TRIP = "connection_round_trip";
     private static final List<String> POLLINGS = List.of("busy", "yield", "events", "await");
 
     private Summary() {
@@ -49,7 +55,52 @@ public final class Summary {
         summary.put("bandwidth_64k", bandwidth(results, 64 * 1024));
         summary.put("bandwidth_1m", bandwidth(results, 1024 * 1024));
         summary.put("connect_rate", overConfigurations(results, "connect", RATE, Map.of()));
+        connections(results, summary);
         return Collections.unmodifiableMap(summary);
+    }
+
+    /** The ratios of the connections that carry messages. */
+    private static void connections(Results results, Map<String, Double> summary) {
+        summary.put("connection_latency", roundTrip(results, POLLINGS));
+        summary.put("connection_latency_events", roundTrip(results, List.of("events")));
+        summary.put("connection_bandwidth_64k",
+                connection(results, "connection_stream", BANDWIDTH, "handler", POLLINGS));
+        summary.put("connection_bandwidth_64k_copying",
+                connection(results, "connection_stream", BANDWIDTH, "receive", POLLINGS));
+        summary.put("connection_read_pipeline",
+                connection(results, "connection_reads", BANDWIDTH, "handler", POLLINGS));
+        summary.put("connection_over_low", overQueuePair(results));
+        summary.put("connection_rate", connection(results, CONNECTION_SET_UP, RATE, "loop", List.of()));
+    }
+
+    /** Returns the better one of handler and receive. */
+    private static Double roundTrip(Results results, List<String> pollings) {
+        return Stream.of("handler", "receive")
+                .map(by -> connection(results, ROUND_TRIP, MEDIAN, by, pollings)).filter(Objects::nonNull)
+                .min(Double::compare).orElse(null);
+    }
+
+    /** Returns Java / C with the first way of waiting that both sides have measured. */
+    private static Double connection(Results results, String name, String metric, String by, List<String> pollings) {
+        return pollings.isEmpty() ? overConfigurations(results, name, metric, Map.of("by", by))
+                : pollings.stream().map(polling -> overConfigurations(results, name, metric,
+                        Map.of("by", by, "polling", polling))).filter(Objects::nonNull).findFirst().orElse(null);
+    }
+
+    /** Returns the round trip of a connection over that of a queue pair, with the first way of waiting. */
+    private static Double overQueuePair(Results results) {
+        for (String polling : POLLINGS) {
+            OptionalDouble low = results.median(ROUND_TRIP, MEDIAN, Side.JAVA,
+                    Map.of("by", "queue pair", "polling", polling));
+            Double best = Stream.of("handler", "receive")
+                    .map(by -> ratio(results.median(ROUND_TRIP, MEDIAN, Side.JAVA,
+                            Map.of("by", by, "polling", polling)), low))
+                    .filter(Objects::nonNull).min(Double::compare).orElse(null);
+            if (best != null) {
+                return best;
+            }
+        }
+        return null;
     }
 
     private static Double overhead(Results results, Side over, Side under, int batch) {

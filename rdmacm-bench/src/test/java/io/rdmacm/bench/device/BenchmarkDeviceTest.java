@@ -82,7 +82,7 @@ class BenchmarkDeviceTest {
                         .isEqualTo(kind.polling() == Polling.YIELD);
             }
             Registrations.run(Port.find(), programs,
-                    new Plan(List.of(), 1, 0, 0, 0, 3, List.of(4096)), collector);
+                    new Plan(List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096)), collector);
         }
         for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
             assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
@@ -91,15 +91,52 @@ class BenchmarkDeviceTest {
     }
 
     @Test
+    void everyTrialOverConnectionsRuns() throws Exception {
+        for (Trial trial : Plan.quick(false, 4096).trials()) {
+            if (trial.way() != Trial.Way.QUEUE_PAIR) {
+                Trial few = trial.with(Math.min(trial.size(), 4096), FEW);
+                collector.add(few, Side.JAVA, 0, java.run(few, bytes -> collector.addAllocated(few, 0, bytes)), 1);
+            }
+        }
+        for (Trial.Pattern pattern : Trial.Pattern.values()) {
+            String metric = pattern.isLatency() ? "p50" : "bandwidth";
+            assertThat(collector.results()).filteredOn(result -> result.name().equals(pattern.id())
+                    && result.metric().equals(metric)).isNotEmpty().allMatch(result -> result.value() > 0);
+            assertThat(collector.results()).filteredOn(result -> result.name().equals(pattern.id())
+                    && result.metric().equals("allocated")).isNotEmpty().allMatch(result -> result.value() >= 0);
+        }
+    }
+
+    @Test
+    void trialsStandBesidePerftest() throws Exception {
+        assumeTrue(Commands.find("ib_send_lat").isPresent(), "perftest is not installed");
+        assumeTrue(Commands.find("gcc").isPresent(), "gcc is not installed");
+        List<Trial> trials = List.of(new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.RECEIVE, Polling.YIELD, 64, 1, FEW),
+                new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.QUEUE_PAIR, Polling.YIELD, 64, 1, FEW),
+                new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.TCP, Polling.YIELD, 64, 1, FEW));
+        try (CPrograms programs = new CPrograms(); Perftest c = new Perftest(Port.find(), Cpus.find(), programs)) {
+            Trials.run(trials, java, c, 1, collector);
+        }
+        assertThat(collector.results()).filteredOn(result -> result.metric().equals("p50"))
+                .extracting(Result::side, result -> result.params().get("by")).containsExactlyInAnyOrder(
+                        tuple(Side.JAVA, "receive"), tuple(Side.JAVA, "queue pair"), tuple(Side.JAVA, "tcp"),
+                        tuple(Side.C, "receive"), tuple(Side.C, "queue pair"));
+    }
+
+    @Test
     void connectionsAreSetUpOnBothSides() throws Exception {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
-        Connections.run(Port.find(), java, Cpus.find(), new Plan(List.of(), 1, 0, 3, 0, 0, List.of()), collector);
+        Connections.run(Port.find(), java, Cpus.find(),
+                new Plan(List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of()), collector);
 
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
                 .extracting(Result::side, Result::params)
                 .contains(tuple(Side.JAVA, Map.of("connections", 3L, "round", 0L)),
                         tuple(Side.C, Map.of("connections", 3L, "round", 0L)));
+        assertThat(collector.results()).filteredOn(result -> result.name().equals("connection_set_up"))
+                .extracting(Result::side, result -> result.params().get("by")).contains(tuple(Side.JAVA, "loop"),
+                        tuple(Side.JAVA, "own"), tuple(Side.C, "loop"), tuple(Side.C, "own"));
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect_stage"))
                 .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
     }

@@ -47,8 +47,14 @@ class ReportTest {
                 add("send_latency", side, "all_p" + percentile, 10 + Double.parseDouble(percentile), "transport", "RC",
                         "polling", "yield", "size", 16, "depth", 1, "iterations", 100);
             }
+            for (String by : List.of("receive", "handler")) {
+                add("connection_round_trip", side, "p50", slower * 60, "by", by, "polling", "yield", "size", 64,
+                        "depth", 1, "iterations", 100, "round", 0);
+            }
             add("connect_stage", side, "time", 100, "stage", "create <qp>", "connections", 50, "round", 0);
         }
+        add("connection_round_trip", Side.JAVA, "allocated", 32, "by", "receive", "polling", "yield", "size", 64,
+                "depth", 1, "iterations", 100, "round", 0);
         for (Side side : Side.values()) {
             for (int batch : new int[] {1, 16}) {
                 add("post_poll", side, "time", 20 + side.ordinal(), "batch", batch, "sges", 1, "inline", false,
@@ -68,13 +74,16 @@ class ReportTest {
         List<Plot> plots = Plots.of(some());
 
         assertThat(plots).extracting(Plot::section).containsExactly(Plot.Section.OVERHEAD, Plot.Section.LATENCY,
-                Plot.Section.PERCENTILES, Plot.Section.BANDWIDTH, Plot.Section.SET_UP);
+                Plot.Section.PERCENTILES, Plot.Section.BANDWIDTH, Plot.Section.CONNECTIONS,
+                Plot.Section.SET_UP);
         for (Plot plot : plots) {
             parse(plot.svg());
             parse(Svg.standalone(plot.svg()));
             assertThat(plot.svg()).contains(">Java<", ">C<").doesNotContain("NaN", "Infinity");
         }
         assertThat(plots.getFirst().svg()).contains(">JNI<", ">naive FFM<", "batch of 16");
+        assertThat(plots).filteredOn(plot -> plot.section() == Plot.Section.CONNECTIONS).singleElement()
+                .satisfies(plot -> assertThat(plot.svg()).contains("Round trip: yield, 64B, depth 1", ">handler<"));
     }
 
     @Test
@@ -128,9 +137,10 @@ class ReportTest {
         MarkdownReport.write(folder, some());
         String page = Files.readString(folder.resolve("performance.md"));
 
-        assertThat(page).doesNotContain("${").contains("| send_latency | 1.020 | ≤ 1.05 |", "| device | rxe0 & co |");
+        assertThat(page).doesNotContain("${").contains("| send_latency | 1.020 | ≤ 1.05 |", "| device | rxe0 & co |",
+                "| connection_latency | 1.020 | ≤ 1.10 |", "| connection round trip, allocated, unit | by receive");
         try (var plots = Files.list(folder.resolve("performance"))) {
-            assertThat(plots).hasSize(5).allSatisfy(plot ->
+            assertThat(plots).hasSize(6).allSatisfy(plot ->
                     assertThat(page).contains("](performance/" + plot.getFileName() + ")"));
         }
     }

@@ -46,7 +46,9 @@ class ResultsFileTest {
                 + "\"metric\":\"p50\",\"unit\":\"us\",\"value\":32.1235}");
         assertThat(json.getAsJsonObject("summary").keySet()).containsExactly("overhead_batch1", "overhead_batch16",
                 "jni_over_java", "naive_over_java", "send_latency", "write_latency", "read_latency",
-                "bandwidth_64k", "bandwidth_1m", "connect_rate");
+                "bandwidth_64k", "bandwidth_1m", "connect_rate", "connection_latency",
+                "connection_latency_events", "connection_bandwidth_64k", "connection_bandwidth_64k_copying",
+                "connection_read_pipeline", "connection_over_low", "connection_rate");
         assertThat(json.getAsJsonObject("summary").get("send_latency").isJsonNull())
                 .as("no C side, no ratio").isTrue();
     }

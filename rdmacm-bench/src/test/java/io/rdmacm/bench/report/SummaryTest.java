@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(10).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(17).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -84,5 +84,56 @@ class SummaryTest {
 
         assertThat(ratio("bandwidth_64k")).isEqualTo(1.0, within(1e-9));
         assertThat(ratio("bandwidth_1m")).isEqualTo(0.97, within(1e-9));
+    }
+
+    @Test
+    void connectionsAreComparedInTheBetterWay() {
+        for (String polling : List.of("yield", "events")) {
+            add("connection_round_trip", Side.JAVA, by("receive", polling), "p50", 66, 70, 66);
+            add("connection_round_trip", Side.JAVA, by("handler", polling), "p50", 63);
+            add("connection_round_trip", Side.C, by("receive", polling), "p50", 60);
+            add("connection_round_trip", Side.C, by("handler", polling), "p50", 60);
+        }
+        add("connection_round_trip", Side.JAVA, by("queue pair", "yield"), "p50", 50);
+        add("connection_round_trip", Side.JAVA, by("queue pair", "events"), "p50", 1);
+        add("connection_round_trip", Side.JAVA, by("tcp", "events"), "p50", 1);
+        add("connection_round_trip", Side.JAVA, by("receive", "yield"), "allocated", 50);
+
+        assertThat(ratio("connection_latency")).isEqualTo(1.05, within(1e-9));
+        assertThat(ratio("connection_latency_events")).isEqualTo(1.05, within(1e-9));
+        assertThat(ratio("connection_over_low")).as("63 / 50").isEqualTo(1.26, within(1e-9));
+        assertThat(ratio("send_latency")).isNull();
+    }
+
+    @Test
+    void connectionStreamsAreToldApart() {
+        add("connection_stream", Side.JAVA, by("handler", "yield"), "bandwidth", 96);
+        add("connection_stream", Side.JAVA, by("receive", "yield"), "bandwidth", 87);
+        add("connection_stream", Side.JAVA, by("handler", "await"), "bandwidth", 500);
+        add("connection_reads", Side.JAVA, by("handler", "busy"), "bandwidth", 99);
+        for (String way : List.of("handler", "receive")) {
+            add("connection_stream", Side.C, by(way, "yield"), "bandwidth", 100);
+            add("connection_stream", Side.C, by(way, "await"), "bandwidth", 100);
+            add("connection_reads", Side.C, by(way, "busy"), "bandwidth", 100);
+        }
+        add("connection_set_up", Side.JAVA, Map.of("by", "loop", "connections", 100), "rate", 850);
+        add("connection_set_up", Side.JAVA, Map.of("by", "own", "connections", 100), "rate", 100);
+        add("connection_set_up", Side.C, Map.of("by", "loop", "connections", 100), "rate", 1000);
+
+        assertThat(ratio("connection_bandwidth_64k")).isEqualTo(0.96, within(1e-9));
+        assertThat(ratio("connection_bandwidth_64k_copying")).isEqualTo(0.87, within(1e-9));
+        assertThat(ratio("connection_read_pipeline")).isEqualTo(0.99, within(1e-9));
+        assertThat(ratio("connection_rate")).isEqualTo(0.85, within(1e-9));
+        assertThat(ratio("bandwidth_64k")).isNull();
+    }
+
+    @Test
+    void everyFigureHasAGoal() {
+        assertThat(Goal.all()).extracting(Goal::name)
+                .containsExactlyElementsOf(Summary.of(new Results(Map.of(), List.of())).keySet());
+    }
+
+    private static Map<String, Object> by(String way, String polling) {
+        return Map.of("by", way, "polling", polling, "size", 64);
     }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionHandler;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.core.connection.Listener;
+import io.rdmacm.core.connection.LoopSettings;
+import io.rdmacm.verbs.error.RdmaException;
+
+/** Sets up many connections at once through a {@link ConnectionManager}, or accepts them, while the process lives. */
+final class ConnectionSetUp {
+    private static final int BACKLOG = 1024;
+    private static final double NANOS_PER_MICRO = 1000;
+
+    private final ConnectionManager manager;
+    private final ConnectionSettings.Builder settings;
+
+    /**
+     * Opens a manager.
+     *
+     * @param loop whether the connections share a completion queue and the thread of a loop, as those of cmtime share
+     *        their queues; otherwise each has its own
+     */
+    ConnectionSetUp(boolean loop) throws IOException {
+        manager = ConnectionManager.open();
+        settings = ConnectionSettings.builder();
+        if (loop) {
+            settings.loops(manager.startLoops(LoopSettings.defaults()));
+        }
+    }
+
+    /**
+     * Accepts connections from now on, and closes them when the client disconnects.
+     *
+     * @param address the address to listen on
+     * @return the port
+     */
+    int accept(InetAddress address) throws IOException {
+        settings.handler(new ConnectionHandler() {
+            @Override
+            public void onDisconnect(Connection connection, RdmaException reason) {
+                try {
+                    connection.close();
+                } catch (RdmaException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+        Listener listener = manager.listen(new InetSocketAddress(address, 0), BACKLOG, settings.build());
+        listener.acceptAll();
+        return listener.address().getPort();
+    }
+
+    /**
+     * Connects, and disconnects when all connections are established.
+     *
+     * @param server the address of the server
+     * @param count the number of connections
+     * @return the microseconds per connection until all were established
+     */
+    double connect(InetSocketAddress server, int count) throws IOException {
+        ConnectionSettings all = settings.build();
+        List<CompletableFuture<Connection>> futures = new ArrayList<>();
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            futures.add(manager.connectAsync(server, all, ConnectionTask.LIMIT));
+        }
+        try {
+            CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new)).join();
+        } catch (CompletionException e) {
+            throw new IOException(e.getCause());
+        }
+        long nanos = System.nanoTime() - start;
+        for (CompletableFuture<Connection> future : futures) {
+            future.join().close();
+        }
+        return nanos / NANOS_PER_MICRO / count;
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+
+/** One end of a measurement inside a {@link Peer}. */
+interface PeerTask extends AutoCloseable {
+    /** {@return what the other end needs in order to connect} */
+    String address() throws IOException;
+
+    /**
+     * Connects to the other end, which does the same at the same time.
+     *
+     * @param peer the address of the other end
+     */
+    void connect(String peer) throws IOException, InterruptedException;
+
+    /** {@return the outcome of the client as a line, {@value Peer#DONE} for the server} */
+    String run() throws IOException, InterruptedException;
+
+    /** {@return the bytes that the working thread allocated for each operation of the last run; negative if unknown} */
+    double allocated();
+
+    @Override
+    void close() throws IOException;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.work.AccessFlag;
+
+/** The server of reads: tells the client what to read, and does nothing while it is read. */
+final class ReadTarget extends ConnectionTask {
+    private static final int MESSAGE = Long.BYTES + Integer.BYTES;
+
+    private MemoryRegion region;
+
+    ReadTarget(Trial trial, int warmUp) throws IOException {
+        super(trial, false, warmUp, null, false);
+    }
+
+    @Override
+    void connected() throws IOException, InterruptedException {
+        region = connection().protectionDomain().allocate(trial().size(), AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_READ);
+        connection().send(ByteBuffer.allocate(MESSAGE).order(ByteOrder.nativeOrder())
+                .putLong(region.remoteAddress()).putInt(region.remoteKey()).flip(), LIMIT);
+    }
+
+    @Override
+    public String run() {
+        return Peer.DONE;
+    }
+
+    @Override
+    void release() throws IOException {
+        if (region != null) {
+            region.close();
+        }
+    }
+}
