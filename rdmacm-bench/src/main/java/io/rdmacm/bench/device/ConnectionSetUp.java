@@ -28,14 +28,14 @@ final class ConnectionSetUp {
     /**
      * Opens a manager.
      *
-     * @param loop whether the connections share a completion queue and the thread of a loop, as those of cmtime share
-     *        their queues; otherwise each has its own
+     * @param loop whether the connections share a completion queue and the thread of a loop, and have room for one
+     *        request of a kind, as those of cmtime; otherwise each has its own queue and the default sizes
      */
     ConnectionSetUp(boolean loop) throws IOException {
         manager = ConnectionManager.open();
         settings = ConnectionSettings.builder();
         if (loop) {
-            settings.loops(manager.startLoops(LoopSettings.defaults()));
+            settings.loops(manager.startLoops(LoopSettings.defaults())).receiveBuffers(1).sendBuffers(1).operations(1);
         }
     }
 
