@@ -7,6 +7,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
 
 /** The implementation of {@link VerbsAccess}, which loads this class by name. */
 final class VerbsAccessor extends VerbsAccess {
@@ -25,6 +26,12 @@ final class VerbsAccessor extends VerbsAccess {
     @Override
     public long addressOf(NativeObject object) {
         return object.address();
+    }
+
+    @Override
+    public void awaitEventOrWakeup(CompletionChannel channel, Deadline deadline)
+            throws RdmaException, InterruptedException {
+        channel.awaitEventOrWakeup(deadline);
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -479,7 +480,7 @@ final class Progress {
         asleep = true;
         lock.unlock();
         try {
-            channel.pollEvent(deadline.remaining());
+            VerbsAccess.get().awaitEventOrWakeup(channel, deadline);
         } finally {
             lock.lock();
             asleep = false;

@@ -95,6 +95,7 @@ public final class WaitEverywhere {
         VerbsContext context = Device.list().stream().filter(
                 device -> device.name().equals(RdmaTestDevice.get().name())).findFirst().orElseThrow().open();
         CompletionChannel channel = context.createCompletionChannel();
+        CompletionChannel polledCompletions = context.createCompletionChannel();
         CompletionQueue queue = context.createCompletionQueue(1, context.createCompletionChannel());
         ExtendedCompletionQueue extended = context.createExtendedCompletionQueue(
                 CompletionQueueInitAttributes.builder(8).channel(context.createCompletionChannel()).build());
@@ -104,6 +105,7 @@ public final class WaitEverywhere {
                 LONG));
         waits.put("VerbsContext.getAsyncEvent", () -> context.getAsyncEvent(LONG));
         waits.put("CompletionChannel.getEvent", () -> channel.getEvent(LONG));
+        waits.put("CompletionChannel.pollEvent", () -> polledCompletions.pollEvent(LONG));
         waits.put("CompletionQueue.await", () -> queue.await(WorkCompletions.allocate(1), LONG));
         waits.put("ExtendedCompletionQueue.awaitPoll", () -> extended.awaitPoll(LONG));
     }

@@ -3,6 +3,7 @@ package io.rdmacm.verbs.internal.access;
 
 import java.util.function.Supplier;
 
+import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -13,6 +14,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**
  * Gives the connection manager layer access to members of the verbs objects that programs must not use, because they
@@ -52,6 +54,13 @@ public abstract class VerbsAccess {
 
     /** Returns the address of the C object, whether or not it is open. */
     public abstract long addressOf(NativeObject object);
+
+    /**
+     * Waits for the next event of a channel, or until {@link CompletionChannel#wakeup()} is called or the deadline has
+     * passed. Allocates nothing.
+     */
+    public abstract void awaitEventOrWakeup(CompletionChannel channel, Deadline deadline)
+            throws RdmaException, InterruptedException;
 
     /**
      * Returns the object for a context that librdmacm opened. The same context always has the same object.

@@ -45,13 +45,11 @@ final class PollSleep implements Sleep {
 
     @Override
     public void run(Deadline deadline) throws RdmaException {
-        int ready = interruptor.run(() -> {
-            for (int i = 0; i < files.length; i++) {
-                write(i, files[i]);
-            }
-            write(files.length, wakeup);
-            return Libc.poll(memory, files.length + 1, EventSource.milliseconds(deadline.remainingNanos()));
-        });
+        for (int i = 0; i < files.length; i++) {
+            write(i, files[i]);
+        }
+        write(files.length, wakeup);
+        int ready = interruptor.poll(memory, files.length + 1, deadline);
         if (ready > 0) {
             for (int i = 0; i < files.length; i++) {
                 if ((Memory.getShort(memory + i * POLLFD_SIZE + REVENTS) & Libc.POLLNVAL) != 0) {
@@ -87,11 +85,6 @@ final class PollSleep implements Sleep {
         Memory.putShort(entry + REVENTS, (short) 0);
     }
 
-    @FunctionalInterface
-    private interface Wait {
-        int run() throws RdmaException;
-    }
-
     /** Hooks into Thread.interrupt() during a wait, like the selectors of the JDK. */
     private static final class Interruptor extends AbstractSelector {
         private final Runnable interrupt;
@@ -101,10 +94,10 @@ final class PollSleep implements Sleep {
             this.interrupt = interrupt;
         }
 
-        int run(Wait wait) throws RdmaException {
+        int poll(long files, int count, Deadline deadline) throws RdmaException {
             begin();
             try {
-                return wait.run();
+                return Libc.poll(files, count, EventSource.milliseconds(deadline.remainingNanos()));
             } finally {
                 end();
             }
