@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 
+import io.rdmacm.core.EventChannel;
 import io.rdmacm.verbs.testing.ResourceCounts;
 
 /** A soak: runs one interval after the other, and checks between them that everything has been released. */
@@ -31,6 +32,7 @@ final class SoakRun {
     boolean run() throws IOException, InterruptedException {
         try (Watchdog watchdog = new Watchdog(plan.timeout().multipliedBy(TIMEOUTS_TO_HANG), out)) {
             long objects = ResourceCounts.now().objects();
+            waitInVirtualThread();
             Interval.Failure failure = new Interval(plan, counters, watchdog).runEachOnce();
             if (failure != null) {
                 return failed(failure);
@@ -42,6 +44,19 @@ final class SoakRun {
                 return leaked(objects + " objects", idle);
             }
             return runIntervals(watchdog, idle);
+        }
+    }
+
+    /** Opens the file that virtual threads wait with, which no scenario may need when it runs for the first time. */
+    private static void waitInVirtualThread() throws IOException, InterruptedException {
+        try (EventChannel channel = EventChannel.open()) {
+            Thread.ofVirtual().start(() -> {
+                try {
+                    channel.pollEvent(Duration.ofSeconds(1));
+                } catch (IOException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }).join();
         }
     }
 
