@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,9 +18,10 @@ import io.rdmacm.verbs.work.SendOpcode;
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
  * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
  * offset and the length are not within the region, an IllegalArgumentException that the region belongs to another
- * protection domain than {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be
- * closed, before the future completes. Dependent actions that are not asynchronous run in the thread that drives the
- * connection, see {@link ConnectionHandler}; they must not wait. To cancel a future does not cancel the operation.
+ * protection domain than {@link Connection#protectionDomain()}. The memory of a region must not be changed, and the
+ * region not be closed, before the future completes. Dependent actions that are not asynchronous run in the thread that
+ * drives the connection, see {@link ConnectionHandler}; they must not wait. To cancel a future does not cancel the
+ * operation.
  */
 public final class AsyncOperations {
     private final Connection connection;
@@ -34,15 +36,16 @@ public final class AsyncOperations {
     }
 
     /**
-     * Sends a copy of a message ({@code IBV_WR_SEND}).
+     * Sends a copy of a message ({@code IBV_WR_SEND}). The memory can be reused when this returns: while there is no
+     * room, a copy of the message waits on the Java heap.
      *
-     * @param data at most {@link ConnectionSettings#messageSize()} bytes, not to be changed before the future completes
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes, in native or heap memory; may be empty
      * @return completes when the peer's device has acknowledged the message
      * @throws IllegalArgumentException when the message is too long
      */
     public CompletableFuture<Void> send(MemorySegment data) {
         connection.requireFitting(data.byteSize());
-        return submit(true, operation -> connection.operations().sendCopy(data, operation), () -> null);
+        return submit(true, new CopiedMessage(connection, data), () -> null);
     }
 
     /**
@@ -170,6 +173,9 @@ public final class AsyncOperations {
     void add(Operation<?> operation) {
         waiting.add(operation);
         startWaiting();
+        if (!waiting.isEmpty() && waiting.getLast() == operation) {
+            operation.starter.mustWait();
+        }
     }
 
     /** Starts what there is room for. With the lock held. */
@@ -235,6 +241,31 @@ public final class AsyncOperations {
     @FunctionalInterface
     private interface Starter {
         void start(OperationHandler handler) throws RdmaException;
+
+        /** Called before the program gets its future if there is no room yet. */
+        default void mustWait() {
+        }
+    }
+
+    /** Sends a message whose memory belongs to the program again as soon as it has its future. */
+    private static final class CopiedMessage implements Starter {
+        private final Connection connection;
+        private MemorySegment data;
+
+        CopiedMessage(Connection connection, MemorySegment data) {
+            this.connection = connection;
+            this.data = data;
+        }
+
+        @Override
+        public void start(OperationHandler handler) throws RdmaException {
+            connection.operations().sendCopy(data, handler);
+        }
+
+        @Override
+        public void mustWait() {
+            data = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
+        }
     }
 
     /** The result of an operation that has succeeded. */

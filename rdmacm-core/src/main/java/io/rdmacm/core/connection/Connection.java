@@ -537,7 +537,7 @@ public final class Connection implements AutoCloseable {
         }
         boolean done = false;
         try {
-            queues.close(toString());
+            queues.close(this);
             link.close();
             done = true;
         } finally {
@@ -622,19 +622,14 @@ public final class Connection implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RdmaException | IllegalStateException e) {
-            // IllegalStateException if the program has closed the completion queue
+        } catch (RdmaException | RuntimeException e) {
+            // IllegalStateException if the program has closed the completion queue; nothing may stop the caller
             LOG.debug("{}: messages in flight may be lost", this, e);
         }
         disconnectQuietly();
     }
 
     // For the other classes of this package; with the lock held unless they say otherwise.
-
-    /** Returns the lock of the connection. */
-    ReentrantLock lock() {
-        return lock;
-    }
 
     Operations operations() {
         return operations;
@@ -744,6 +739,11 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /** Returns whether an operation of the queue can be started. */
+    boolean isWritable(boolean needsBuffer) {
+        return !asyncOperations.isWaiting() && canStart(needsBuffer);
+    }
+
     RegisteredSlice takeBuffer() throws RdmaException {
         return ring.takeSlice();
     }
@@ -768,6 +768,7 @@ public final class Connection implements AutoCloseable {
         lock.lock();
         try {
             ring.giveBack(slice);
+            calls.bufferReturned();
             progress.wake(this);
         } finally {
             lock.unlock();
@@ -1020,7 +1021,11 @@ public final class Connection implements AutoCloseable {
         if (!progress.isInHandler()) {
             progress.progress();
         }
-        return hasRoom(withBuffer);
+        if (hasRoom(withBuffer)) {
+            return true;
+        }
+        calls.wantRoom(withBuffer);
+        return false;
     }
 
     private boolean isCompleted(long operation) throws RdmaException {

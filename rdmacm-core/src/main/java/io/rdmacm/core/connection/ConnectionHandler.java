@@ -45,6 +45,16 @@ public interface ConnectionHandler {
     }
 
     /**
+     * Called when there is room again, after a method of {@link Connection#queue()} has returned false. May be called
+     * once more than needed.
+     *
+     * @param connection the connection
+     * @throws Exception logged, and otherwise ignored
+     */
+    default void onWritable(Connection connection) throws Exception {
+    }
+
+    /**
      * Called once when the connection has ended, after all messages that arrived before. Close the connection here or
      * later.
      *

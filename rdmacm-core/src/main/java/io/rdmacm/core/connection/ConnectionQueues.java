@@ -113,17 +113,18 @@ final class ConnectionQueues {
         progress.add(number, connection);
     }
 
-    /** Destroys the queue pair and frees everything; what was in flight fails. */
-    void close(String name) throws RdmaException {
+    /** Destroys the queue pair of a connection and frees everything; what was in flight fails. */
+    void close(Connection connection) throws RdmaException {
         pair.close();
         try {
-            progress.remove(number);
+            // The device may have given the number to another connection already.
+            progress.remove(number, connection);
         } catch (IllegalStateException e) {
             // the program has closed the completion queue
         }
         progress.lock.lock();
         try {
-            ring.abandon(new RdmaClosedException("ibv_post_send", name));
+            ring.abandon(new RdmaClosedException("ibv_post_send", connection.toString()));
             ring.close();
             if (!hasSharedReceives(loop)) {
                 receives.close();

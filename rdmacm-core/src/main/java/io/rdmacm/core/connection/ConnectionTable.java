@@ -17,15 +17,16 @@ final class ConnectionTable<C> {
 
     /** Returns the connection, null if there is none. */
     C get(int number) {
-        for (int i = slot(number); values[i] != null; i = next(i)) {
-            if (numbers[i] == number) {
-                return values[i];
-            }
-        }
-        return null;
+        return values[find(number)];
     }
 
+    /** Adds a connection, in place of one whose number was given to it before that one was removed. */
     void put(int number, C connection) {
+        int present = find(number);
+        if (values[present] != null) {
+            values[present] = connection;
+            return;
+        }
         if (++size > values.length / 2) {
             C[] oldValues = values;
             int[] oldNumbers = numbers;
@@ -40,13 +41,11 @@ final class ConnectionTable<C> {
         insert(number, connection);
     }
 
-    void remove(int number) {
-        int hole = slot(number);
-        while (values[hole] == null || numbers[hole] != number) {
-            if (values[hole] == null) {
-                return;
-            }
-            hole = next(hole);
+    /** Removes a connection, unless another one has its number by now. */
+    void remove(int number, C connection) {
+        int hole = find(number);
+        if (values[hole] == null || values[hole] != connection) {
+            return;
         }
         size--;
         values[hole] = null;
@@ -71,6 +70,15 @@ final class ConnectionTable<C> {
 
     boolean isEmpty() {
         return size == 0;
+    }
+
+    /** Returns the slot of a number, or the empty one where it would be. */
+    private int find(int number) {
+        int i = slot(number);
+        while (values[i] != null && numbers[i] != number) {
+            i = next(i);
+        }
+        return i;
     }
 
     private void insert(int number, C connection) {

@@ -202,16 +202,20 @@ final class EventLoop {
         };
     }
 
-    /** Runs the tasks whose time has come. Returns the time until the next one. */
-    private Duration runAlarms() {
-        while (!alarms.isEmpty()) {
+    /** Runs the tasks whose time has come, and all others. Returns the time until the next alarm. */
+    private Duration runAlarmsAndTasks() {
+        while (true) {
+            // Tasks come last: an alarm may have added one, for which nobody would wake this thread.
+            runTasks();
+            if (alarms.isEmpty()) {
+                return Deadline.FOREVER;
+            }
             long nanos = alarms.first().nanoTime() - System.nanoTime();
             if (nanos > 0) {
                 return Duration.ofNanos(nanos);
             }
-            alarms.removeFirst().task().run();
+            runSafely(alarms.removeFirst().task());
         }
-        return Deadline.FOREVER;
     }
 
     /** Returns false when the caller must run it: it is the thread of the loop, or that thread has ended. */
@@ -255,8 +259,7 @@ final class EventLoop {
 
     /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
     private RdmaException step() {
-        runTasks();
-        try (CmEvent event = channel.pollEvent(runAlarms()).orElse(null)) {
+        try (CmEvent event = channel.pollEvent(runAlarmsAndTasks()).orElse(null)) {
             if (event != null) {
                 dispatch(event);
             }
@@ -296,7 +299,16 @@ final class EventLoop {
             if (task == null) {
                 return;
             }
+            runSafely(task);
+        }
+    }
+
+    /** Runs a task whose failure must not end the loop. */
+    private static void runSafely(Runnable task) {
+        try {
             task.run();
+        } catch (RuntimeException e) {
+            LOG.error("a task of the event loop failed", e);
         }
     }
 }

@@ -33,11 +33,15 @@ final class HandlerCalls {
     private final ArrayDeque<ReceiveBuffer> arrived;
     // what the handler is given
     private final Message message;
+    private final Call writable;
     private boolean queued;
     private boolean connected;
     private boolean connectReported;
     private boolean ended;
     private boolean endReported;
+    // whether the program was told that there is no room, and whether it needed a send buffer
+    private boolean roomWanted;
+    private boolean bufferWanted;
     private boolean detached;
     private Thread driver;
     private boolean driverParked;
@@ -53,6 +57,7 @@ final class HandlerCalls {
         this.inLoop = queues.isInLoop();
         this.arrived = arrived;
         this.message = new Message(connection, null);
+        this.writable = () -> handler.onWritable(connection);
     }
 
     boolean hasHandler() {
@@ -81,6 +86,19 @@ final class HandlerCalls {
     void ended() {
         ended = true;
         if (handler != null && connected) {
+            ready();
+        }
+    }
+
+    /** Notes that the program could not start an operation for want of room. */
+    void wantRoom(boolean withBuffer) {
+        roomWanted = true;
+        bufferWanted |= withBuffer;
+    }
+
+    /** Notes that a buffer was given back which no completion tells of. */
+    void bufferReturned() {
+        if (handler != null && roomWanted) {
             ready();
         }
     }
@@ -141,6 +159,10 @@ final class HandlerCalls {
             deliver(arrived.remove());
         } else if (ended && connected && handler != null && !endReported && !ring.hasHandlers()) {
             reportEnd();
+        } else if (connected && handler != null && roomWanted && !ended && connection.isWritable(bufferWanted)) {
+            roomWanted = false;
+            bufferWanted = false;
+            run(writable);
         } else {
             return connection.async().callOne(lock);
         }

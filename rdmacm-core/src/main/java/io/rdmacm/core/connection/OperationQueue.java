@@ -14,8 +14,8 @@ import io.rdmacm.verbs.work.SendOpcode;
  *
  * <p>All methods return false, and do nothing, while the queue is full: there can be as many operations as
  * {@link ConnectionSettings#sendBuffers()} and {@link ConnectionSettings#operations()} together until their handlers
- * have been called. Each operation is handed to the device at once, unless it is started in a {@link #batch} or by a
- * handler.
+ * have been called. {@link ConnectionHandler#onWritable} is called when there is room again. Each operation is handed
+ * to the device at once, unless it is started in a {@link #batch} or by a handler.
  *
  * <p>All methods may be called from any thread, and throw an {@link RdmaException}, as described in {@link Connection},
  * if the connection has ended or the device refuses the operation; the handler is not called then. An

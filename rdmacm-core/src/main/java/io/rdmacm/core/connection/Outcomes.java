@@ -4,11 +4,16 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
  * Runs short tasks one after the other in a virtual thread, so that the thread of the event loop can go on. One thread
  * serves all tasks that come while it runs: to start one for each would cost more than the tasks.
  */
 final class Outcomes implements Executor {
+    private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
+
     // guarded by this
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private boolean running;
@@ -27,7 +32,11 @@ final class Outcomes implements Executor {
 
     private void run() {
         for (Runnable task = next(); task != null; task = next()) {
-            task.run();
+            try {
+                task.run();
+            } catch (RuntimeException | Error e) {
+                LOG.error("a task failed", e);
+            }
         }
     }
 

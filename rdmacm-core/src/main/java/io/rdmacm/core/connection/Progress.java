@@ -163,12 +163,12 @@ final class Progress {
     }
 
     /** Takes what is left of the completions of a destroyed queue pair, and forgets the connection. */
-    void remove(int queuePairNumber) throws RdmaException {
+    void remove(int queuePairNumber, Connection connection) throws RdmaException {
         lock.lock();
         try {
             takeAll();
         } finally {
-            connections.remove(queuePairNumber);
+            connections.remove(queuePairNumber, connection);
             lock.unlock();
         }
     }

@@ -20,11 +20,11 @@ class ConnectionTableTest {
             for (int i = 0; i < 20_000; i++) {
                 int number = random.nextBoolean() ? i % range : random.nextInt(range);
                 if (random.nextInt(i % 2000 < 1000 ? 4 : 2) == 0) {
-                    table.remove(number);
-                    expected.remove(number);
+                    table.remove(number, expected.remove(number));
                 } else if (!expected.containsKey(number)) {
-                    table.put(number, "connection " + i);
-                    expected.put(number, "connection " + i);
+                    String connection = "connection " + i;
+                    table.put(number, connection);
+                    expected.put(number, connection);
                 }
                 assertThat(table.get(number)).isEqualTo(expected.get(number));
                 if (i % 500 == 0) {
@@ -39,14 +39,28 @@ class ConnectionTableTest {
     @Test
     void anEmptyTable() {
         ConnectionTable<String> table = new ConnectionTable<>();
-        table.remove(1);
+        table.remove(1, "x");
         assertThat(table.get(1)).isNull();
         assertThat(table.all()).isEmpty();
         assertThat(table.isEmpty()).isTrue();
         table.put(-1, "x");
         assertThat(table.get(-1)).isEqualTo("x");
         assertThat(table.isEmpty()).isFalse();
-        table.remove(-1);
+        table.remove(-1, "x");
+        assertThat(table.isEmpty()).isTrue();
+    }
+
+    /** A device may give a number away before the connection that had it is removed. */
+    @Test
+    void theNumberOfAConnectionThatIsBeingRemoved() {
+        ConnectionTable<String> table = new ConnectionTable<>();
+        table.put(7, "old");
+        table.put(7, "new");
+        assertThat(table.get(7)).isEqualTo("new");
+        table.remove(7, "old");
+        assertThat(table.get(7)).isEqualTo("new");
+        assertThat(table.all()).containsExactly("new");
+        table.remove(7, "new");
         assertThat(table.isEmpty()).isTrue();
     }
 }

@@ -219,6 +219,54 @@ class HandlersDeviceTest {
         }
     }
 
+    /** Sends a series of messages, as many at a time as there is room for. */
+    private static final class Series implements ConnectionHandler {
+        private static final int COUNT = 500;
+
+        private int sent;
+        private volatile int refused;
+        private volatile OutgoingMessage held;
+
+        @Override
+        public void onConnect(Connection connection) throws Exception {
+            // With a buffer less, which comes back without any completion.
+            held = connection.message(1, Duration.ZERO);
+            onWritable(connection);
+        }
+
+        @Override
+        public void onWritable(Connection connection) throws Exception {
+            while (sent < COUNT) {
+                if (!connection.queue().send(MemorySegment.ofArray(bytes("number " + sent)))) {
+                    refused++;
+                    return;
+                }
+                sent++;
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHandlerIsToldWhenThereIsRoomAgain(Driver driver) throws Exception {
+        for (int buffers : new int[] {1, 4}) {
+            Series series = new Series();
+            ConnectionSettings.Builder few = ConnectionSettings.builder().sendBuffers(buffers).operations(2);
+            try (Served served = new Served(driver, series, few); Connection client = served.connect()) {
+                if (buffers == 1) {
+                    while (series.held == null || series.refused == 0) {
+                        Thread.onSpinWait();
+                    }
+                    series.held.close();
+                }
+                for (int i = 0; i < Series.COUNT; i++) {
+                    assertThat(receive(client)).isEqualTo("number " + i);
+                }
+                assertThat(series.refused).isPositive();
+            }
+        }
+    }
+
     private static boolean isOpen(Message message) {
         try {
             return message.length() >= 0;

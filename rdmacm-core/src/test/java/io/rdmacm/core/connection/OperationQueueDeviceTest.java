@@ -4,10 +4,12 @@ package io.rdmacm.core.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -308,12 +310,16 @@ class OperationQueueDeviceTest {
             Message blocking = pair.server().receive(Peers.TIMEOUT);
             List<CompletableFuture<Void>> futures = new ArrayList<>();
             BlockingQueue<Integer> order = new LinkedBlockingQueue<>();
-            for (int i = 0; i < 30; i++) {
-                int number = i;
-                CompletableFuture<Void> future = i % 2 == 0 ? pair.client().async().send(region, 0, i)
-                        : pair.client().async().send(MemorySegment.ofArray(new byte[i]));
-                future.thenRun(() -> order.add(number));
-                futures.add(future);
+            // What is copied belongs to this thread, and is changed and freed at once.
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment memory = arena.allocate(30);
+                for (int i = 0; i < 30; i++) {
+                    int number = i;
+                    CompletableFuture<Void> future = i % 2 == 0 ? pair.client().async().send(region, 0, i)
+                            : pair.client().async().send(memory.asSlice(0, i).fill((byte) i));
+                    future.thenRun(() -> order.add(number));
+                    futures.add(future);
+                }
             }
             assertThat(futures).noneMatch(CompletableFuture::isDone);
             // What has no handler must not overtake them.
@@ -321,7 +327,9 @@ class OperationQueueDeviceTest {
             blocking.close();
             for (int i = 0; i < 30; i++) {
                 try (Message message = pair.server().receive(Peers.TIMEOUT)) {
-                    assertThat(message.length()).isEqualTo(i);
+                    byte[] expected = new byte[i];
+                    Arrays.fill(expected, (byte) (i % 2 == 0 ? 0 : i));
+                    assertThat(message.toArray()).isEqualTo(expected);
                 }
             }
             for (CompletableFuture<Void> future : futures) {
