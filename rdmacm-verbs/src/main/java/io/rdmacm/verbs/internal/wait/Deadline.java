@@ -10,6 +10,8 @@ public final class Deadline {
     /** A timeout that never runs out. */
     public static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
+    // Long.MAX_VALUE nanoseconds are 292 years.
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
     // The kernel accepts timeouts in milliseconds, from 1 to the largest int.
     private static final long KERNEL_MIN = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long KERNEL_MAX = TimeUnit.MILLISECONDS.toNanos(Integer.MAX_VALUE);
@@ -28,8 +30,7 @@ public final class Deadline {
      */
     public static Deadline after(Duration timeout) {
         requireValid(timeout);
-        // Long.MAX_VALUE nanoseconds are 292 years.
-        boolean countable = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0;
+        boolean countable = timeout.compareTo(LONGEST) < 0;
         return new Deadline(countable ? timeout.toNanos() : Long.MAX_VALUE);
     }
 

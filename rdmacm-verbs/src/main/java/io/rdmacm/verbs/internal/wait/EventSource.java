@@ -277,6 +277,10 @@ public final class EventSource<E> {
     }
 
     private E takePending(Predicate<? super E> wanted) {
+        if (pending.isEmpty()) {
+            // the usual case, for which no iterator is created
+            return null;
+        }
         for (Iterator<E> i = pending.iterator(); i.hasNext();) {
             E event = i.next();
             if (wanted.test(event)) {
