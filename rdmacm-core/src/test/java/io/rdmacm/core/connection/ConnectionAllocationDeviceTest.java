@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.ThreadMXBean;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.testing.Peers;
@@ -27,12 +28,20 @@ class ConnectionAllocationDeviceTest {
     // The compilers run beside this thread: a slow machine needs more rounds until they are done.
     private static final int MOST_ROUNDS = 100;
 
+    // C1, to which an emulated guest keeps, cannot leave out any allocation, such as those of the JDK in each downcall.
+    private static final int LITTLE = isOptimizing() ? 100 : 300;
+
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** A round trip of one message. */
     @FunctionalInterface
     private interface Work {
         void run() throws Exception;
+    }
+
+    private static boolean isOptimizing() {
+        return ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).getVMOption("TieredStopAtLevel")
+                .getValue().equals("4");
     }
 
     /** The least that a round has allocated for each of its iterations, in the current thread. */
@@ -133,29 +142,24 @@ class ConnectionAllocationDeviceTest {
         try (Peers peers = new Peers(4, settings); Peers.Pair pair = peers.connect(settings)) {
             Background<Void> echo = Background.run(() -> echo(pair.server()));
             byte[] data = new byte[LENGTH];
-            double bytes = bytesPerOperation(policy.limit, () -> {
+            double bytes = bytesPerOperation(LITTLE, () -> {
                 pair.client().send(data, Peers.TIMEOUT);
                 pair.client().receive(Peers.TIMEOUT).close();
             });
             pair.client().close();
             echo.result();
-            assertThat(bytes).isLessThanOrEqualTo(policy.limit);
+            assertThat(bytes).isLessThanOrEqualTo(LITTLE);
         }
     }
 
     /** How to wait. */
     enum Policy {
-        SPINNING(WaitPolicy.spinAlways(), 100),
-        // Under 100 with one sleep for each operation; the emulated guest has two CPUs and was seen at 284.
-        SLEEPING(WaitPolicy.sleepAtOnce(), 400),
-        DEFAULT(WaitPolicy.defaults(), 100);
+        SPINNING(WaitPolicy.spinAlways()), SLEEPING(WaitPolicy.sleepAtOnce()), DEFAULT(WaitPolicy.defaults());
 
         private final WaitPolicy policy;
-        private final double limit;
 
-        Policy(WaitPolicy policy, double limit) {
+        Policy(WaitPolicy policy) {
             this.policy = policy;
-            this.limit = limit;
         }
     }
 
