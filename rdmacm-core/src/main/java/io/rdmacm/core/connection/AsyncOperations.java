@@ -152,7 +152,7 @@ public final class AsyncOperations {
             long remoteAddress, int remoteKey, int immediate) {
         connection.operations().check(region, offset, length);
         return submit(false, operation -> connection.operations().start(opcode, region, offset, length, remoteAddress,
-                remoteKey, immediate, operation, 0), () -> null);
+                remoteKey, immediate, operation, 0, false), () -> null);
     }
 
     private CompletableFuture<Long> atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long first,

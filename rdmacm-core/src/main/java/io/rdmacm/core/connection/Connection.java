@@ -900,15 +900,17 @@ public final class Connection implements AutoCloseable {
     /** Starts an operation if there is room. Takes the lock. */
     boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
             int remoteKey, int immediate, OperationHandler handler, long context) throws RdmaException {
-        Objects.requireNonNull(handler, "handler");
         operations.check(region, offset, length);
         lock.lock();
         try {
             if (!tryRoom(false)) {
                 return false;
             }
-            operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate, handler, context);
-            calls.ensureDriver();
+            operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate, handler, context,
+                    false);
+            if (handler != null) {
+                calls.ensureDriver();
+            }
             return true;
         } finally {
             lock.unlock();
@@ -962,7 +964,7 @@ public final class Connection implements AutoCloseable {
         try {
             progress.await(this, ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate,
-                    null, 0);
+                    null, 0, true);
             progress.await(this, COMPLETION, operation, deadline.remaining(), SEND);
         } finally {
             lock.unlock();

@@ -23,6 +23,11 @@ import io.rdmacm.verbs.work.SendOpcode;
  * IllegalArgumentException that the region belongs to another protection domain than
  * {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be closed, before the
  * handler is called.
+ *
+ * <p>The handler of a send or a write may be null if the program learns in another way that the memory can be used
+ * again: from the answer of the peer, or from the end of a later operation, because they end in the order in which they
+ * were started. Most of these operations raise no completion ({@code IBV_SEND_SIGNALED} is not set). Their failure ends
+ * the connection, as every failure does.
  */
 public final class OperationQueue {
     private final Connection connection;
@@ -77,7 +82,7 @@ public final class OperationQueue {
      * @param region a region of {@link Connection#protectionDomain()}
      * @param offset where the message is in the region, in bytes
      * @param length the length in bytes
-     * @param handler told when the peer's device has acknowledged the message
+     * @param handler told when the peer's device has acknowledged the message; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
@@ -94,7 +99,7 @@ public final class OperationQueue {
      * @param offset where the message is in the region, in bytes
      * @param length the length in bytes
      * @param immediate the value, in the byte order of this machine
-     * @param handler told when the peer's device has acknowledged the message
+     * @param handler told when the peer's device has acknowledged the message; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
@@ -120,6 +125,7 @@ public final class OperationQueue {
      */
     public boolean read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
             OperationHandler handler, long context) throws RdmaException {
+        Objects.requireNonNull(handler, "handler");
         return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0,
                 handler, context);
     }
@@ -132,7 +138,7 @@ public final class OperationQueue {
      * @param length how many bytes to write
      * @param remoteAddress the address to write to
      * @param remoteKey the key of the peer's region
-     * @param handler told when the peer's device has acknowledged the write
+     * @param handler told when the peer's device has acknowledged the write; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
@@ -152,7 +158,7 @@ public final class OperationQueue {
      * @param remoteAddress the address to write to
      * @param remoteKey the key of the peer's region
      * @param immediate the value for the peer, in the byte order of this machine
-     * @param handler told when the peer's device has acknowledged the write
+     * @param handler told when the peer's device has acknowledged the write; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation

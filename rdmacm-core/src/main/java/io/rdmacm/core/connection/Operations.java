@@ -45,15 +45,16 @@ final class Operations {
      * @param immediate for operations with an immediate value
      * @param handler to be told the result, may be null
      * @param context for the handler
+     * @param awaited whether a thread waits for the operation
      * @return the number of the operation
      */
     long start(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, OperationHandler handler, long context) throws RdmaException {
+            int immediate, OperationHandler handler, long context, boolean awaited) throws RdmaException {
         requireOwn(region);
         SendRequest request = ring.next();
         setData(request, region, offset, length);
         setOpcode(request, opcode, remoteAddress, remoteKey, immediate);
-        long operation = add(handler, context, null, true);
+        long operation = add(handler, context, null, awaited);
         if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
             counters.sent(length);
         } else {

@@ -302,6 +302,40 @@ class OperationQueueDeviceTest {
         }
     }
 
+    /** The end of the last operation, which is waited for, is that of all. */
+    @Test
+    void operationsWithoutAHandler() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect();
+                MemoryRegion local = pair.client().protectionDomain().allocate(1000, AccessFlag.LOCAL_WRITE);
+                MemoryRegion remote = pair.server().protectionDomain().allocate(1000, AccessFlag.LOCAL_WRITE,
+                        AccessFlag.REMOTE_WRITE)) {
+            OperationQueue queue = pair.client().queue();
+            for (int i = 0; i < 1000; i++) {
+                local.memory().set(ValueLayout.JAVA_BYTE, i, (byte) i);
+                while (!queue.write(local, i, 1, remote.remoteAddress() + i, remote.remoteKey(), null, 0)) {
+                    Thread.onSpinWait();
+                }
+            }
+            assertThat(queue.send(local, 0, 10, null, 0)).isTrue();
+            assertThat(queue.sendWithImmediate(local, 0, 11, 7, null, 0)).isTrue();
+            assertThat(queue.writeWithImmediate(local, 0, 12, remote.remoteAddress(), remote.remoteKey(), 8, null, 0))
+                    .isTrue();
+            pair.client().send(local, 0, 13, Peers.TIMEOUT);
+            assertThat(remote.memory().toArray(ValueLayout.JAVA_BYTE))
+                    .isEqualTo(local.memory().toArray(ValueLayout.JAVA_BYTE));
+            for (int length = 10; length <= 13; length++) {
+                try (Message message = pair.server().receive(Peers.TIMEOUT)) {
+                    assertThat(message.length()).isEqualTo(length);
+                }
+            }
+            // One that fails ends the connection.
+            assertThat(queue.write(local, 0, 1, remote.remoteAddress(), remote.remoteKey() + 1, null, 0)).isTrue();
+            assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOf(WorkCompletionException.class)
+                    .hasMessageContaining("REM_ACCESS_ERR");
+            assertThatThrownBy(() -> queue.read(local, 0, 1, 0, 0, null, 0)).isInstanceOf(NullPointerException.class);
+        }
+    }
+
     @Test
     void futuresBeyondTheRoomWaitAndCompleteInOrder() throws Exception {
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);

@@ -40,9 +40,10 @@ final class RdmaStream implements ByteStream {
     private final ByteBuffer inBytes;
     private int arrived;
     private int read;
-    // where this side writes from
+    // where this side writes from: bytes up to filled may still be in use
     private final MemoryRegion out;
     private final ByteBuffer outBytes;
+    private int filled;
     // where this side writes to, and how far it has come; no memory until the server says where
     private long serverAddress;
     private int serverKey;
@@ -86,12 +87,22 @@ final class RdmaStream implements ByteStream {
             while (written == serverLength) {
                 handleMessage();
             }
-            int length = Math.min(Math.min(bytes.remaining(), OUT_BYTES), serverLength - written);
-            outBytes.put(0, bytes, bytes.position(), length);
+            int length = Math.min(Math.min(bytes.remaining(), OUT_BYTES - filled), serverLength - written);
+            outBytes.put(filled, bytes, bytes.position(), length);
             bytes.position(bytes.position() + length);
-            connection.writeWithImmediate(out, 0, length, serverAddress + written, serverKey, length, TIMEOUT);
+            write(length);
             written += length;
         }
+    }
+
+    /** Waits only when all memory has been used: the end of a write is that of all before it. */
+    private void write(int length) throws IOException, InterruptedException {
+        long address = serverAddress + written;
+        boolean last = filled + length == OUT_BYTES;
+        if (last || !connection.queue().writeWithImmediate(out, filled, length, address, serverKey, length, null, 0)) {
+            connection.writeWithImmediate(out, filled, length, address, serverKey, length, TIMEOUT);
+        }
+        filled = last ? 0 : filled + length;
     }
 
     @Override
