@@ -28,8 +28,8 @@ final class RdmaStream implements ByteStream {
     private static final int KEY_AT = 28;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
-    private static final int IN_BYTES = 1 << 20;
-    private static final int OUT_BYTES = 1 << 16;
+    // the memory that is written from, and the memory that the server writes to
+    private static final int BYTES = 1 << 20;
     // The server does not retry: a write or a keepalive that finds no receive buffer ends the connection.
     private static final int RECEIVES = 1024;
 
@@ -54,8 +54,8 @@ final class RdmaStream implements ByteStream {
         this.connection = connection;
         boolean made = false;
         try {
-            out = resources.add(connection.protectionDomain().allocate(OUT_BYTES));
-            in = resources.add(connection.protectionDomain().allocate(IN_BYTES, AccessFlag.LOCAL_WRITE,
+            out = resources.add(connection.protectionDomain().allocate(BYTES));
+            in = resources.add(connection.protectionDomain().allocate(BYTES, AccessFlag.LOCAL_WRITE,
                     AccessFlag.REMOTE_WRITE));
             outBytes = out.memory().asByteBuffer();
             inBytes = in.memory().asByteBuffer();
@@ -87,7 +87,7 @@ final class RdmaStream implements ByteStream {
             while (written == serverLength) {
                 handleMessage();
             }
-            int length = Math.min(Math.min(bytes.remaining(), OUT_BYTES - filled), serverLength - written);
+            int length = Math.min(Math.min(bytes.remaining(), BYTES - filled), serverLength - written);
             outBytes.put(filled, bytes, bytes.position(), length);
             bytes.position(bytes.position() + length);
             write(length);
@@ -98,7 +98,7 @@ final class RdmaStream implements ByteStream {
     /** Waits only when all memory has been used: the end of a write is that of all before it. */
     private void write(int length) throws IOException, InterruptedException {
         long address = serverAddress + written;
-        boolean last = filled + length == OUT_BYTES;
+        boolean last = filled + length == BYTES;
         if (last || !connection.queue().writeWithImmediate(out, filled, length, address, serverKey, length, null, 0)) {
             connection.writeWithImmediate(out, filled, length, address, serverKey, length, TIMEOUT);
         }
@@ -107,7 +107,7 @@ final class RdmaStream implements ByteStream {
 
     @Override
     public void read(ByteBuffer target) throws IOException, InterruptedException {
-        if (read == IN_BYTES) {
+        if (read == BYTES) {
             register();
         }
         while (read == arrived) {
@@ -128,14 +128,14 @@ final class RdmaStream implements ByteStream {
         arrived = 0;
         read = 0;
         connection.send(ByteBuffer.allocate(CONTROL).putShort(0, REGISTER).putLong(ADDRESS_AT, in.remoteAddress())
-                .putInt(LENGTH_AT, IN_BYTES).putInt(KEY_AT, in.remoteKey()), TIMEOUT);
+                .putInt(LENGTH_AT, BYTES).putInt(KEY_AT, in.remoteKey()), TIMEOUT);
     }
 
     /** Waits for a write or a control message of the server. */
     private void handleMessage() throws IOException, InterruptedException {
         try (Message message = connection.receive(TIMEOUT)) {
             if (message.isRemoteWrite()) {
-                if (message.immediate() < 0 || message.immediate() > IN_BYTES - arrived) {
+                if (message.immediate() < 0 || message.immediate() > BYTES - arrived) {
                     throw new IOException("the server writes past the end of the memory");
                 }
                 arrived += message.immediate();
