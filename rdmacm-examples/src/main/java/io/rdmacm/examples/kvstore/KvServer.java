@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
@@ -76,7 +77,8 @@ public final class KvServer implements Callable<Integer> {
                             console)) {
                 console.print("a table of " + table.layout().bytes() + " bytes; RDMA port " + rdma.address().getPort()
                         + ", TCP port " + tcp.port());
-                rdma.run();
+                // until it is interrupted
+                new CountDownLatch(1).await();
             }
         }
         return 0;

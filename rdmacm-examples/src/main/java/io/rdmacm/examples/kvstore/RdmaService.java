@@ -2,32 +2,35 @@
 package io.rdmacm.examples.kvstore;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionHandler;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
+import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * The store over RDMA: registers the table so that clients can read it, tells each client where it is, and handles
- * puts. Gets are RDMA reads and do not come here at all.
+ * puts in a loop. Gets are RDMA reads and do not come here at all.
  */
 final class RdmaService implements AutoCloseable {
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final int BACKLOG = 64;
 
     private final KvRequests requests;
@@ -35,9 +38,11 @@ final class RdmaService implements AutoCloseable {
     private final Console console;
     private final ConnectionManager manager;
     private final Listener listener;
+    private final Set<Connection> clients = ConcurrentHashMap.newKeySet();
     // the registrations of the table, one for each device that clients are connected through
     private final Map<ProtectionDomain, MemoryRegion> regions = new HashMap<>();
 
+    /** Accepts clients until it is closed. */
     RdmaService(InetSocketAddress address, KvRequests requests, int tcpPort, Console console) throws RdmaException {
         this.requests = requests;
         this.tcpPort = tcpPort;
@@ -46,7 +51,9 @@ final class RdmaService implements AutoCloseable {
         boolean listening = false;
         try {
             this.listener = manager.listen(address, BACKLOG, ConnectionSettings.builder()
-                    .messageSize(requests.messageBytes()).build());
+                    .messageSize(requests.messageBytes()).handler(new Answers())
+                    .loops(manager.startLoops(LoopSettings.defaults())).build());
+            listener.acceptAll();
             listening = true;
         } finally {
             if (!listening) {
@@ -59,53 +66,74 @@ final class RdmaService implements AutoCloseable {
         return listener.address();
     }
 
-    /** Accepts clients until it is interrupted, and serves each in a thread of its own. */
-    void run() throws IOException, InterruptedException {
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            try {
-                while (true) {
-                    Connection connection = listener.accept(FOREVER);
-                    threads.execute(() -> serve(connection));
-                }
-            } finally {
-                threads.shutdownNow();
-            }
-        }
-    }
-
-    /** Closes what {@link #run} has left open. Nobody reads the table's memory after that. */
+    /** Disconnects all clients. Nobody reads the table's memory after that. */
     @Override
     public void close() throws RdmaException {
         listener.close();
+        for (Connection client : List.copyOf(clients)) {
+            client.close();
+        }
         for (MemoryRegion region : regions.values()) {
             region.close();
         }
         manager.close();
     }
 
-    private void serve(Connection connection) {
-        ByteBuffer answer = ByteBuffer.allocateDirect(requests.messageBytes());
-        KvSlot copy = new KvSlot(requests.table().layout());
-        try (connection) {
-            while (true) {
+    /** Answers requests, one after the other: each device has a loop. */
+    private final class Answers implements ConnectionHandler {
+        private final ByteBuffer answer = ByteBuffer.allocateDirect(requests.messageBytes());
+        private final KvSlot copy = new KvSlot(requests.table().layout());
+
+        @Override
+        public void onConnect(Connection connection) {
+            clients.add(connection);
+        }
+
+        @Override
+        public synchronized void onMessage(Connection connection, Message message) throws RdmaException {
+            try {
+                ByteBuffer request = message.memory().asByteBuffer();
+                KvMessage.Request kind = KvMessage.request(request);
                 answer.clear();
-                try (Message message = connection.receive(FOREVER)) {
-                    ByteBuffer request = message.memory().asByteBuffer();
-                    KvMessage.Request kind = KvMessage.request(request);
-                    if (kind == KvMessage.Request.HELLO) {
-                        hello(connection, answer);
-                    } else {
-                        requests.answer(kind, request, answer, copy);
-                    }
+                if (kind == KvMessage.Request.HELLO) {
+                    hello(connection, answer);
+                } else {
+                    requests.answer(kind, request, answer, copy);
                 }
-                connection.send(answer.flip(), FOREVER);
+            } catch (IOException e) {
+                console.report("kv_server: " + connection.peerAddress() + ": " + Console.describe(e));
+                connection.close();
+                return;
             }
-        } catch (DisconnectedException e) {
-            console.debug("%s has left", connection.peerAddress());
-        } catch (IOException e) {
-            console.report("kv_server: " + connection.peerAddress() + ": " + Console.describe(e));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            send(connection, message);
+        }
+
+        /** A client that does not receive its answers occupies its own buffers, and holds up nobody else. */
+        private void send(Connection connection, Message request) throws RdmaException {
+            MemorySegment bytes = MemorySegment.ofBuffer(answer.flip());
+            if (!connection.queue().send(bytes)) {
+                Message kept = request.retain();
+                connection.async().send(bytes).whenComplete((sent, failure) -> release(kept));
+            }
+        }
+
+        private void release(Message kept) {
+            try {
+                kept.close();
+            } catch (RdmaException e) {
+                console.report("kv_server: " + Console.describe(e));
+            }
+        }
+
+        @Override
+        public void onDisconnect(Connection connection, RdmaException reason) throws RdmaException {
+            clients.remove(connection);
+            connection.close();
+            if (reason instanceof DisconnectedException) {
+                console.debug("%s has left", connection.peerAddress());
+            } else if (!(reason instanceof RdmaClosedException)) {
+                console.report("kv_server: " + connection.peerAddress() + ": " + Console.describe(reason));
+            }
         }
     }
 
@@ -117,7 +145,7 @@ final class RdmaService implements AutoCloseable {
         requests.table().layout().write(answer);
     }
 
-    private synchronized MemoryRegion region(ProtectionDomain domain) throws RdmaException {
+    private MemoryRegion region(ProtectionDomain domain) throws RdmaException {
         MemoryRegion region = regions.get(domain);
         if (region == null) {
             // registers the table's own memory: nothing is copied

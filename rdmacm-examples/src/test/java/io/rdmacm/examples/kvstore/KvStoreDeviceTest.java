@@ -168,7 +168,6 @@ class KvStoreDeviceTest {
         private final StringWriter err = new StringWriter();
         private final RdmaService service = new RdmaService(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0),
                 new KvRequests(table), 1, new Console(new PrintWriter(err), new PrintWriter(err), false));
-        private final Background<Void> accepting = Background.run(service::run);
         private final ConnectionManager manager = ConnectionManager.open();
 
         Store() throws IOException {
@@ -181,7 +180,6 @@ class KvStoreDeviceTest {
         @Override
         public void close() throws IOException {
             manager.close();
-            accepting.close();
             service.close();
             arena.close();
             assertThat(err.toString()).isEmpty();
