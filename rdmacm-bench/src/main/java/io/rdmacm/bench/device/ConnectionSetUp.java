@@ -70,20 +70,26 @@ final class ConnectionSetUp {
      */
     double connect(InetSocketAddress server, int count) throws IOException {
         ConnectionSettings all = settings.build();
-        List<CompletableFuture<Connection>> futures = new ArrayList<>();
         long start = System.nanoTime();
+        List<Connection> connections = connect(manager, server, all, count);
+        long nanos = System.nanoTime() - start;
+        for (Connection connection : connections) {
+            connection.close();
+        }
+        return nanos / NANOS_PER_MICRO / count;
+    }
+
+    /** {@return connections that were set up at once} */
+    static List<Connection> connect(ConnectionManager manager, InetSocketAddress server, ConnectionSettings settings,
+            int count) throws IOException {
+        List<CompletableFuture<Connection>> futures = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            futures.add(manager.connectAsync(server, all, ConnectionTask.LIMIT));
+            futures.add(manager.connectAsync(server, settings, ConnectionTask.LIMIT));
         }
         try {
-            CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new)).join();
+            return futures.stream().map(CompletableFuture::join).toList();
         } catch (CompletionException e) {
             throw new IOException(e.getCause());
         }
-        long nanos = System.nanoTime() - start;
-        for (CompletableFuture<Connection> future : futures) {
-            future.join().close();
-        }
-        return nanos / NANOS_PER_MICRO / count;
     }
 }

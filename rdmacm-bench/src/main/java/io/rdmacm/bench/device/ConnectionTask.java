@@ -97,7 +97,8 @@ abstract class ConnectionTask implements PeerTask {
         return builder.build();
     }
 
-    private static InetAddress requireAddress(Port port) throws IOException {
+    /** {@return the address of the port} */
+    static InetAddress requireAddress(Port port) throws IOException {
         if (port.address() == null) {
             throw new IOException("the port has no IPv4 address");
         }

@@ -52,6 +52,7 @@ public final class DeviceBenchmark {
             }
             part("registration", only, () -> Registrations.run(port, programs, plan, collector));
             part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
+            part("many connections", only, () -> ManyConnections.run(cpus, plan.manyConnections(), collector));
         }
         ResultsFile.write(Path.of(words.getLast()),
                 new Results(DeviceEnvironment.describe(port, cpus), collector.results()));

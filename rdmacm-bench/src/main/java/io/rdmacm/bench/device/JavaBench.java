@@ -118,14 +118,7 @@ final class JavaBench implements Bench {
 
     private Outcome measure(String kind, String what, int before, DoubleConsumer allocated)
             throws IOException, InterruptedException {
-        server().send("open " + kind + " server " + before + " " + what);
-        String serverAddress = server.receive("address");
-        client().send("open " + kind + " client " + before + " " + what);
-        String clientAddress = client.receive("address");
-        server.send("connect " + clientAddress);
-        client.send("connect " + serverAddress);
-        server.receive("ready");
-        client.receive("ready");
+        connect(server(), client(), kind, before, what);
         server.send("run");
         client.send("run");
         Outcome outcome = Outcome.parse(client.receiveLine());
@@ -135,11 +128,29 @@ final class JavaBench implements Bench {
         if (bytes >= 0) {
             allocated.accept(bytes);
         }
+        close(server, client);
+        return outcome;
+    }
+
+    /** Opens both ends of a task, and connects them. */
+    static void connect(PeerProcess server, PeerProcess client, String kind, int before, String what)
+            throws IOException, InterruptedException {
+        server.send("open " + kind + " server " + before + " " + what);
+        String serverAddress = server.receive("address");
+        client.send("open " + kind + " client " + before + " " + what);
+        String clientAddress = client.receive("address");
+        server.send("connect " + clientAddress);
+        client.send("connect " + serverAddress);
+        server.receive("ready");
+        client.receive("ready");
+    }
+
+    /** Closes both ends of a task. */
+    static void close(PeerProcess server, PeerProcess client) throws IOException, InterruptedException {
         for (PeerProcess peer : List.of(client, server)) {
             peer.send("close");
             peer.receive("closed");
         }
-        return outcome;
     }
 
     @Override

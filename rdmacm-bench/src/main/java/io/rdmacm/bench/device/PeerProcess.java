@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 
 /** A {@link Peer} in a JVM of its own. */
 final class PeerProcess implements AutoCloseable {
+    private static final int HEAP = 64;
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private final Process process;
@@ -28,13 +29,23 @@ final class PeerProcess implements AutoCloseable {
      * @param prefix the command prefix, such as {@code taskset}
      */
     PeerProcess(List<String> prefix) throws IOException {
+        this(prefix, HEAP);
+    }
+
+    /**
+     * Starts a process.
+     *
+     * @param prefix the command prefix, such as {@code taskset}
+     * @param heap the size of the heap in megabytes
+     */
+    PeerProcess(List<String> prefix, int heap) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         // the options of this JVM suit the machine
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(option -> option.startsWith("-X"))
                 .forEach(command::add);
         // otherwise the first access to each page of the heap would be measured too
-        command.addAll(List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch",
+        command.addAll(List.of("-Xms" + heap + "m", "-Xmx" + heap + "m", "-XX:+AlwaysPreTouch",
                 "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 Peer.class.getName()));
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

@@ -15,7 +15,7 @@ interface PeerTask extends AutoCloseable {
      */
     void connect(String peer) throws IOException, InterruptedException;
 
-    /** {@return the outcome of the client as a line, {@value Peer#DONE} for the server} */
+    /** {@return the outcome of this end as a line, {@value Peer#DONE} if it has none} */
     String run() throws IOException, InterruptedException;
 
     /** {@return the bytes that the working thread allocated for each operation of the last run; negative if unknown} */

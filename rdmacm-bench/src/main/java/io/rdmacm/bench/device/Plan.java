@@ -21,9 +21,10 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * @param connectionWarmUp how often they are set up before it counts, on the Java side
  * @param registrations how often memory of each size is registered
  * @param registered the sizes that are registered, in bytes
+ * @param manyConnections how many connections one process holds whose memory is measured
  */
 record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds, int rounds, int warmUp, int
-        connections, int connectionWarmUp, int registrations, List<Integer> registered) {
+        connections, int connectionWarmUp, int registrations, List<Integer> registered, int manyConnections) {
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
@@ -41,7 +42,7 @@ record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds,
     static Plan quick(boolean twoCpus, int mtu) {
         return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
                 List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), trials(twoCpus, 3000, 600), 5,
-                2, 2000, 50, 8, 21, List.of(4 * KIB, MIB));
+                2, 2000, 50, 8, 21, List.of(4 * KIB, MIB), 500);
     }
 
     /**
@@ -53,7 +54,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds,
     static Plan full(boolean twoCpus, int mtu) {
         List<Integer> sizes = powersOf(4);
         return new Plan(measurements(twoCpus, mtu, sizes, powersOf(16), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
-                trials(twoCpus, 10_000, 2000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB));
+                trials(twoCpus, 10_000, 2000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
+                5000);
     }
 
     private static List<Integer> powersOf(int base) {

@@ -82,7 +82,7 @@ final class MarkdownReport {
         Set<String> once = Set.of("connect_stage");
         String heads = row(Comparison.heads()) + "|---|---|" + "---:|".repeat(Comparison.heads().size() - 2) + "\n";
         return heads + Comparison.of(results).stream()
-                .filter(one -> (one.medians().size() > 1 || one.name().startsWith("connection_"))
+                .filter(one -> (one.medians().size() > 1 || one.name().contains("connection"))
                         && !once.contains(one.name())
                         && !(one.name().endsWith("_bandwidth") && one.metric().equals(Summary.RATE)))
                 .map(one -> row(one.cells())).collect(Collectors.joining());

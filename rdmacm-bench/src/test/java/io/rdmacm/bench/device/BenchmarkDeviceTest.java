@@ -82,7 +82,7 @@ class BenchmarkDeviceTest {
                         .isEqualTo(kind.polling() == Polling.YIELD);
             }
             Registrations.run(Port.find(), programs,
-                    new Plan(List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096)), collector);
+                    new Plan(List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096), 0), collector);
         }
         for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
             assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
@@ -128,7 +128,7 @@ class BenchmarkDeviceTest {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
         Connections.run(Port.find(), java, Cpus.find(),
-                new Plan(List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of()), collector);
+                new Plan(List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0), collector);
 
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
                 .extracting(Result::side, Result::params)
@@ -139,5 +139,26 @@ class BenchmarkDeviceTest {
                         tuple(Side.JAVA, "own"), tuple(Side.C, "loop"), tuple(Side.C, "own"));
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect_stage"))
                 .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
+    }
+
+    @Test
+    void manyConnectionsTellWhatTheyTake() throws Exception {
+        ManyConnections.run(Cpus.find(), 100, collector);
+
+        assertThat(collector.results()).extracting(Result::name).containsOnly(ManyConnections.NAME);
+        for (String receives : List.of("shared", "own")) {
+            assertThat(figure("heap", receives)).isBetween(500.0, 200_000.0);
+            assertThat(figure("files", receives)).isBetween(0.0, 5.0);
+            assertThat(figure("set_up", receives)).isPositive();
+            assertThat(figure("exchange", receives)).isPositive();
+        }
+        // 16 receives and a send each; all of them together half of that again, because memory is taken in slabs
+        assertThat(figure("registered", "own")).isBetween(16 * 4096.0, 2 * 17 * 4096.0);
+        assertThat(figure("registered", "shared")).isBetween(0.0, 8 * 4096.0);
+    }
+
+    private double figure(String metric, String receives) {
+        return collector.results().stream().filter(result -> result.metric().equals(metric)
+                && result.params().get("receives").equals(receives)).findFirst().orElseThrow().value();
     }
 }
