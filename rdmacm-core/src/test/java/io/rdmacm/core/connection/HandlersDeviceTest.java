@@ -305,11 +305,7 @@ class HandlersDeviceTest {
         ConnectionSettings.Builder few = ConnectionSettings.builder().receiveBuffers(2);
         try (Served served = new Served(driver, events, few); Connection client = served.connect();
                 MemoryRegion region = client.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
-            events.expect("connected");
-            for (int i = 0; i < 6; i++) {
-                client.send(bytes("" + i), Peers.TIMEOUT);
-                events.expect("message " + i);
-            }
+            sendSix(client, events);
             CompletableFuture<Long> told = new CompletableFuture<>();
             assertThat(client.queue().send(region, 0, 1, (connection, context, failure) -> {
                 throw new ArithmeticException("thrown by a test");
@@ -335,13 +331,17 @@ class HandlersDeviceTest {
             }
         };
         try (Served served = new Served(driver, events); Connection client = served.connect()) {
-            events.expect("connected");
-            for (int i = 0; i < 6; i++) {
-                client.send(bytes("" + i), Peers.TIMEOUT);
-                events.expect("message " + i);
-            }
+            sendSix(client, events);
             client.close();
             events.expect("disconnected");
+        }
+    }
+
+    private static void sendSix(Connection client, Events events) throws Exception {
+        events.expect("connected");
+        for (int i = 0; i < 6; i++) {
+            client.send(bytes("" + i), Peers.TIMEOUT);
+            events.expect("message " + i);
         }
     }
 

@@ -3,10 +3,11 @@ package io.rdmacm.examples.kvstore;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
+
+import io.rdmacm.examples.support.Tcp;
 
 /** The client over TCP: puts and gets are messages with an answer. */
 final class TcpClient implements KvClient {
@@ -14,19 +15,7 @@ final class TcpClient implements KvClient {
     private final TcpFrames frames;
 
     TcpClient(InetSocketAddress server, int messageBytes) throws IOException, InterruptedException {
-        channel = SocketChannel.open();
-        boolean connected = false;
-        try {
-            channel.connect(server);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            connected = true;
-        } catch (ClosedByInterruptException e) {
-            throw interrupted(e);
-        } finally {
-            if (!connected) {
-                channel.close();
-            }
-        }
+        channel = Tcp.connect(server);
         frames = new TcpFrames(channel, messageBytes);
     }
 
@@ -71,14 +60,7 @@ final class TcpClient implements KvClient {
             }
             return answer;
         } catch (ClosedByInterruptException e) {
-            throw interrupted(e);
+            throw Tcp.interrupted(e);
         }
-    }
-
-    private static InterruptedException interrupted(ClosedByInterruptException cause) {
-        Thread.interrupted();
-        InterruptedException interrupted = new InterruptedException("interrupted on the TCP connection");
-        interrupted.initCause(cause);
-        return interrupted;
     }
 }

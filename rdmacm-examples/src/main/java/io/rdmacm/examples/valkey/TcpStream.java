@@ -4,10 +4,11 @@ package io.rdmacm.examples.valkey;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
+
+import io.rdmacm.examples.support.Tcp;
 
 /** A byte stream over TCP. */
 final class TcpStream implements ByteStream {
@@ -18,20 +19,7 @@ final class TcpStream implements ByteStream {
     }
 
     static TcpStream connect(InetSocketAddress server) throws IOException, InterruptedException {
-        SocketChannel channel = SocketChannel.open();
-        boolean connected = false;
-        try {
-            channel.connect(server);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            connected = true;
-        } catch (ClosedByInterruptException e) {
-            throw interrupted(e);
-        } finally {
-            if (!connected) {
-                channel.close();
-            }
-        }
-        return new TcpStream(channel);
+        return new TcpStream(Tcp.connect(server));
     }
 
     @Override
@@ -41,7 +29,7 @@ final class TcpStream implements ByteStream {
                 channel.write(bytes);
             }
         } catch (ClosedByInterruptException e) {
-            throw interrupted(e);
+            throw Tcp.interrupted(e);
         }
     }
 
@@ -52,19 +40,12 @@ final class TcpStream implements ByteStream {
                 throw new EOFException("the server has ended the TCP connection");
             }
         } catch (ClosedByInterruptException e) {
-            throw interrupted(e);
+            throw Tcp.interrupted(e);
         }
     }
 
     @Override
     public void close() throws IOException {
         channel.close();
-    }
-
-    private static InterruptedException interrupted(ClosedByInterruptException cause) {
-        Thread.interrupted();
-        InterruptedException interrupted = new InterruptedException("interrupted on the TCP connection");
-        interrupted.initCause(cause);
-        return interrupted;
     }
 }

@@ -74,14 +74,19 @@ class PollerTest {
         }
     }
 
+    /** Waits in a thread of the kind, which sleeps until the file becomes readable. */
+    private void sleepUntilReadable(Kind kind) throws Exception {
+        try (Background<Void> waiting = kind.sleeping(poller)) {
+            Libc.signal(file);
+            waiting.result();
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void aReadableFileEndsTheWait(Kind kind) throws Exception {
         for (int i = 0; i < 3; i++) {
-            try (Background<Void> waiting = kind.sleeping(poller)) {
-                Libc.signal(file);
-                waiting.result();
-            }
+            sleepUntilReadable(kind);
             // it is readable already
             kind.start(poller, LONG).result();
             drain(file);
@@ -130,10 +135,7 @@ class PollerTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(SHORT);
         kind.start(poller, Duration.ZERO).result();
         // nothing is left over
-        try (Background<Void> waiting = kind.sleeping(poller)) {
-            Libc.signal(file);
-            waiting.result();
-        }
+        sleepUntilReadable(kind);
     }
 
     @ParameterizedTest
@@ -157,10 +159,7 @@ class PollerTest {
             poller.wake();
             waiting.result();
         }
-        try (Background<Void> second = kind.sleeping(poller)) {
-            Libc.signal(file);
-            second.result();
-        }
+        sleepUntilReadable(kind);
         drain(file);
         // between waits, it ends the next one
         poller.wake();
@@ -177,10 +176,7 @@ class PollerTest {
             assertThatExceptionOfType(InterruptedException.class).isThrownBy(waiting::result);
         }
         // and no later one
-        try (Background<Void> waiting = kind.sleeping(poller)) {
-            Libc.signal(file);
-            waiting.result();
-        }
+        sleepUntilReadable(kind);
     }
 
     @ParameterizedTest
@@ -211,10 +207,7 @@ class PollerTest {
                 .withMessage("file descriptor " + other + " was closed outside this library");
         both.close();
         // the other file can still be waited for
-        try (Background<Void> waiting = kind.sleeping(poller)) {
-            Libc.signal(file);
-            waiting.result();
-        }
+        sleepUntilReadable(kind);
     }
 
     @ParameterizedTest
@@ -231,10 +224,7 @@ class PollerTest {
             }
             replace();
         }
-        try (Background<Void> waiting = kind.sleeping(poller)) {
-            Libc.signal(file);
-            waiting.result();
-        }
+        sleepUntilReadable(kind);
     }
 
     /** The kernel removes a file that it watches only when the last duplicate is closed. */
@@ -243,10 +233,7 @@ class PollerTest {
     void aDuplicateOfAClosedFileWakesNobody(Kind kind) throws Exception {
         int duplicate = Libc.duplicate(file);
         files.add(duplicate);
-        try (Background<Void> waiting = kind.sleeping(poller)) {
-            Libc.signal(file);
-            waiting.result();
-        }
+        sleepUntilReadable(kind);
         drain(duplicate);
         replace();
         int witness = open();
