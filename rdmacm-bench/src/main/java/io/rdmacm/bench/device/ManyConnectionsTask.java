@@ -51,7 +51,8 @@ final class ManyConnectionsTask implements PeerTask {
         try {
             LoopSettings loop = LoopSettings.defaults();
             settings = ConnectionSettings.builder().messageSize(LARGEST_MESSAGE).sendBuffers(BUFFERS)
-                    .operations(BUFFERS).handler(messages).loops(manager.startLoops(
+                    .operations(BUFFERS).handshakeTimeout(ConnectionTask.LIMIT).handler(messages)
+                    .loops(manager.startLoops(
                             shared ? loop.withSharedReceives(SHARED_RECEIVES, LARGEST_MESSAGE) : loop)).build();
             listener = client ? null : manager.listen(
                     new InetSocketAddress(ConnectionTask.requireAddress(Port.find()), 0), BACKLOG, settings);
