@@ -220,6 +220,10 @@ final class Link implements EventLoop.Handler {
     }
 
     private void establish(CmEvent event) {
+        if (abandoned) {
+            // Too late: the connection is being closed, and no handler is told of it.
+            return;
+        }
         if (peerParameters == null) {
             peerParameters = event.connectionParameters();
         }
@@ -277,6 +281,11 @@ final class Link implements EventLoop.Handler {
             connection.recordDisconnect(disconnected);
         }
         id.disconnect();
+    }
+
+    /** Ends the handshake, in the thread of the event loop. It is to be abandoned afterwards. */
+    void giveUp() {
+        abandoned = true;
     }
 
     /** Frees what a handshake has left that nobody waits for any more. */

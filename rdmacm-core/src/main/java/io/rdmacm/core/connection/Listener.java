@@ -317,6 +317,7 @@ public final class Listener implements AutoCloseable {
         }
         if (own && connection == null) {
             LOG.debug("a peer did not become a connection", reason);
+            link.giveUp();
             // Closing its id has to wait for this thread, which handles an event of it.
             Thread.startVirtualThread(() -> abandon(link));
         }
