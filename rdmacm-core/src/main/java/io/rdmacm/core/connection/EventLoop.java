@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
  */
 final class EventLoop {
     private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+    // how many tasks wait at most until there is no event at hand
+    private static final int MAX_WHEN_IDLE = 64;
 
     private final EventChannel channel;
     private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
@@ -41,6 +43,7 @@ final class EventLoop {
     // used by the thread only
     private final TreeSet<Alarm> alarms = new TreeSet<>();
     private long alarmsSet;
+    private final ArrayDeque<Runnable> whenIdle = new ArrayDeque<>();
 
     private EventLoop(EventChannel channel) {
         this.channel = channel;
@@ -202,6 +205,11 @@ final class EventLoop {
         };
     }
 
+    /** Runs a task as soon as no event is at hand. Called by the thread of the loop. */
+    void whenIdle(Runnable task) {
+        whenIdle.add(task);
+    }
+
     /** Runs the tasks whose time has come, and all others. Returns the time until the next alarm. */
     private Duration runAlarmsAndTasks() {
         while (true) {
@@ -259,7 +267,7 @@ final class EventLoop {
 
     /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
     private RdmaException step() {
-        try (CmEvent event = channel.pollEvent(runAlarmsAndTasks()).orElse(null)) {
+        try (CmEvent event = next(runAlarmsAndTasks())) {
             if (event != null) {
                 dispatch(event);
             }
@@ -275,6 +283,18 @@ final class EventLoop {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
         }
+    }
+
+    /** Returns the next event, null if there is none in time or there are tasks to run. */
+    private CmEvent next(Duration timeout) throws RdmaException, InterruptedException {
+        if (whenIdle.isEmpty()) {
+            return channel.pollEvent(timeout).orElse(null);
+        }
+        CmEvent event = whenIdle.size() < MAX_WHEN_IDLE ? channel.pollEvent(Duration.ZERO).orElse(null) : null;
+        while (event == null && !whenIdle.isEmpty()) {
+            runSafely(whenIdle.remove());
+        }
+        return event;
     }
 
     private void dispatch(CmEvent event) {

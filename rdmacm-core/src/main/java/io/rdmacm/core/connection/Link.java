@@ -42,6 +42,8 @@ final class Link implements EventLoop.Handler {
     // set when nobody waits for the handshake any more
     private volatile boolean abandoned;
     private volatile boolean established;
+    // used by the thread of the event loop
+    private boolean announced;
     // why the connection failed or broke; null while it has not
     private volatile RdmaException failure;
     private volatile boolean disconnecting;
@@ -182,6 +184,7 @@ final class Link implements EventLoop.Handler {
     @Override
     public void handle(CmEvent event) throws RdmaException {
         try {
+            announce();
             switch (event.type()) {
                 case ADDR_RESOLVED -> resolveRoute();
                 case ROUTE_RESOLVED -> connect();
@@ -196,9 +199,8 @@ final class Link implements EventLoop.Handler {
             LOG.debug("the handshake with {} has failed", name, e);
             outcome.completeExceptionally(e);
         }
-        if (alarm != null && outcome.isDone()) {
-            alarm.run();
-            alarm = null;
+        if (outcome.isDone()) {
+            cancelAlarm();
         }
         Connection changed = connection;
         if (changed != null) {
@@ -231,8 +233,25 @@ final class Link implements EventLoop.Handler {
         if (deadline != null) {
             connection.accepted();
         }
-        connection.established();
-        outcome.complete(connection);
+        // When many connections are established at once, those who wait for them are woken together.
+        loop.whenIdle(this::announce);
+    }
+
+    /** Tells who waits for it that the connection is established, before anything else happens to it. */
+    private void announce() {
+        if (established && !announced && !abandoned) {
+            announced = true;
+            connection.established();
+            outcome.complete(connection);
+            cancelAlarm();
+        }
+    }
+
+    private void cancelAlarm() {
+        if (alarm != null) {
+            alarm.run();
+            alarm = null;
+        }
     }
 
     /** Answers the peer, which flushes posted work. */
