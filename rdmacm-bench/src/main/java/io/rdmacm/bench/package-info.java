@@ -2,6 +2,7 @@
 
 /**
  * JMH benchmarks; {@code java -jar rdmacm-bench/target/benchmarks.jar -l} lists them. The packages below compare the
- * library with C: {@code overhead} without a device, {@code device} over one; {@code report} writes the results.
+ * library with C: {@code overhead} without a device, {@code device} over one; {@code report} writes the results, and
+ * {@code thirdparty} loads other libraries to compare with.
  */
 package io.rdmacm.bench;

@@ -12,7 +12,7 @@ import io.rdmacm.bench.report.ResultsFile;
 
 /**
  * The device part of the benchmark: {@code DeviceBenchmark [--quick] [--only TEXT] FILE}. It prints its progress to
- * standard error, and writes the results to the file.
+ * standard error, and writes the results to the file. {@link Jucx} is measured too if the environment names it.
  */
 public final class DeviceBenchmark {
     private DeviceBenchmark() {
@@ -35,10 +35,12 @@ public final class DeviceBenchmark {
         Port port = Port.find();
         Cpus cpus = Cpus.find();
         int mtu = port.attributes().activeMtu();
-        Plan plan = words.contains("--quick") ? Plan.quick(cpus.enoughForTwo(), mtu)
+        Plan planned = words.contains("--quick") ? Plan.quick(cpus.enoughForTwo(), mtu)
                 : Plan.full(cpus.enoughForTwo(), mtu);
+        Plan plan = withJucx() ? planned.withJucx() : planned;
         Collector collector = new Collector();
         try (CPrograms programs = new CPrograms(); JavaBench java = new JavaBench(cpus, plan.warmUp());
+                JavaBench jucx = new JavaBench(cpus, plan.warmUp(), Jucx.environment(port));
                 Perftest c = new Perftest(port, cpus, programs)) {
             List<Measurement> measurements = plan.measurements().stream()
                     .filter(measurement -> measurement.toString().contains(only)).toList();
@@ -48,7 +50,7 @@ public final class DeviceBenchmark {
             }
             for (List<Trial> trials : Trials.groups(plan.trials())) {
                 part(trials.getFirst().pattern().id().replace('_', ' ') + " " + trials.getFirst().polling().id(), only,
-                        () -> Trials.run(trials, java, c, plan.trialRounds(), collector));
+                        () -> Trials.run(trials, java, jucx, c, plan.trialRounds(), collector));
             }
             part("registration", only, () -> Registrations.run(port, programs, plan, collector));
             part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
@@ -56,6 +58,16 @@ public final class DeviceBenchmark {
         }
         ResultsFile.write(Path.of(words.getLast()),
                 new Results(DeviceEnvironment.describe(port, cpus), collector.results()));
+    }
+
+    private static boolean withJucx() {
+        try {
+            return Jucx.named(System.getenv()).isPresent();
+        } catch (IllegalArgumentException e) {
+            System.err.println(e.getMessage());
+            System.exit(1);
+            throw e;
+        }
     }
 
     /** A part of the benchmark. */

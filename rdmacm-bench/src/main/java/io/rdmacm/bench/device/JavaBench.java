@@ -4,6 +4,7 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.DoubleConsumer;
 
@@ -22,6 +23,7 @@ final class JavaBench implements Bench {
 
     private final Cpus cpus;
     private final int warmUp;
+    private final Map<String, String> environment;
     private final Set<String> warm = new HashSet<>();
     private PeerProcess server;
     private PeerProcess client;
@@ -33,8 +35,20 @@ final class JavaBench implements Bench {
      * @param warmUp the number of operations before the first measurement of each kind
      */
     JavaBench(Cpus cpus, int warmUp) {
+        this(cpus, warmUp, Map.of());
+    }
+
+    /**
+     * Prepares two processes with variables of their own.
+     *
+     * @param cpus the CPUs to run on
+     * @param warmUp the number of operations before the first measurement of each kind
+     * @param environment the variables, unless they are set
+     */
+    JavaBench(Cpus cpus, int warmUp, Map<String, String> environment) {
         this.cpus = cpus;
         this.warmUp = warmUp;
+        this.environment = environment;
     }
 
     @Override
@@ -45,7 +59,7 @@ final class JavaBench implements Bench {
     /** {@return the server's process} */
     PeerProcess server() throws IOException {
         if (server == null) {
-            server = new PeerProcess(cpus.server());
+            server = new PeerProcess(cpus.server(), environment);
         }
         return server;
     }
@@ -53,7 +67,7 @@ final class JavaBench implements Bench {
     /** {@return the client's process} */
     PeerProcess client() throws IOException {
         if (client == null) {
-            client = new PeerProcess(cpus.client());
+            client = new PeerProcess(cpus.client(), environment);
         }
         return client;
     }
@@ -65,7 +79,11 @@ final class JavaBench implements Bench {
      * @param allocated told the bytes that were allocated for each operation, unless that is unknown
      */
     Outcome run(Trial trial, DoubleConsumer allocated) throws IOException, InterruptedException {
-        String kind = trial.way() == Trial.Way.TCP ? "tcp" : "connection";
+        String kind = switch (trial.way()) {
+            case TCP -> "tcp";
+            case JUCX -> "jucx";
+            default -> "connection";
+        };
         return closingOnFailure(() -> {
             if (warmUp > 0 && warm.add(trial.with(0, 0).toString())) {
                 measure(kind, trial.with(Math.min(trial.size(), SMALL), WARM_UPS * warmUp).encode(), 0, bytes -> {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -27,9 +28,10 @@ final class PeerProcess implements AutoCloseable {
      * Starts a process.
      *
      * @param prefix the command prefix, such as {@code taskset}
+     * @param environment variables for it, unless they are set
      */
-    PeerProcess(List<String> prefix) throws IOException {
-        this(prefix, HEAP);
+    PeerProcess(List<String> prefix, Map<String, String> environment) throws IOException {
+        this(prefix, HEAP, environment);
     }
 
     /**
@@ -39,6 +41,10 @@ final class PeerProcess implements AutoCloseable {
      * @param heap the size of the heap in megabytes
      */
     PeerProcess(List<String> prefix, int heap) throws IOException {
+        this(prefix, heap, Map.of());
+    }
+
+    private PeerProcess(List<String> prefix, int heap, Map<String, String> environment) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         // the options of this JVM suit the machine
@@ -48,7 +54,9 @@ final class PeerProcess implements AutoCloseable {
         command.addAll(List.of("-Xms" + heap + "m", "-Xmx" + heap + "m", "-XX:+AlwaysPreTouch",
                 "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 Peer.class.getName()));
-        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        environment.forEach(builder.environment()::putIfAbsent);
+        process = builder.start();
         commands = process.outputWriter();
         answers = process.inputReader();
     }

@@ -58,6 +58,15 @@ record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds,
                 5000);
     }
 
+    /** {@return this plan with the round trips and streams of {@link Jucx}, which polls} */
+    Plan withJucx() {
+        List<Trial> all = new ArrayList<>(trials);
+        trials.stream().filter(trial -> trial.way() == Way.RECEIVE && !trial.polling().usesEvents())
+                .map(trial -> trial.by(Way.JUCX)).forEach(all::add);
+        return new Plan(measurements, all, trialRounds, rounds, warmUp, connections, connectionWarmUp, registrations,
+                registered, manyConnections);
+    }
+
     private static List<Integer> powersOf(int base) {
         List<Integer> sizes = new ArrayList<>();
         for (int size = 1; size <= 4 * MIB; size *= base) {
@@ -104,14 +113,14 @@ record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds,
         Polling fastest = twoCpus ? Polling.BUSY : Polling.YIELD;
         for (Polling polling : List.of(fastest, Polling.EVENTS, Polling.AWAIT)) {
             for (Way way : Way.values()) {
-                if (way != Way.TCP || polling == Polling.EVENTS) {
+                if (way != Way.JUCX && (way != Way.TCP || polling == Polling.EVENTS)) {
                     list.add(new Trial(Pattern.ROUND_TRIP, way, polling, SMALL, 1, roundTrips));
                 }
             }
         }
         for (Polling polling : List.of(fastest, Polling.AWAIT)) {
             for (Way way : Way.values()) {
-                if (way != Way.TCP || polling == Polling.AWAIT) {
+                if (way != Way.JUCX && (way != Way.TCP || polling == Polling.AWAIT)) {
                     list.add(new Trial(Pattern.STREAM, way, polling, 64 * KIB, IN_FLIGHT, operations));
                 }
             }

@@ -61,7 +61,9 @@ record Trial(Pattern pattern, Way way, Polling polling, int size, int depth, int
         /** A queue pair and completion queues of the program's own, as the other measurements use them. */
         QUEUE_PAIR("queue pair"),
         /** A blocking {@code SocketChannel}. */
-        TCP("tcp");
+        TCP("tcp"),
+        /** {@link Jucx}; only if the environment names it. */
+        JUCX("jucx");
 
         private final String id;
 
@@ -87,6 +89,11 @@ record Trial(Pattern pattern, Way way, Polling polling, int size, int depth, int
      */
     Trial with(int bytes, int count) {
         return new Trial(pattern, way, polling, bytes, depth, count);
+    }
+
+    /** {@return the same in another way} */
+    Trial by(Way other) {
+        return new Trial(pattern, other, polling, size, depth, iterations);
     }
 
     /** {@return the parameters of its results} */

@@ -11,14 +11,16 @@ import java.util.Map;
 
 import io.rdmacm.bench.report.Side;
 
-/** Measures messages over connections, over queue pairs and over TCP, beside perftest. */
+/** Measures messages over connections, over queue pairs, over TCP and over other libraries, beside perftest. */
 final class Trials {
     private final JavaBench java;
+    private final JavaBench jucx;
     private final Bench c;
     private final Collector collector;
 
-    private Trials(JavaBench java, Bench c, Collector collector) {
+    private Trials(JavaBench java, JavaBench jucx, Bench c, Collector collector) {
         this.java = java;
+        this.jucx = jucx;
         this.c = c;
         this.collector = collector;
     }
@@ -40,11 +42,15 @@ final class Trials {
      * Measures trials and their reference in turn; each round begins with another one.
      *
      * @param trials with the same reference
+     * @param java the processes of this library
+     * @param jucx those of {@link Jucx}
+     * @param c perftest
      * @param rounds how often
+     * @param collector gets the results
      */
-    static void run(List<Trial> trials, JavaBench java, Bench c, int rounds, Collector collector)
+    static void run(List<Trial> trials, JavaBench java, JavaBench jucx, Bench c, int rounds, Collector collector)
             throws InterruptedException {
-        Trials group = new Trials(java, c, collector);
+        Trials group = new Trials(java, jucx, c, collector);
         List<Turn> turns = new ArrayList<>();
         turns.add(round -> group.reference(trials, round));
         trials.forEach(trial -> turns.add(round -> group.java(trial, round)));
@@ -75,8 +81,9 @@ final class Trials {
         if (trial.way() == Trial.Way.QUEUE_PAIR) {
             collector.add(trial, Side.JAVA, round, java.run(trial.reference()), trial.pattern().parts());
         } else {
+            JavaBench bench = trial.way() == Trial.Way.JUCX ? jucx : java;
             collector.add(trial, Side.JAVA, round,
-                    java.run(trial, bytes -> collector.addAllocated(trial, round, bytes)), 1);
+                    bench.run(trial, bytes -> collector.addAllocated(trial, round, bytes)), 1);
         }
     }
 }

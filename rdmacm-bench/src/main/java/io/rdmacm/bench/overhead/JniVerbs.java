@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-/** Post and poll through JNI, as JNI libraries implement them; for comparison only. */
+/**
+ * Post and poll through JNI, written for this comparison: each completion is copied into an object, member by member,
+ * by functions of JNI. It is no published library; {@link Disni} is.
+ */
 @SuppressWarnings("restricted")
 final class JniVerbs {
     static {

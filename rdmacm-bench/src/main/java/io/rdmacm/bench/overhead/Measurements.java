@@ -35,15 +35,27 @@ final class Measurements {
     private static final int ALLOCATION_SAMPLES = 3;
     private static final String PUBLIC_API = "publicApi";
 
+    // JMH uses Unsafe
+    private static final List<String> JVM_ARGUMENTS =
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+
     private final int warmUps;
     private final int samples;
+    private final boolean disni;
 
-    Measurements(boolean quick) {
+    /**
+     * Creates the measurements.
+     *
+     * @param quick whether to take fewer samples
+     * @param disni whether to measure {@link Disni} too
+     */
+    Measurements(boolean quick, boolean disni) {
         this.warmUps = 20;
         this.samples = quick ? 8 : 16;
+        this.disni = disni;
     }
 
-    /** Measures the four ways to post and poll. */
+    /** Measures the ways to post and poll. */
     List<Result> postAndPoll(int batch, Payload payload, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Object> params = postPollParams("classic", batch, payload, round);
@@ -54,6 +66,12 @@ final class Measurements {
         results.add(java(PostAndPoll.class, PUBLIC_API, Side.JAVA, Summary.POST_POLL, params, inJava));
         results.add(java(PostAndPoll.class, "generatedBindings", Side.NAIVE, Summary.POST_POLL, params, inJava));
         results.add(java(PostAndPoll.class, "jni", Side.JNI, Summary.POST_POLL, params, inJava));
+        if (disni) {
+            List<String> arguments = new ArrayList<>(JVM_ARGUMENTS);
+            arguments.addAll(List.of(Disni.EXPORTS, Disni.QUIET));
+            results.add(java(options(PostAndPollWithDisni.class, "disni", inJava, samples)
+                    .jvmArgsAppend(arguments.toArray(new String[0])), Side.DISNI, Summary.POST_POLL, params));
+        }
         if (round == 1) {
             results.add(allocation(PostAndPoll.class, Summary.POST_POLL, params, inJava));
         }
@@ -145,8 +163,12 @@ final class Measurements {
 
     private Result java(Class<?> benchmark, String method, Side side, String name, Map<String, Object> params,
             Map<String, ?> inJava) throws RunnerException {
-        Options options = options(benchmark, method, inJava, samples)
-                .mode(Mode.SampleTime).operationsPerInvocation(1).build();
+        return java(options(benchmark, method, inJava, samples), side, name, params);
+    }
+
+    private static Result java(ChainedOptionsBuilder benchmark, Side side, String name, Map<String, Object> params)
+            throws RunnerException {
+        Options options = benchmark.mode(Mode.SampleTime).operationsPerInvocation(1).build();
         double time = new Runner(options).runSingle().getPrimaryResult().getStatistics().getPercentile(MEDIAN);
         return shown(new Result(name, side, params, Summary.TIME, "ns", time / PostAndPoll.OPERATIONS));
     }
@@ -164,8 +186,7 @@ final class Measurements {
         ChainedOptionsBuilder options = new OptionsBuilder()
                 .include("^" + (benchmark.getName() + "." + method).replace(".", "\\.") + "$")
                 .forks(1).shouldFailOnError(true).verbosity(VerboseMode.SILENT)
-                // JMH uses Unsafe
-                .jvmArgsAppend("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
+                .jvmArgsAppend(JVM_ARGUMENTS.toArray(new String[0]))
                 .warmupIterations(warmUps).warmupTime(TimeValue.milliseconds(SAMPLE_MILLIS))
                 .measurementIterations(iterations).measurementTime(TimeValue.milliseconds(SAMPLE_MILLIS));
         inJava.forEach((key, value) -> options.param(key, value.toString()));

@@ -22,11 +22,15 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
-/** The objects that a benchmark uses, created over the null provider with the public API. */
-final class NullStack implements AutoCloseable {
-    /** The target of writes, and its key; the same as in C. */
-    static final long REMOTE_ADDRESS = 0x10000;
-    static final int REMOTE_KEY = 17;
+/**
+ * The objects that a benchmark uses, created over the null provider with the public API. Public for the loop over
+ * {@link Disni}, which another class loader loads.
+ */
+public final class NullStack implements AutoCloseable {
+    /** The target of writes; the same as in C. */
+    public static final long REMOTE_ADDRESS = 0x10000;
+    /** Its key. */
+    public static final int REMOTE_KEY = 17;
 
     /** Entries of each queue, as in C. */
     static final int DEPTH = 64;
@@ -80,15 +84,26 @@ final class NullStack implements AutoCloseable {
         return this;
     }
 
-    QueuePair pair(int index) {
+    /**
+     * {@return a queue pair}
+     *
+     * @param index its index, from 0
+     */
+    public QueuePair pair(int index) {
         return pairs[index];
     }
 
-    MemoryRegion region(int index) {
+    /**
+     * {@return a memory region}
+     *
+     * @param index its index, from 0
+     */
+    public MemoryRegion region(int index) {
         return regions[index];
     }
 
-    CompletionQueue queue() {
+    /** {@return the completion queue of all queue pairs} */
+    public CompletionQueue queue() {
         return queue;
     }
 

@@ -18,7 +18,7 @@ import org.openjdk.jmh.runner.RunnerException;
 
 /**
  * Measures the overhead of a call without a device, in Java and C by turns, and writes the results to a file:
- * {@code Overhead [--quick] [--rounds N] FILE}.
+ * {@code Overhead [--quick] [--rounds N] FILE}. {@link Disni} is measured too if the environment names it.
  */
 public final class Overhead {
     private static final int ROUNDS = 5;
@@ -29,8 +29,8 @@ public final class Overhead {
     private final int rounds;
     private final List<Result> results = new ArrayList<>();
 
-    private Overhead(boolean quick, int rounds) {
-        this.measurements = new Measurements(quick);
+    private Overhead(boolean quick, int rounds, boolean disni) {
+        this.measurements = new Measurements(quick, disni);
         this.quick = quick;
         this.rounds = rounds;
     }
@@ -60,7 +60,7 @@ public final class Overhead {
                     : "the benchmarks without a device cannot run: " + missing);
             System.exit(file == null ? 2 : 1);
         }
-        Overhead run = new Overhead(quick, rounds > 0 ? rounds : quick ? QUICK_ROUNDS : ROUNDS);
+        Overhead run = new Overhead(quick, rounds > 0 ? rounds : quick ? QUICK_ROUNDS : ROUNDS, disni());
         Results all = new Results(Map.of(), run.run());
         ResultsFile.write(file, all);
         Summary.of(all).forEach((name, ratio) -> {
@@ -68,6 +68,17 @@ public final class Overhead {
                 System.out.printf("%-20s %.3f%n", name, ratio);
             }
         });
+    }
+
+    /** Looks whether DiSNI is named and usable before anything is measured. */
+    private static boolean disni() {
+        try {
+            return Disni.named(System.getenv()).isPresent();
+        } catch (IllegalArgumentException e) {
+            System.err.println(e.getMessage());
+            System.exit(1);
+            throw e;
+        }
     }
 
     private List<Result> run() throws IOException, InterruptedException, RunnerException {

@@ -6,6 +6,7 @@
  *
  * <p>{@link io.rdmacm.bench.overhead.Overhead} is the main class. {@link io.rdmacm.bench.overhead.PublicLoop},
  * {@link io.rdmacm.bench.overhead.BindingsLoop}, {@link io.rdmacm.bench.overhead.JniLoop} and
- * {@link io.rdmacm.bench.overhead.CLoop} are the loops that are compared.
+ * {@link io.rdmacm.bench.overhead.CLoop} are the loops that are compared; and that over
+ * {@link io.rdmacm.bench.overhead.Disni}, where its jar and library are named.
  */
 package io.rdmacm.bench.overhead;

@@ -17,8 +17,10 @@ record Goal(String name, String meaning, double limit, boolean below) {
     private static final List<Goal> ALL = List.of(
             atMost("overhead_batch1", "post and poll without a device, one at a time: Java / C", 1.15),
             atMost("overhead_batch16", "post and poll without a device, 16 at a time: Java / C", 1.05),
-            atLeast("jni_over_java", "post and poll without a device: JNI / Java", 1.5),
+            atLeast("jni_over_java", "post and poll without a device: a small JNI binding of our own / Java", 1.5),
             atLeast("naive_over_java", "post and poll without a device: generated bindings used naively / Java", 1.5),
+            atLeast("disni_over_java", "post and poll without a device, one at a time: DiSNI / Java", 1.5),
+            atLeast("disni_over_java_batch16", "post and poll without a device, 16 at a time: DiSNI / Java", 1.5),
             atMost("send_latency", "latency of sends: Java / perftest", 1.05),
             atMost("write_latency", "latency of RDMA writes: Java / perftest", 1.05),
             atMost("read_latency", "latency of RDMA reads: Java / perftest", 1.05),
@@ -45,9 +47,18 @@ record Goal(String name, String meaning, double limit, boolean below) {
         return new Goal(name, meaning, limit, false);
     }
 
-    /** {@return the goals of all figures of the summary} */
+    /** {@return the goals of all figures that a summary can have} */
     static List<Goal> all() {
         return ALL;
+    }
+
+    /**
+     * {@return the goals of the figures that a summary has, measured or not}
+     *
+     * @param summary the summary
+     */
+    static List<Goal> of(Map<String, Double> summary) {
+        return ALL.stream().filter(goal -> summary.containsKey(goal.name)).toList();
     }
 
     /** {@return the limit as text; empty if there is none} */

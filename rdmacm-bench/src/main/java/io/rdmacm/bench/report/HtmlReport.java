@@ -75,7 +75,7 @@ final class HtmlReport {
     private void tiles() {
         Map<String, Double> summary = Summary.of(results);
         page.append("<div class=\"tiles\">\n");
-        for (Goal goal : Goal.all()) {
+        for (Goal goal : Goal.of(summary)) {
             String state = summary.get(goal.name()) == null ? "unknown"
                     : goal.text().isEmpty() ? "plain" : goal.isMet(summary) ? "met" : "missed";
             page.append("<div class=\"tile ").append(state).append("\"><span class=\"soft\">")

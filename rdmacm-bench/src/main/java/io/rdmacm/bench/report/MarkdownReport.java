@@ -55,7 +55,7 @@ final class MarkdownReport {
 
     private static String summary(Results results) {
         Map<String, Double> summary = Summary.of(results);
-        return "| figure | measured | goal | |\n|---|---:|---:|---|\n" + Goal.all().stream()
+        return "| figure | measured | goal | |\n|---|---:|---:|---|\n" + Goal.of(summary).stream()
                 .map(goal -> row(List.of(goal.name(), goal.value(summary), goal.text(), goal.meaning())))
                 .collect(Collectors.joining());
     }

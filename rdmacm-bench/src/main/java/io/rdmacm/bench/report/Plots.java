@@ -208,7 +208,7 @@ final class Plots {
 
     private Svg.Group group(String label, String name, String metric, Map<String, Object> at) {
         List<Svg.Bar> bars = new ArrayList<>();
-        for (Side side : List.of(Side.C, Side.JAVA, Side.JNI, Side.NAIVE)) {
+        for (Side side : List.of(Side.C, Side.JAVA, Side.DISNI, Side.JNI, Side.NAIVE)) {
             OptionalDouble value = results.median(name, metric, side, at);
             value.ifPresent(time -> bars.add(new Svg.Bar(side, time)));
         }

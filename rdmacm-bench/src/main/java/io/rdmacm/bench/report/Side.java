@@ -9,8 +9,10 @@ public enum Side {
     JAVA,
     /** The same in C. */
     C,
-    /** A JNI binding of the same calls. */
+    /** A small JNI binding of the same calls, written for the comparison. */
     JNI,
+    /** DiSNI, a published JNI library; measured only if the environment names it. */
+    DISNI,
     /** The generated bindings, used in the naive way. */
     NAIVE;
 

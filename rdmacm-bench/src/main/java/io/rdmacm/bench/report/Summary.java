@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 /**
  * The few ratios that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
- * the two that compare other bindings with Java. A time should be below one, a bandwidth or a rate above.
+ * those that compare other bindings with Java. A time should be below one, a bandwidth or a rate above.
  */
 public final class Summary {
     /** The overhead benchmark: one post and one poll over the null provider. */
@@ -39,7 +39,7 @@ public final class Summary {
     }
 
     /**
-     * {@return the ratios by name; null if a side was not measured}
+     * {@return the ratios by name; null if a side was not measured, and none for DiSNI if it was not named}
      *
      * @param results what was measured
      */
@@ -49,6 +49,7 @@ public final class Summary {
         summary.put("overhead_batch16", overhead(results, Side.JAVA, Side.C, 16));
         summary.put("jni_over_java", overhead(results, Side.JNI, Side.JAVA, 1));
         summary.put("naive_over_java", overhead(results, Side.NAIVE, Side.JAVA, 1));
+        disni(results, summary);
         for (String operation : List.of("send", "write", "read")) {
             summary.put(operation + "_latency", latency(results, operation + "_latency"));
         }
@@ -57,6 +58,12 @@ public final class Summary {
         summary.put("connect_rate", overConfigurations(results, "connect", RATE, Map.of()));
         connections(results, summary);
         return Collections.unmodifiableMap(summary);
+    }
+
+    /** Few have DiSNI, so its ratios are left out where it was not measured. */
+    private static void disni(Results results, Map<String, Double> summary) {
+        summary.computeIfAbsent("disni_over_java", name -> overhead(results, Side.DISNI, Side.JAVA, 1));
+        summary.computeIfAbsent("disni_over_java_batch16", name -> overhead(results, Side.DISNI, Side.JAVA, 16));
     }
 
     /** The ratios of the connections that carry messages. */

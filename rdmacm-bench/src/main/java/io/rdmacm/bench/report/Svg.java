@@ -11,15 +11,16 @@ import java.util.Locale;
 final class Svg {
     /** The style of all plots. The sides differ in shape too, for people who cannot distinguish the colours. */
     static final String STYLE = """
-            .plot{--ink:#212529;--faint:#dee2e6;--java:#c92a2a;--c:#1c7ed6;--jni:#7048e8;--naive:#868e96;\
+            .plot{--ink:#212529;--faint:#dee2e6;--java:#c92a2a;--c:#1c7ed6;--jni:#7048e8;--disni:#e8590c;\
+            --naive:#868e96;\
             font:12px system-ui,sans-serif;fill:var(--ink)}
             @media(prefers-color-scheme:dark){.plot{--ink:#e9ecef;--faint:#495057;--java:#ff8787;--c:#74c0fc;\
-            --jni:#b197fc;--naive:#adb5bd}}
+            --jni:#b197fc;--disni:#ffa94d;--naive:#adb5bd}}
             .plot .title{font-size:14px;font-weight:600}
             .plot .grid{stroke:var(--faint);stroke-width:1}
             .plot .line{fill:none;stroke-width:2;stroke-linejoin:round}
             .plot .java{--side:var(--java)}.plot .c{--side:var(--c)}
-            .plot .jni{--side:var(--jni)}.plot .naive{--side:var(--naive)}
+            .plot .jni{--side:var(--jni)}.plot .disni{--side:var(--disni)}.plot .naive{--side:var(--naive)}
             .plot .line,.plot .dot{stroke:var(--side)}
             .plot .dot{fill:var(--side)}.plot .bar{fill:var(--side)}
             .plot .c.line{stroke-width:6;opacity:.5}.plot .c.dot{stroke:none;opacity:.8}
@@ -32,6 +33,9 @@ final class Svg {
     private static final int TOP = 46;
     private static final int BOTTOM = 44;
     private static final int LEGEND_STEP = 92;
+    /** For the legend of five sides. */
+    private static final int NARROW_LEFT = 12;
+    private static final int NARROW_LEGEND_STEP = 78;
 
     private final StringBuilder text = new StringBuilder();
     private final int height;
@@ -110,12 +114,13 @@ final class Svg {
     }
 
     private void legend(List<Side> sides) {
-        int x = LEFT;
+        boolean many = sides.size() > 4;
+        int x = many ? NARROW_LEFT : LEFT;
         for (Side side : sides) {
             add("<path class=\"line %s\" d=\"M%d 30h22\"/>", side.id(), x);
             dot(side, x + 11, 30);
             text(x + 28, 34, "legend", "start", name(side));
-            x += LEGEND_STEP;
+            x += many ? NARROW_LEGEND_STEP : LEGEND_STEP;
         }
     }
 
@@ -124,6 +129,7 @@ final class Svg {
             case JAVA -> "Java";
             case C -> "C";
             case JNI -> "JNI";
+            case DISNI -> "DiSNI";
             case NAIVE -> "naive FFM";
         };
     }

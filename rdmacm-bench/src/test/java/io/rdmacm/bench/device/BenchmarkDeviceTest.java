@@ -115,7 +115,7 @@ class BenchmarkDeviceTest {
                 new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.QUEUE_PAIR, Polling.YIELD, 64, 1, FEW),
                 new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.TCP, Polling.YIELD, 64, 1, FEW));
         try (CPrograms programs = new CPrograms(); Perftest c = new Perftest(Port.find(), Cpus.find(), programs)) {
-            Trials.run(trials, java, c, 1, collector);
+            Trials.run(trials, java, java, c, 1, collector);
         }
         assertThat(collector.results()).filteredOn(result -> result.metric().equals("p50"))
                 .extracting(Result::side, result -> result.params().get("by")).containsExactlyInAnyOrder(

@@ -37,6 +37,17 @@ class TrialTest {
     }
 
     @Test
+    void jucxPollsAndOnlyWhereItIsAskedFor() {
+        for (Plan plan : List.of(Plan.quick(false, 4096), Plan.full(true, 4096))) {
+            assertThat(plan.trials()).extracting(Trial::way).doesNotContain(Way.JUCX);
+            assertThat(plan.withJucx().trials()).containsAll(plan.trials()).filteredOn(one -> one.way() == Way.JUCX)
+                    .noneMatch(one -> one.polling().usesEvents())
+                    .extracting(Trial::pattern).containsExactlyInAnyOrder(Pattern.ROUND_TRIP, Pattern.STREAM);
+            assertThat(Trials.groups(plan.withJucx().trials())).hasSameSizeAs(Trials.groups(plan.trials()));
+        }
+    }
+
+    @Test
     void aTrialTravelsAsALine() {
         for (Trial one : Plan.full(true, 4096).trials()) {
             assertThat(Trial.parse(one.encode())).isEqualTo(one);

@@ -81,7 +81,7 @@ class ReportTest {
             parse(Svg.standalone(plot.svg()));
             assertThat(plot.svg()).contains(">Java<", ">C<").doesNotContain("NaN", "Infinity");
         }
-        assertThat(plots.getFirst().svg()).contains(">JNI<", ">naive FFM<", "batch of 16");
+        assertThat(plots.getFirst().svg()).contains(">JNI<", ">DiSNI<", ">naive FFM<", "batch of 16");
         assertThat(plots).filteredOn(plot -> plot.section() == Plot.Section.CONNECTIONS).singleElement()
                 .satisfies(plot -> assertThat(plot.svg()).contains("Round trip: yield, 64B, depth 1", ">handler<"));
     }

@@ -53,6 +53,24 @@ class SummaryTest {
     }
 
     @Test
+    void disniIsPartOfTheSummaryOnlyIfItWasMeasured() {
+        for (int batch : new int[] {1, 16}) {
+            Map<String, Object> params = Map.of("batch", batch, "sges", 1, "inline", false, "calls", "classic");
+            add("post_poll", Side.JAVA, params, "time", 20);
+        }
+        assertThat(Summary.of(new Results(Map.of(), results)).keySet()).noneMatch(name -> name.contains("disni"));
+
+        for (int batch : new int[] {1, 16}) {
+            Map<String, Object> params = Map.of("batch", batch, "sges", 1, "inline", false, "calls", "classic");
+            add("post_poll", Side.DISNI, params, "time", 30 + batch);
+        }
+        assertThat(ratio("disni_over_java")).isEqualTo(1.55, within(1e-9));
+        assertThat(ratio("disni_over_java_batch16")).isEqualTo(2.3, within(1e-9));
+        assertThat(Goal.all()).extracting(Goal::name)
+                .containsExactlyElementsOf(Summary.of(new Results(Map.of(), results)).keySet());
+    }
+
+    @Test
     void latenciesAreComparedSizeBySize() {
         add("send_latency", Side.JAVA, latency("yield", 1), "p50", 11, 100, 10.8);
         add("send_latency", Side.C, latency("yield", 1), "p50", 10, 10, 1);
@@ -129,8 +147,8 @@ class SummaryTest {
 
     @Test
     void everyFigureHasAGoal() {
-        assertThat(Goal.all()).extracting(Goal::name)
-                .containsExactlyElementsOf(Summary.of(new Results(Map.of(), List.of())).keySet());
+        Map<String, Double> summary = Summary.of(new Results(Map.of(), List.of()));
+        assertThat(Goal.of(summary)).extracting(Goal::name).containsExactlyElementsOf(summary.keySet());
     }
 
     private static Map<String, Object> by(String way, String polling) {

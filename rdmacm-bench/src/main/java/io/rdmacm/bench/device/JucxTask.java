@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HexFormat;
+
+/** One end of a trial over {@link Jucx}. */
+final class JucxTask implements PeerTask {
+    private static final int SMALL = 64;
+    private static final int RECEIVES = 64;
+
+    private final Trial trial;
+    private final boolean client;
+    private final int warmUp;
+    private final Waiting waiting;
+    private final MessageEnd end;
+    private final Allocation allocation = new Allocation();
+
+    JucxTask(Trial trial, boolean client, int warmUp) throws IOException {
+        this.trial = trial;
+        this.client = client;
+        this.warmUp = warmUp;
+        this.waiting = new Waiting(trial.polling());
+        this.end = Jucx.open(Math.max(SMALL, trial.size()), trial.depth(), RECEIVES, this::pause);
+    }
+
+    private void pause() {
+        try {
+            waiting.pause();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public String address() throws IOException {
+        return HexFormat.of().formatHex(end.address());
+    }
+
+    @Override
+    public void connect(String peer) throws IOException {
+        end.connect(HexFormat.of().parseHex(peer));
+    }
+
+    @Override
+    public String run() throws IOException {
+        int total = warmUp + trial.iterations();
+        if (trial.pattern() == Trial.Pattern.ROUND_TRIP) {
+            return client ? ask(total) : answer(total);
+        }
+        return client ? stream() : take();
+    }
+
+    private String ask(int total) throws IOException {
+        long[] times = new long[total + 1];
+        for (int i = 0; i < total; i++) {
+            if (i == warmUp) {
+                allocation.start();
+            }
+            times[i] = System.nanoTime();
+            send(trial.size());
+            receive(1);
+        }
+        times[total] = System.nanoTime();
+        allocation.end(trial.iterations());
+        return Outcome.Latencies.between(times, warmUp, 1).encode();
+    }
+
+    private String answer(int total) throws IOException {
+        for (int i = 0; i < total; i++) {
+            receive(1);
+            send(trial.size());
+        }
+        return Peer.DONE;
+    }
+
+    private String stream() throws IOException {
+        stream(warmUp);
+        allocation.start();
+        long start = System.nanoTime();
+        stream(trial.iterations());
+        long nanos = System.nanoTime() - start;
+        allocation.end(trial.iterations());
+        return Outcome.Throughput.of(trial.iterations(), nanos).encode();
+    }
+
+    /** Sends messages, and waits until the peer says that the last one has arrived. */
+    private void stream(int count) throws IOException {
+        if (count > 0) {
+            waiting.reset();
+            end.send(count, trial.size());
+            receive(1);
+        }
+    }
+
+    private String take() throws IOException {
+        for (int count : new int[] {warmUp, trial.iterations()}) {
+            if (count > 0) {
+                receive(count);
+                send(SMALL);
+            }
+        }
+        return Peer.DONE;
+    }
+
+    private void send(int bytes) throws IOException {
+        waiting.reset();
+        end.send(1, bytes);
+    }
+
+    private void receive(int count) throws IOException {
+        waiting.reset();
+        end.receive(count);
+    }
+
+    @Override
+    public double allocated() {
+        return allocation.each();
+    }
+
+    @Override
+    public void close() throws IOException {
+        end.close();
+    }
+}
