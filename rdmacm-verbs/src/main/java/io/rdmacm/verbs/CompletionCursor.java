@@ -25,8 +25,9 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
  * A cursor over the completions of an {@link ExtendedCompletionQueue}, which reads them in place (ibv_create_cq_ex(3)):
- * each method asks the driver for one field, and nothing else is read, copied or allocated. A queue has one cursor,
- * which {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
+ * each method asks the driver for one field, and nothing else is read, copied or allocated. The work request id and the
+ * status are members of the struct, and need no call. A queue has one cursor, which
+ * {@link ExtendedCompletionQueue#startPoll()} opens; {@link #close()} ends the poll.
  *
  * <p>If the status is not a success, only the work request id, the status, the vendor error and the queue pair number
  * are valid. All methods that read throw {@link IllegalStateException} if there is no current completion, or if the
@@ -49,6 +50,16 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int WITH_IMM = WorkCompletionFlag.WITH_IMM.bit();
     private static final int ENOENT = Rdma.ENOENT();
 
+    // States of the poll. Numbers, because a stored reference costs more.
+    /** No poll is in progress. */
+    private static final int CLOSED = 0;
+    /** Opened on an empty queue, or read to the end: there is no poll to end in C. */
+    private static final int ENDED = 1;
+    /** On a completion. */
+    private static final int READING = 2;
+    /** After the last completion: the poll in C must still be ended. */
+    private static final int BEHIND_LAST = 3;
+
     private final ExtendedCompletionQueue queue;
     private final BiasedLock lock;
     private final CompletionQueueExOps ops;
@@ -58,25 +69,16 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             ibv_wc_tm_info.sizeof() + ibv_poll_cq_attr.sizeof(), Long.BYTES);
     private final long tagInfo = memory.address();
     private final long attributes = tagInfo + ibv_wc_tm_info.sizeof();
-    // guarded by the lock
-    private State state = State.CLOSED;
+    // The poll in C, guarded by the lock.
+    private int poll = CLOSED;
     private Thread opener;
-    // of the current completion: cached, because every program reads them
+    // Whether there is a current completion, and whether next() has yet to move to the first one. Not guarded: whoever
+    // asks C looks at the poll too.
+    private boolean current;
+    private boolean beforeFirst;
+    // members of the struct, read with each completion
     private long id;
     private int status;
-
-    private enum State {
-        /** No poll is in progress. */
-        CLOSED,
-        /** Opened on an empty queue, or read to the end: there is no poll to end in C. */
-        ENDED,
-        /** On the first completion, before the first call of next(). */
-        BEFORE_FIRST,
-        /** On a completion. */
-        CURRENT,
-        /** After the last completion: the poll in C must still be ended. */
-        BEHIND_LAST
-    }
 
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
@@ -88,29 +90,41 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     /** Opens the cursor, and returns whether there is a completion. */
     boolean start() throws RdmaException {
-        Bias bias = lock.enter();
+        BiasedLock entered = lock;
+        CompletionQueueExOps from = ops;
+        Bias bias = entered.enter();
         int error;
         try {
             requireClosed();
-            error = startNative();
-            if (error == 0 || error == ENOENT) {
-                opener = Thread.currentThread();
-                state = error == 0 ? State.BEFORE_FIRST : State.ENDED;
+            error = from.startPoll(attributes);
+            if (error == 0) {
+                id = from.id();
+                status = from.status();
+                poll = READING;
+                beforeFirst = true;
+            } else if (error == ENOENT) {
+                poll = ENDED;
+            }
+            if (poll != CLOSED) {
+                openedBy(Thread.currentThread());
                 return error == 0;
             }
         } finally {
-            lock.leave(bias);
+            entered.leave(bias);
         }
         throw Failures.of("ibv_start_poll", Math.abs(error));
     }
 
-    private int startNative() {
-        return ops.startPoll(attributes);
+    private void openedBy(Thread thread) {
+        // almost always the same, and a stored reference costs more than the comparison
+        if (opener != thread) {
+            opener = thread;
+        }
     }
 
     /** Checks that the cursor is closed, because other polls would wait for it forever. Called with the lock held. */
     void requireClosed() {
-        if (state != State.CLOSED) {
+        if (poll != CLOSED) {
             throw new IllegalStateException("a cursor of this completion queue is open: close it first");
         }
     }
@@ -119,18 +133,19 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      * Checks that the cursor was not opened by a thread. Called without the lock: the thread sees what it wrote itself.
      */
     void requireNotOpenedBy(Thread thread) {
-        if (opener == thread) {
+        if (poll != CLOSED && opener == thread) {
             throw new IllegalStateException("this thread has a cursor of the completion queue open: close it first");
         }
     }
 
     /** Ends the poll. Called with the lock held or closed. */
     void end() {
-        if (state == State.BEFORE_FIRST || state == State.CURRENT || state == State.BEHIND_LAST) {
+        if (poll >= READING) {
             ops.endPoll();
         }
-        opener = null;
-        state = State.CLOSED;
+        poll = CLOSED;
+        current = false;
+        beforeFirst = false;
     }
 
     /**
@@ -142,58 +157,50 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      */
     @CFunction("ibv_next_poll")
     public boolean next() throws RdmaException {
-        Bias bias = lock.enter();
+        if (beforeFirst) {
+            beforeFirst = false;
+            current = true;
+            return true;
+        }
+        BiasedLock entered = lock;
+        CompletionQueueExOps from = ops;
+        Bias bias = entered.enter();
         int error;
         try {
-            switch (state) {
-                case CLOSED -> throw closed();
-                case ENDED, BEHIND_LAST -> {
-                    return false;
+            if (poll != READING) {
+                if (poll == CLOSED) {
+                    throw closed();
                 }
-                case BEFORE_FIRST -> {
-                    become();
-                    return true;
-                }
-                case CURRENT -> {
-                    error = advance();
-                    if (error == 0) {
-                        return true;
-                    }
-                    if (error == ENOENT) {
-                        return false;
-                    }
-                }
-                default -> throw new AssertionError(state);
+                return false;
+            }
+            error = nextPoll ? from.nextPoll() : restart();
+            if (error == 0) {
+                id = from.id();
+                status = from.status();
+                return true;
+            }
+            current = false;
+            if (nextPoll) {
+                poll = BEHIND_LAST;
+            }
+            if (error == ENOENT) {
+                return false;
             }
         } finally {
-            lock.leave(bias);
+            entered.leave(bias);
         }
         throw Failures.of("ibv_next_poll", Math.abs(error));
     }
 
-    private int advance() {
-        if (nextPoll) {
-            int error = ops.nextPoll();
-            if (error == 0) {
-                become();
-            } else {
-                state = State.BEHIND_LAST;
-            }
-            return error;
-        }
+    /** Moves on where a call of ibv_next_poll would end the poll. */
+    private int restart() {
         ops.endPoll();
-        state = State.ENDED;
-        int error = startNative();
+        poll = ENDED;
+        int error = ops.startPoll(attributes);
         if (error == 0) {
-            become();
+            poll = READING;
         }
         return error;
-    }
-
-    private void become() {
-        id = ops.id();
-        status = ops.status();
-        state = State.CURRENT;
     }
 
     /**
@@ -493,7 +500,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     /** Checks that there is a current completion. Called without the lock, for methods that read no native memory. */
     private void requireCurrent() {
-        if (state != State.CURRENT) {
+        if (!current) {
             // throws the exception that says why not
             lock.leave(enter(ALWAYS));
         }
@@ -501,7 +508,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     private Bias enter(int field) {
         Bias bias = lock.enter();
-        if (state != State.CURRENT || (fields & field) != field) {
+        if (poll != READING || !current || (fields & field) != field) {
             RuntimeException refusal = refusal(field);
             lock.leave(bias);
             throw refusal;
@@ -510,10 +517,10 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     private RuntimeException refusal(int field) {
-        if (state == State.CLOSED) {
+        if (poll == CLOSED) {
             return closed();
         }
-        if (state != State.CURRENT) {
+        if (poll != READING || !current) {
             return new IllegalStateException("no current completion: next() must return true first");
         }
         for (CompletionField wanted : CompletionField.values()) {

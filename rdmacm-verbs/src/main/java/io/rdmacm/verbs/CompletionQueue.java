@@ -154,7 +154,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         int taken;
         try {
             requireNoCursor();
-            taken = poll.call(address(), completions.capacity(), completions.address());
+            taken = (int) poll.call(address(), completions.capacity(), completions.address());
         } finally {
             lock.leave(bias);
             Reference.reachabilityFence(completions);
@@ -183,7 +183,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         life().enter();
         try {
             requireChannel();
-            int result = requestNotification.call(address(), solicitedOnly ? 1 : 0, 0);
+            int result = (int) requestNotification.call(address(), solicitedOnly ? 1 : 0, 0);
             if (result != 0) {
                 throw Failures.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));
             }

@@ -3,7 +3,6 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
@@ -196,9 +195,7 @@ public final class MemoryRegion extends NativeObject {
      * range.
      */
     long addressOf(long offset, long bytes) {
-        Registration registration = usable();
-        Objects.checkFromIndexSize(offset, bytes, registration.length());
-        return registration.start() + offset;
+        return usable().addressOf(offset, bytes);
     }
 
     /** Returns the local key, without the checks that {@link #addressOf} has just made. */
@@ -206,10 +203,24 @@ public final class MemoryRegion extends NativeObject {
         return now.localKey();
     }
 
-    /** Returns whether the processor can read the memory right now, at the address that {@link #addressOf} returns. */
-    boolean isReadable() {
+    /**
+     * Checks that the processor can read the memory at the address that {@link #addressOf} returns, and that it cannot
+     * be freed before a post is over: only the close of a region of the sender's domain waits for posts.
+     *
+     * @param entry the index in the scatter/gather list, for messages
+     * @param sender the domain of the queue pair, whose lock is held
+     */
+    void requireReadable(int entry, ProtectionDomain sender) {
         Registration registration = now;
-        return life().isOpen() && registration.isIdentity() && registration.memory().scope().isAlive();
+        if (!registration.domain().sharesPosts(sender)) {
+            throw new IllegalArgumentException("entry " + entry + " of the scatter/gather list is inline data in a"
+                    + " region of another protection domain than the queue pair: " + this);
+        }
+        if (!isOpen() || !registration.isIdentity() || !registration.memory().scope().isAlive()) {
+            throw new IllegalStateException("entry " + entry + " of the scatter/gather list names a "
+                    + (isOpen() ? "memory region that the processor cannot read inline data from: "
+                            : "closed memory region: ") + this);
+        }
     }
 
     @Override
@@ -232,7 +243,8 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
-    private Registration usable() {
+    /** Returns what the region is registered for, after checking that it can be used. */
+    Registration usable() {
         life().ensureOpen();
         if (broken) {
             throw new IllegalStateException(this + " can only be closed: a reregistration of it failed halfway");

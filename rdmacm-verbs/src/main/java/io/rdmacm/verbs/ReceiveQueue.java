@@ -55,7 +55,7 @@ final class ReceiveQueue extends BiasedLock {
                 checkEntries(request);
             }
             request.unchain();
-            error = post.call(object, request.address(), refusedAddress);
+            error = (int) post.call(object, request.address(), refusedAddress);
         } finally {
             leave(bias);
             Reference.reachabilityFence(request);
@@ -77,7 +77,7 @@ final class ReceiveQueue extends BiasedLock {
                 }
             }
             block.chain(first, count);
-            error = post.call(object, block.address(first), refusedAddress);
+            error = (int) post.call(object, block.address(first), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.ibv_mr;
@@ -26,6 +27,12 @@ record Registration(ProtectionDomain domain, MemorySegment memory, Set<AccessFla
             long start, long length) {
         return new Registration(domain, memory, access, start, length,
                 Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()));
+    }
+
+    /** Returns the address of a part for the device, after checking the range. */
+    long addressOf(long offset, long bytes) {
+        Objects.checkFromIndexSize(offset, bytes, length);
+        return start + offset;
     }
 
     /** Returns whether the addresses of the processor and of the device are the same, as inline data requires. */

@@ -36,12 +36,28 @@ final class ScatterList {
         return regions.length;
     }
 
+    long address() {
+        return address;
+    }
+
+    /** Returns the address of the data of an entry. */
+    long dataAddress(int index) {
+        return Memory.getLong(address + index * ENTRY + ADDR);
+    }
+
+    /** Returns the length of an entry in bytes, unsigned. */
+    long dataLength(int index) {
+        return Integer.toUnsignedLong(Memory.getInt(address + index * ENTRY + LENGTH));
+    }
+
     void set(int index, MemoryRegion region, long offset, int length) {
         Objects.checkIndex(index, regions.length);
+        Registration registration = region.usable();
+        long data = registration.addressOf(offset, length);
         long entry = address + index * ENTRY;
-        Memory.putLong(entry + ADDR, region.addressOf(offset, length));
-        Memory.putInt(entry + LENGTH, length);
-        Memory.putInt(entry + LKEY, region.localKeyUnchecked());
+        Memory.putLong(entry, ADDR, data);
+        Memory.putInt(entry, LENGTH, length);
+        Memory.putInt(entry, LKEY, registration.localKey());
         // Writing a reference is expensive with some garbage collectors, and most requests always use the same region.
         if (regions[index] != region) {
             regions[index] = region;
@@ -52,7 +68,7 @@ final class ScatterList {
     long bytes(int entries) {
         long sum = 0;
         for (int i = 0; i < entries; i++) {
-            sum += Integer.toUnsignedLong(Memory.getInt(address + i * ENTRY + LENGTH));
+            sum += dataLength(i);
         }
         return sum;
     }
@@ -63,15 +79,7 @@ final class ScatterList {
      */
     void requireReadable(int entries, ProtectionDomain sender) {
         for (int i = 0; i < entries; i++) {
-            if (!regions[i].now().domain().sharesPosts(sender)) {
-                throw new IllegalArgumentException("entry " + i + " of the scatter/gather list is inline data in a"
-                        + " region of another protection domain than the queue pair: " + regions[i]);
-            }
-            if (!regions[i].isReadable()) {
-                throw new IllegalStateException("entry " + i + " of the scatter/gather list names a "
-                        + (regions[i].isOpen() ? "memory region that the processor cannot read inline data from: "
-                                : "closed memory region: ") + regions[i]);
-            }
+            regions[i].requireReadable(i, sender);
         }
     }
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -30,23 +28,44 @@ import io.rdmacm.verbs.work.SendOperation;
  *
  * <pre>{@code
  * try (SendBatch batch = queuePair.startBatch()) {
- *     batch.rdmaWrite(address, key).id(1).signaled(false).data(region, 0, 4096);
- *     batch.send().id(2).inlineData(message, 0, 16);
+ *     batch.id(1).signaled(false).rdmaWrite(address, key).data(region, 0, 4096);
+ *     batch.id(2).signaled(true).inline(true).send().inlineData(message, 0, 16);
  *     batch.complete();
  * }
  * }</pre>
  *
- * <p>Each method that is named after an operation starts the next request, which is signaled and has the id 0 and no
- * data. It throws {@link IllegalStateException} if the batch is closed, the queue pair was created without the
- * operation, or the previous request lacks its destination. The methods for the id, the flags, the data and the
- * destination apply to the request that was started last, and throw {@link IllegalStateException} if there is none. A
- * method that throws leaves the batch unchanged. Only segmented sends and binds allocate memory.
+ * <p>Each method calls C at once, so the order is that of C. The id and the flags come first: they apply to all
+ * requests that are started after them, until they are changed. An opened batch has the id 0, and only
+ * {@link #signaled(boolean)} is on. A method that is named after an operation starts the next request. It throws
+ * {@link IllegalStateException} if the batch is closed, the queue pair was created without the operation, or the
+ * previous request lacks its destination. Then follow the destination, if one is needed, and the data, in any order and
+ * each at most once; a request without data sends none. These methods throw {@link IllegalStateException} if the request
+ * that was started last does not take what they give. Setting the id or a flag ends the previous request.
+ *
+ * <p>A method that throws leaves the batch unchanged. Only binds allocate memory.
  *
  * <p>A batch may be used by one thread at a time. While it is open, other posts to the queue pair are refused. Closing
  * the queue pair aborts it.
  */
 public final class SendBatch implements AutoCloseable {
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
+    private static final int SIGNALED = SendFlag.SIGNALED.bit();
+    private static final int INLINE = Rdma.IBV_SEND_INLINE();
+
+    // States: what the request that was started last may still be given. None of these: the next one can be started.
+    private static final int READY = 0;
+    /** The batch is not open. */
+    private static final int CLOSED = 1;
+    /** It takes parts of regions. */
+    private static final int PARTS = 1 << 1;
+    /** It takes inline data. */
+    private static final int INLINE_DATA = 1 << 2;
+    /** It takes data, but the queue pair allows none. */
+    private static final int NO_PARTS = 1 << 3;
+    /** It needs the address of a datagram. */
+    private static final int ADDRESS = 1 << 4;
+    /** It needs the shared receive queue of the peer. */
+    private static final int SHARED_QUEUE = 1 << 5;
 
     private final SendQueue queue;
     private final BiasedLock lock;
@@ -54,25 +73,19 @@ public final class SendBatch implements AutoCloseable {
     private final QueuePairType type;
     private final ProtectionDomain domain;
     private final int operations;
-    private final int maxTsoHeader;
     private final SendBatchData data;
+    // the states after an operation
+    private final int afterLocal;
+    private final int afterRemote;
+    private final int afterParts;
     // The state of the batch in C, and the fields below as far as they mirror it, are guarded by the lock.
-    private boolean open;
-    // null if no request has been started; a request is passed to C when the next one starts
-    private SendOperation operation;
+    private int state = CLOSED;
+    // the state after an operation that can carry inline data
+    private int afterInlinable;
     private long id;
     private int flags;
-    private long remoteAddress;
-    private int key;
-    private long operand;
-    private long swap;
-    private AddressHandle destination;
-    private int remoteQueuePair;
-    private int remoteQueueKey;
-    private boolean sharedQueueKnown;
-    private int sharedQueue;
-    private MemorySegment header = MemorySegment.NULL;
-    private WindowBind bind;
+    // the operation that was started last, for messages; null if the request was ended
+    private SendOperation started;
     // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
@@ -83,10 +96,12 @@ public final class SendBatch implements AutoCloseable {
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
         this.domain = domain;
-        this.maxTsoHeader = attributes.maxTsoHeader();
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
-        this.data = new SendBatchData(capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
-                DriverQuirks.miscountsLists(device));
+        this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
+                attributes.maxTsoHeader(), DriverQuirks.miscountsLists(device));
+        this.afterLocal = type == QueuePairType.UD ? ADDRESS : READY;
+        this.afterRemote = type == QueuePairType.XRC_SEND ? SHARED_QUEUE : afterLocal;
+        this.afterParts = afterRemote | (capabilities.maxSendScatterGather() > 0 ? PARTS : NO_PARTS);
     }
 
     void start() {
@@ -94,8 +109,11 @@ public final class SendBatch implements AutoCloseable {
         try {
             requireClosed();
             ops.start();
-            open = true;
-            operation = null;
+            state = READY;
+            afterInlinable = afterParts;
+            id = 0;
+            flags = SIGNALED;
+            started = null;
         } finally {
             lock.leave(bias);
         }
@@ -103,18 +121,87 @@ public final class SendBatch implements AutoCloseable {
 
     /** Checks that the batch is not open, because other posts would have to wait for it. Called with the lock held. */
     void requireClosed() {
-        if (open) {
+        if (state != CLOSED) {
             throw new IllegalStateException("a batch of this queue pair is open: complete or close it first");
         }
     }
 
     /** Aborts the batch if it is open. Called with the lock held or closed. */
     void abortOpen() {
-        if (open) {
+        if (state != CLOSED) {
             ops.abort();
-            open = false;
+            state = CLOSED;
             endBinds(false);
         }
+    }
+
+    /**
+     * Sets the work request id ({@code wr_id}) of the requests that are started from now on.
+     *
+     * @param workRequestId an arbitrary value, which the completion returns
+     * @return this batch
+     */
+    public SendBatch id(long workRequestId) {
+        requireReady();
+        id = workRequestId;
+        return this;
+    }
+
+    /**
+     * Sets whether the requests that are started from now on generate a completion when they succeed
+     * ({@code IBV_SEND_SIGNALED}). A request that fails always does.
+     *
+     * @param on true in an opened batch
+     * @return this batch
+     */
+    public SendBatch signaled(boolean on) {
+        return flag(SIGNALED, on);
+    }
+
+    /**
+     * Sets whether the messages of the requests that are started from now on raise an event at a peer that asked for
+     * solicited events only ({@code IBV_SEND_SOLICITED}).
+     *
+     * @param on false in an opened batch
+     * @return this batch
+     */
+    public SendBatch solicited(boolean on) {
+        return flag(SendFlag.SOLICITED.bit(), on);
+    }
+
+    /**
+     * Sets whether the requests that are started from now on begin only after the preceding reads and atomic operations
+     * have finished ({@code IBV_SEND_FENCE}).
+     *
+     * @param on false in an opened batch
+     * @return this batch
+     */
+    public SendBatch fence(boolean on) {
+        return flag(SendFlag.FENCE.bit(), on);
+    }
+
+    /**
+     * Sets whether the device computes the IPv4 and the TCP or UDP checksum of the requests that are started from now
+     * on ({@code IBV_SEND_IP_CSUM}).
+     *
+     * @param on false in an opened batch
+     * @return this batch
+     */
+    public SendBatch ipChecksum(boolean on) {
+        return flag(SendFlag.IP_CSUM.bit(), on);
+    }
+
+    /**
+     * Sets whether the requests that are started from now on carry inline data ({@code IBV_SEND_INLINE}), which is
+     * given with one of the methods {@code inlineData}. It has no effect on operations that cannot carry inline data.
+     *
+     * @param on false in an opened batch
+     * @return this batch
+     */
+    public SendBatch inline(boolean on) {
+        flag(INLINE, on);
+        afterInlinable = on ? afterRemote | INLINE_DATA : afterParts;
+        return this;
     }
 
     /**
@@ -124,7 +211,47 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send")
     public SendBatch send() {
-        return begin(SendOperation.SEND);
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.SEND, flags);
+            to.send();
+            state = afterInlinable;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Starts a request that sends one part of a memory region, as {@link #send()} and then {@link #data data}, or
+     * {@link #inlineData inlineData} if {@link #inline(boolean)} is on. It costs less than these two.
+     *
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if the queue pair does not allow as much data, or the data is inline and the
+     *         region belongs to another protection domain
+     */
+    @CFunction({"ibv_wr_send", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
+    public SendBatch send(MemoryRegion region, long offset, int length) {
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            int after = afterInlinable;
+            long address = addressOf(region, offset, length, after);
+            begin(to, SendOperation.SEND, flags);
+            to.send();
+            state = after;
+            give(to, address, region, length, after);
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
     }
 
     /**
@@ -135,8 +262,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send_imm")
     public SendBatch sendWithImmediate(int immediate) {
-        begin(SendOperation.SEND_WITH_IMM);
-        operand = immediate;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.SEND_WITH_IMM, flags);
+            to.sendImm(NetworkOrder.toNetwork(immediate));
+            state = afterInlinable;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -148,8 +283,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send_inv")
     public SendBatch sendWithInvalidate(int remoteKey) {
-        begin(SendOperation.SEND_WITH_INV);
-        key = remoteKey;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.SEND_WITH_INV, flags);
+            to.sendInv(remoteKey);
+            state = afterInlinable;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -165,13 +308,18 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send_tso")
     public SendBatch sendSegmented(MemorySegment headers, int maxSegmentSize) {
-        SegmentedSend.checkHeaders(headers.byteSize(), maxTsoHeader);
         SegmentedSend.checkSegmentSize(maxSegmentSize);
-        MemorySegment copy = Arena.ofAuto().allocate(Math.max(headers.byteSize(), 1), Long.BYTES)
-                .asSlice(0, headers.byteSize()).copyFrom(headers);
-        begin(SendOperation.TSO);
-        header = copy;
-        operand = maxSegmentSize;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            data.copyHeaders(headers);
+            begin(to, SendOperation.TSO, flags & ~INLINE);
+            data.sendSegmented((int) headers.byteSize(), maxSegmentSize);
+            state = afterParts;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -184,7 +332,50 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_rdma_write")
     public SendBatch rdmaWrite(long address, int remoteKey) {
-        return begin(SendOperation.RDMA_WRITE).remote(address, remoteKey);
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.RDMA_WRITE, flags);
+            to.rdmaWrite(remoteKey, address);
+            state = afterInlinable;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Starts a request that writes one part of a memory region to the peer's memory, as {@link #rdmaWrite(long, int)} and
+     * then {@link #data data}, or {@link #inlineData inlineData} if {@link #inline(boolean)} is on. It costs less than
+     * these two.
+     *
+     * @param remoteAddress the remote address to write to
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if the queue pair does not allow as much data, or the data is inline and the
+     *         region belongs to another protection domain
+     */
+    @CFunction({"ibv_wr_rdma_write", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
+    public SendBatch rdmaWrite(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            int after = afterInlinable;
+            long address = addressOf(region, offset, length, after);
+            begin(to, SendOperation.RDMA_WRITE, flags);
+            to.rdmaWrite(remoteKey, remoteAddress);
+            state = after;
+            give(to, address, region, length, after);
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
     }
 
     /**
@@ -198,8 +389,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_rdma_write_imm")
     public SendBatch rdmaWriteWithImmediate(long address, int remoteKey, int immediate) {
-        begin(SendOperation.RDMA_WRITE_WITH_IMM).remote(address, remoteKey);
-        operand = immediate;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.RDMA_WRITE_WITH_IMM, flags);
+            to.rdmaWriteImm(remoteKey, address, NetworkOrder.toNetwork(immediate));
+            state = afterInlinable;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -212,7 +411,48 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_rdma_read")
     public SendBatch rdmaRead(long address, int remoteKey) {
-        return begin(SendOperation.RDMA_READ).remote(address, remoteKey);
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.RDMA_READ, flags & ~INLINE);
+            to.rdmaRead(remoteKey, address);
+            state = afterParts;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Starts a request that reads from the peer's memory into one part of a memory region, as
+     * {@link #rdmaRead(long, int)} and then {@link #data data}. It costs less than these two.
+     *
+     * @param remoteAddress the remote address to read from
+     * @param remoteKey the remote key of the peer's memory region or window
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if the queue pair allows no scatter/gather entries
+     */
+    @CFunction({"ibv_wr_rdma_read", "ibv_wr_set_sge"})
+    public SendBatch rdmaRead(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            int after = afterParts;
+            long address = addressOf(region, offset, length, after);
+            begin(to, SendOperation.RDMA_READ, flags & ~INLINE);
+            to.rdmaRead(remoteKey, remoteAddress);
+            state = after;
+            give(to, address, region, length, after);
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
     }
 
     /**
@@ -227,9 +467,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_atomic_cmp_swp")
     public SendBatch compareAndSwap(long address, int remoteKey, long expected, long replacement) {
-        begin(SendOperation.ATOMIC_CMP_AND_SWP).remote(address, remoteKey);
-        operand = expected;
-        swap = replacement;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.ATOMIC_CMP_AND_SWP, flags & ~INLINE);
+            to.atomicCmpSwp(remoteKey, address, expected, replacement);
+            state = afterParts;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -244,8 +491,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_atomic_fetch_add")
     public SendBatch fetchAndAdd(long address, int remoteKey, long add) {
-        begin(SendOperation.ATOMIC_FETCH_AND_ADD).remote(address, remoteKey);
-        operand = add;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.ATOMIC_FETCH_AND_ADD, flags & ~INLINE);
+            to.atomicFetchAdd(remoteKey, address, add);
+            state = afterParts;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -260,8 +515,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_atomic_write")
     public SendBatch atomicWrite(long address, int remoteKey, long value) {
-        begin(SendOperation.ATOMIC_WRITE).remote(address, remoteKey);
-        operand = value;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.ATOMIC_WRITE, flags & ~INLINE);
+            to.atomicWrite(remoteKey, address, data.value(value));
+            state = afterRemote;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -273,8 +536,16 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_local_inv")
     public SendBatch localInvalidate(int localKey) {
-        begin(SendOperation.LOCAL_INV);
-        key = localKey;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.LOCAL_INV, flags & ~INLINE);
+            to.localInv(localKey);
+            state = afterLocal;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
@@ -293,92 +564,106 @@ public final class SendBatch implements AutoCloseable {
     @CFunction("ibv_wr_bind_mw")
     public SendBatch bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
         WindowBind next = WindowBind.inBatch(window, remoteKey, binding);
-        next.check(domain);
-        begin(SendOperation.BIND_MW);
-        bind = next;
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            next.check(domain);
+            begin(to, SendOperation.BIND_MW, flags & ~INLINE);
+            bind(next);
+            state = afterLocal;
+        } finally {
+            entered.leave(bias);
+        }
         return this;
     }
 
     /**
-     * Sets the work request id ({@code wr_id}).
-     *
-     * @param workRequestId an arbitrary value, which the completion returns
-     * @return this batch
-     */
-    public SendBatch id(long workRequestId) {
-        requireBegun();
-        id = workRequestId;
-        return this;
-    }
-
-    /**
-     * Sets whether the request generates a completion when it succeeds ({@code IBV_SEND_SIGNALED}). A request that
-     * fails always does.
-     *
-     * @param on true by default
-     * @return this batch
-     */
-    public SendBatch signaled(boolean on) {
-        return flag(SendFlag.SIGNALED, on);
-    }
-
-    /**
-     * Sets whether the message raises an event at a peer that asked for solicited events only
-     * ({@code IBV_SEND_SOLICITED}).
-     *
-     * @param on false by default
-     * @return this batch
-     */
-    public SendBatch solicited(boolean on) {
-        return flag(SendFlag.SOLICITED, on);
-    }
-
-    /**
-     * Sets whether the request starts only after the preceding reads and atomic operations have finished
-     * ({@code IBV_SEND_FENCE}).
-     *
-     * @param on false by default
-     * @return this batch
-     */
-    public SendBatch fence(boolean on) {
-        return flag(SendFlag.FENCE, on);
-    }
-
-    /**
-     * Sets whether the device computes the IPv4 and the TCP or UDP checksum ({@code IBV_SEND_IP_CSUM}).
-     *
-     * @param on false by default
-     * @return this batch
-     */
-    public SendBatch ipChecksum(boolean on) {
-        return flag(SendFlag.IP_CSUM, on);
-    }
-
-    /**
-     * Adds one part of a memory region to the data; further calls append further parts ({@code ibv_wr_set_sge},
-     * {@code ibv_wr_set_sge_list}).
+     * Gives the request one part of a memory region as its data ({@code ibv_wr_set_sge}).
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
      * @param length the length in bytes
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
-     * @throws IllegalArgumentException if there are more parts than the queue pair allows; on SoftRoCE also if the
-     *        parts differ in length, because its driver assumes that all are as long as the first
-     * @throws IllegalStateException if the request has no data, or has inline data
+     * @throws IllegalArgumentException if the queue pair allows no scatter/gather entries
+     * @throws IllegalStateException if the request takes no data, has data, or was started for inline data
      */
-    @CFunction({"ibv_wr_set_sge", "ibv_wr_set_sge_list"})
+    @CFunction("ibv_wr_set_sge")
     public SendBatch data(MemoryRegion region, long offset, int length) {
-        if (!requireBegun().takesData()) {
-            throw new IllegalStateException(operation + " takes no data");
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            int now = state;
+            if ((now & PARTS) == 0) {
+                throw refusedData();
+            }
+            Registration registration = region.usable();
+            to.setSge(registration.localKey(), registration.addressOf(offset, length), length);
+            state = now & ~PARTS;
+        } finally {
+            entered.leave(bias);
         }
-        data.add(region, offset, length);
         return this;
     }
 
     /**
-     * Adds a copy of memory, which need not be registered, to the data; further calls append further copies
-     * ({@code ibv_wr_set_inline_data}, {@code ibv_wr_set_inline_data_list}).
+     * Gives the request parts of memory regions as its data ({@code ibv_wr_set_sge_list}).
+     *
+     * @param parts the parts, in order; may be empty
+     * @return this batch
+     * @throws IllegalArgumentException if there are more parts than the queue pair allows; on SoftRoCE also if the
+     *        parts differ in length, because its driver assumes that all are as long as the first
+     * @throws IllegalStateException if the request takes no data, has data, or was started for inline data
+     */
+    @CFunction("ibv_wr_set_sge_list")
+    public SendBatch data(ScatterGatherList parts) {
+        BiasedLock entered = lock;
+        Bias bias = entered.enter();
+        try {
+            if ((state & PARTS) == 0) {
+                throw refusedData();
+            }
+            data.setParts(parts);
+            state &= ~PARTS;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Gives the request a part of a memory region as inline data ({@code ibv_wr_set_inline_data}). It is copied, so it
+     * can be changed as soon as this method returns.
+     *
+     * @param region the memory region, of the protection domain of the queue pair, in memory of this process
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows, or the region belongs to
+     *        another protection domain
+     * @throws IllegalStateException if the request was not started with {@link #inline(boolean)}, cannot have inline
+     *        data or has it already, or the region is closed or cannot be read by this process
+     */
+    @CFunction("ibv_wr_set_inline_data")
+    public SendBatch inlineData(MemoryRegion region, long offset, int length) {
+        BiasedLock entered = lock;
+        Bias bias = entered.enter();
+        try {
+            requireInline();
+            data.setInline(region, offset, length);
+            state &= ~INLINE_DATA;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Gives the request a copy of memory, which need not be registered, as inline data
+     * ({@code ibv_wr_set_inline_data}).
      *
      * @param source the memory to copy; it can be changed as soon as this method returns
      * @param offset the offset in the segment, in bytes
@@ -386,19 +671,51 @@ public final class SendBatch implements AutoCloseable {
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the segment
      * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows
-     * @throws IllegalStateException if the request cannot have inline data, or has parts of memory regions
+     * @throws IllegalStateException if the request was not started with {@link #inline(boolean)}, cannot have inline
+     *        data or has it already
      */
-    @CFunction({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list"})
+    @CFunction("ibv_wr_set_inline_data")
     public SendBatch inlineData(MemorySegment source, long offset, int length) {
-        if (!requireBegun().takesInlineData()) {
-            throw new IllegalStateException(operation + " takes no inline data");
+        BiasedLock entered = lock;
+        Bias bias = entered.enter();
+        try {
+            requireInline();
+            data.setInline(source, offset, length);
+            state &= ~INLINE_DATA;
+        } finally {
+            entered.leave(bias);
         }
-        data.addInline(source, offset, length);
         return this;
     }
 
     /**
-     * Sets the destination; required for each request of a queue pair of type UD ({@code ibv_wr_set_ud_addr}).
+     * Gives the request parts of memory regions as inline data ({@code ibv_wr_set_inline_data_list}). They are copied,
+     * so they can be changed as soon as this method returns.
+     *
+     * @param parts the parts, in order, of regions as for {@link #inlineData(MemoryRegion, long, int)}
+     * @return this batch
+     * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows, there are more parts than
+     *        it allows scatter/gather entries, or a region belongs to another protection domain
+     * @throws IllegalStateException if the request was not started with {@link #inline(boolean)}, cannot have inline
+     *        data or has it already, or a region is closed or cannot be read by this process
+     */
+    @CFunction("ibv_wr_set_inline_data_list")
+    public SendBatch inlineData(ScatterGatherList parts) {
+        BiasedLock entered = lock;
+        Bias bias = entered.enter();
+        try {
+            requireInline();
+            data.setInline(parts);
+            state &= ~INLINE_DATA;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Gives the request its destination; required for each request of a queue pair of type UD
+     * ({@code ibv_wr_set_ud_addr}).
      *
      * @param handle the address handle, of the protection domain of the queue pair; must stay open until the completion
      * @param queuePairNumber the number of the peer's queue pair, 24 bits
@@ -407,58 +724,71 @@ public final class SendBatch implements AutoCloseable {
      * @return this batch
      * @throws IllegalArgumentException if the number does not fit into 24 bits, or the handle belongs to another
      *        protection domain
-     * @throws IllegalStateException if the queue pair is not of type UD, or the handle is closed
+     * @throws IllegalStateException if the queue pair is not of type UD, the handle is closed, or the request has its
+     *        destination already
      */
     @CFunction("ibv_wr_set_ud_addr")
     public SendBatch datagram(AddressHandle handle, int queuePairNumber, int queueKey) {
-        requireBegun();
-        if (type != QueuePairType.UD) {
-            throw new IllegalStateException("a queue pair of type " + type + " cannot send datagrams");
-        }
         Arguments.requireBits("queue pair number", queuePairNumber, QUEUE_PAIR_NUMBER_BITS);
-        handle.requireUsable(domain);
-        destination = handle;
-        remoteQueuePair = queuePairNumber;
-        remoteQueueKey = queueKey;
+        Bias bias = lock.enter();
+        try {
+            if ((state & ADDRESS) == 0) {
+                throw refusedDestination(QueuePairType.UD, "send datagrams");
+            }
+            // C reads the handle now, and a close of it waits for this lock
+            handle.requireUsable(domain);
+            ops.setUdAddr(handle.address(), queuePairNumber, queueKey);
+            state &= ~ADDRESS;
+        } finally {
+            lock.leave(bias);
+        }
         return this;
     }
 
     /**
-     * Sets the shared receive queue of the peer; required for each request of a queue pair of type XRC_SEND, except
-     * binds and local invalidations ({@code ibv_wr_set_xrc_srqn}).
+     * Gives the request the shared receive queue of the peer; required for each request of a queue pair of type
+     * XRC_SEND, except binds and local invalidations ({@code ibv_wr_set_xrc_srqn}).
      *
      * @param number the number of the peer's queue, from {@link SharedReceiveQueue#number()}
      * @return this batch
-     * @throws IllegalStateException if the queue pair is not of type XRC_SEND
+     * @throws IllegalStateException if the queue pair is not of type XRC_SEND, or the request needs no queue or has it
+     *        already
      */
     @CFunction("ibv_wr_set_xrc_srqn")
     public SendBatch remoteSharedReceiveQueue(int number) {
-        requireBegun();
-        if (type != QueuePairType.XRC_SEND) {
-            throw new IllegalStateException("a queue pair of type " + type + " cannot address a shared receive queue");
+        Bias bias = lock.enter();
+        try {
+            if ((state & SHARED_QUEUE) == 0) {
+                throw refusedDestination(QueuePairType.XRC_SEND, "address a shared receive queue");
+            }
+            ops.setXrcSrqn(number);
+            state &= ~SHARED_QUEUE;
+        } finally {
+            lock.leave(bias);
         }
-        sharedQueue = number;
-        sharedQueueKnown = true;
         return this;
     }
 
     /**
      * Posts all requests and closes the batch ({@code ibv_wr_complete}).
      *
-     * @throws IllegalStateException if the last request lacks its destination, or needs something that has been closed;
-     *        the batch is unchanged then
+     * @throws IllegalStateException if the last request lacks its destination; the batch is unchanged then
      * @throws RdmaException if nothing was posted: ENOMEM or ENOSPC if the send queue has no room for all requests;
      *        EINVAL if one is invalid
      */
     @CFunction("ibv_wr_complete")
     public void complete() throws RdmaException {
-        Bias bias = enter();
+        Bias bias = lock.enter();
         int error;
         try {
-            emit();
-            open = false;
+            if (state != READY) {
+                endRequest();
+            }
+            state = CLOSED;
             error = ops.complete();
-            endBinds(error == 0);
+            if (!binds.isEmpty()) {
+                endBinds(error == 0);
+            }
         } finally {
             lock.leave(bias);
         }
@@ -475,7 +805,7 @@ public final class SendBatch implements AutoCloseable {
     @CFunction("ibv_wr_abort")
     public void close() {
         // ended by complete(), or because the queue pair was closed
-        if (!open) {
+        if (state == CLOSED) {
             return;
         }
         Bias bias;
@@ -492,96 +822,86 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    private Bias enter() {
-        Bias bias = lock.enter();
-        if (!open) {
-            lock.leave(bias);
-            throw notOpen();
+    /**
+     * Checks data before the operation that it belongs to, and returns its address.
+     *
+     * @param after the state after the operation, which says what kind of data it takes
+     */
+    private long addressOf(MemoryRegion region, long offset, int length, int after) {
+        long address = region.addressOf(offset, length);
+        if ((after & PARTS) == 0) {
+            if ((after & INLINE_DATA) == 0) {
+                throw SendQueue.tooMany(1, "queue pair", 0);
+            }
+            data.checkInline(region, length);
         }
-        return bias;
+        return address;
     }
 
-    private SendBatch begin(SendOperation next) {
-        if (!open) {
-            throw notOpen();
+    /** Gives C the data that {@link #addressOf} has checked. */
+    private void give(QueuePairExOps to, long address, MemoryRegion region, int length, int after) {
+        if ((after & PARTS) != 0) {
+            to.setSge(region.localKeyUnchecked(), address, length);
+        } else {
+            to.setInlineData(address, length);
         }
+        state = after & ~(PARTS | INLINE_DATA);
+    }
+
+    /** Prepares C for a request: its id and flags. Called with the lock held. */
+    private void begin(QueuePairExOps to, SendOperation next, int nextFlags) {
+        if (state != READY) {
+            endRequest();
+        }
+        if (started != next) {
+            require(next);
+        }
+        to.next(id, nextFlags);
+    }
+
+    private void require(SendOperation next) {
         if ((operations & next.bit()) == 0) {
             throw new IllegalStateException("the queue pair was created without " + next);
         }
-        if (operation != null) {
-            Bias bias = enter();
-            try {
-                emit();
-            } finally {
-                lock.leave(bias);
-            }
-        }
-        operation = next;
-        id = 0;
-        flags = SendFlag.SIGNALED.bit();
-        destination = null;
-        sharedQueueKnown = false;
-        data.clear();
-        return this;
+        started = next;
     }
 
     /**
-     * Passes the request that was started last to C. If it throws, C has not been called. Called with the lock held.
+     * Ends the request that was started last: if it may have data but has none, C is told so, because the request is
+     * complete only then. Called with the lock held.
      */
-    private void emit() {
-        SendOperation current = operation;
-        if (current == null) {
-            return;
+    private void endRequest() {
+        int now = state;
+        if (now == CLOSED) {
+            throw notOpen();
         }
-        AddressHandle handle = destination;
-        if (type == QueuePairType.UD) {
-            if (handle == null) {
-                throw new IllegalStateException(current + " on a queue pair of type UD needs a destination: call"
-                        + " datagram()");
-            }
-            handle.requireUsable(domain);
-        } else if (type == QueuePairType.XRC_SEND && !sharedQueueKnown && current != SendOperation.LOCAL_INV
-                && current != SendOperation.BIND_MW) {
-            throw new IllegalStateException(current + " on a queue pair of type XRC_SEND needs a destination: call"
+        if ((now & ADDRESS) != 0) {
+            throw new IllegalStateException(started + " on a queue pair of type UD needs a destination: call"
+                    + " datagram()");
+        }
+        if ((now & SHARED_QUEUE) != 0) {
+            throw new IllegalStateException(started + " on a queue pair of type XRC_SEND needs a destination: call"
                     + " remoteSharedReceiveQueue()");
         }
-        if (current == SendOperation.BIND_MW) {
-            bind.check(domain);
+        if ((now & (PARTS | NO_PARTS)) != 0) {
+            data.setNoParts();
+        } else if ((now & INLINE_DATA) != 0) {
+            data.setNoInline();
         }
-        ops.id(id);
-        ops.flags(flags | (data.isInline() ? Rdma.IBV_SEND_INLINE() : 0));
-        build(current);
-        if (type == QueuePairType.UD) {
-            ops.setUdAddr(handle.address(), remoteQueuePair, remoteQueueKey);
-        } else if (sharedQueueKnown) {
-            ops.setXrcSrqn(sharedQueue);
-        }
-        if (current.takesData()) {
-            data.set(ops);
-        }
-        operation = null;
+        state = READY;
     }
 
-    private void build(SendOperation current) {
-        switch (current) {
-            case SEND -> ops.send();
-            case SEND_WITH_IMM -> ops.sendImm(NetworkOrder.toNetwork((int) operand));
-            case SEND_WITH_INV -> ops.sendInv(key);
-            case TSO -> ops.sendTso(header.address(), (int) header.byteSize(), (int) operand);
-            case RDMA_WRITE -> ops.rdmaWrite(key, remoteAddress);
-            case RDMA_WRITE_WITH_IMM -> ops.rdmaWriteImm(key, remoteAddress, NetworkOrder.toNetwork((int) operand));
-            case RDMA_READ -> ops.rdmaRead(key, remoteAddress);
-            case ATOMIC_CMP_AND_SWP -> ops.atomicCmpSwp(key, remoteAddress, operand, swap);
-            case ATOMIC_FETCH_AND_ADD -> ops.atomicFetchAdd(key, remoteAddress, operand);
-            case ATOMIC_WRITE -> ops.atomicWrite(key, remoteAddress, data.value(operand));
-            case LOCAL_INV -> ops.localInv(key);
-            case BIND_MW -> buildBind();
+    private void bind(WindowBind next) {
+        boolean bound = false;
+        binds.add(next);
+        try {
+            next.begin(ops);
+            bound = true;
+        } finally {
+            if (!bound) {
+                binds.removeLast();
+            }
         }
-    }
-
-    private void buildBind() {
-        bind.begin(ops);
-        binds.add(bind);
     }
 
     /** Ends binds that were not posted in reverse order, so that each restores what preceded it. */
@@ -591,28 +911,77 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    private SendBatch remote(long address, int remoteKey) {
-        remoteAddress = address;
-        key = remoteKey;
+    private SendBatch flag(int bit, boolean on) {
+        requireReady();
+        flags = on ? flags | bit : flags & ~bit;
         return this;
     }
 
-    private SendBatch flag(SendFlag flag, boolean on) {
-        requireBegun();
-        flags = on ? flags | flag.bit() : flags & ~flag.bit();
-        return this;
-    }
-
-    private SendOperation requireBegun() {
-        if (!open) {
-            throw notOpen();
+    /** Checks that the next request can be started, after the end of the previous one. */
+    private void requireReady() {
+        if (state != READY) {
+            Bias bias = lock.enter();
+            try {
+                if (state != READY) {
+                    endRequest();
+                }
+                started = null;
+            } finally {
+                lock.leave(bias);
+            }
         }
-        return Objects.requireNonNullElseGet(operation, SendBatch::notBegun);
     }
 
-    private static SendOperation notBegun() {
-        throw new IllegalStateException("no request has been started: call the method of an operation, such as send(),"
-                + " first");
+    private void requireInline() {
+        if ((state & INLINE_DATA) == 0) {
+            throw refusedInline();
+        }
+    }
+
+    private RuntimeException refusedData() {
+        if ((state & INLINE_DATA) != 0) {
+            return new IllegalStateException(started + " was started for inline data: call inline(false) before the"
+                    + " operation");
+        }
+        if ((state & NO_PARTS) != 0) {
+            return SendQueue.tooMany(1, "queue pair", 0);
+        }
+        return refused(started == null || started.takesData(), "data");
+    }
+
+    private RuntimeException refusedInline() {
+        if ((state & (PARTS | NO_PARTS)) != 0 && started.takesInlineData()) {
+            return new IllegalStateException(started + " was not started for inline data: call inline(true) before the"
+                    + " operation");
+        }
+        return refused(started == null || started.takesInlineData(), "inline data");
+    }
+
+    private RuntimeException refused(boolean taken, String what) {
+        if (state == CLOSED) {
+            return notOpen();
+        }
+        if (started == null) {
+            return notStarted();
+        }
+        return new IllegalStateException(taken ? started + " already has its data: give several parts as a list"
+                : started + " takes no " + what);
+    }
+
+    private RuntimeException refusedDestination(QueuePairType wanted, String what) {
+        if (state == CLOSED) {
+            return notOpen();
+        }
+        if (type != wanted) {
+            return new IllegalStateException("a queue pair of type " + type + " cannot " + what);
+        }
+        return started == null ? notStarted()
+                : new IllegalStateException(started + " needs no destination, or already has it");
+    }
+
+    private static IllegalStateException notStarted() {
+        return new IllegalStateException("no request has been started: call the method of an operation, such as send(),"
+                + " first, after those for its id and flags");
     }
 
     private IllegalStateException notOpen() {

@@ -4,129 +4,166 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 
 import io.rdmacm.bindings.ibv_data_buf;
-import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
-/** The data of the current request of a batch: parts of memory regions, or copies of inline data. */
+/**
+ * The data of the requests of a batch: checks it, and gives it to C. The memory here is what C reads during a call.
+ * Used with the lock of the send queue held.
+ */
 final class SendBatchData {
     private static final long BUFFER = ibv_data_buf.sizeof();
-    private static final long ADDR = ibv_sge.addr$offset();
-    private static final long LENGTH = ibv_sge.length$offset();
-    private static final long LKEY = ibv_sge.lkey$offset();
+    private static final long ADDR = ibv_data_buf.addr$offset();
+    private static final long LENGTH = ibv_data_buf.length$offset();
 
+    private final QueuePairExOps ops;
+    private final ProtectionDomain domain;
     private final MemorySegment memory;
     private final MemorySegment inline;
-    private final long list;
+    private final MemorySegment headers;
     private final long value;
     private final long buffers;
     private final int maxParts;
     private final int maxBuffers;
     private final int maxInline;
+    private final int maxHeader;
     private final boolean miscountsLists;
-    private int partCount;
-    // The first part: most requests have only this one, and need no list.
-    private long firstAddress;
-    private int firstLength;
-    private int firstKey;
-    private int bufferCount;
-    private int inlineBytes;
 
-    SendBatchData(int maxScatterGather, int maxInlineData, boolean miscountsLists) {
+    /**
+     * Creates the data of a batch.
+     *
+     * @param ops the functions of the queue pair
+     * @param domain the protection domain of the queue pair
+     * @param maxParts the maximum number of parts of a request
+     * @param maxInline the maximum number of bytes of inline data of a request
+     * @param maxHeader the maximum number of bytes of the headers of a segmented send
+     * @param miscountsLists whether the driver computes wrong lengths of lists
+     */
+    SendBatchData(QueuePairExOps ops, ProtectionDomain domain, int maxParts, int maxInline, int maxHeader,
+            boolean miscountsLists) {
+        this.ops = ops;
+        this.domain = domain;
         this.miscountsLists = miscountsLists;
-        maxParts = maxScatterGather;
+        this.maxParts = maxParts;
         // as many inline parts as parts of regions are enough for everybody
-        maxBuffers = Math.max(maxScatterGather, 1);
-        maxInline = maxInlineData;
-        long listSize = ScatterList.ENTRY * Math.max(maxParts, 1);
+        this.maxBuffers = Math.max(maxParts, 1);
+        this.maxInline = maxInline;
+        this.maxHeader = maxHeader;
         long buffersSize = BUFFER * maxBuffers;
-        memory = Arena.ofAuto().allocate(Long.BYTES + listSize + buffersSize + maxInline, Long.BYTES);
+        memory = Arena.ofAuto().allocate(Long.BYTES + buffersSize + maxInline + maxHeader, Long.BYTES);
         value = memory.address();
-        list = value + Long.BYTES;
-        buffers = list + listSize;
-        inline = memory.asSlice(memory.byteSize() - maxInline);
+        buffers = value + Long.BYTES;
+        inline = memory.asSlice(Long.BYTES + buffersSize, maxInline);
+        headers = memory.asSlice(memory.byteSize() - maxHeader);
     }
 
-    void clear() {
-        partCount = 0;
-        bufferCount = 0;
-        inlineBytes = 0;
-    }
-
-    boolean isInline() {
-        return bufferCount > 0;
-    }
-
-    void add(MemoryRegion region, long offset, int length) {
-        if (isInline()) {
-            throw new IllegalStateException("the request already has inline data");
+    /** Gives C a list of parts. */
+    void setParts(ScatterGatherList parts) {
+        int count = parts.size();
+        if (count > maxParts) {
+            throw SendQueue.tooMany(count, "queue pair", maxParts);
         }
-        if (partCount == maxParts) {
-            throw SendQueue.tooMany(partCount + 1, "queue pair", maxParts);
+        ScatterList list = parts.entries();
+        if (miscountsLists) {
+            requireEqualLengths(list, count);
         }
-        long address = region.addressOf(offset, length);
-        if (partCount == 0) {
-            firstAddress = address;
-            firstLength = length;
-            firstKey = region.localKeyUnchecked();
-        } else {
-            if (miscountsLists && length != firstLength) {
+        ops.setSgeList(count, list.address());
+        Reference.reachabilityFence(parts);
+    }
+
+    private static void requireEqualLengths(ScatterList list, int count) {
+        for (int i = 1; i < count; i++) {
+            if (list.dataLength(i) != list.dataLength(0)) {
                 throw new IllegalArgumentException("the SoftRoCE driver assumes that all parts are as long as the first"
-                        + " one: " + length + " bytes after " + firstLength);
+                        + " one: " + list.dataLength(i) + " bytes after " + list.dataLength(0));
             }
-            if (partCount == 1) {
-                write(0, firstAddress, firstLength, firstKey);
-            }
-            write(partCount, address, length, region.localKeyUnchecked());
         }
-        partCount++;
     }
 
-    private void write(int index, long address, int length, int key) {
-        long entry = list + index * ScatterList.ENTRY;
-        Memory.putLong(entry + ADDR, address);
-        Memory.putInt(entry + LENGTH, length);
-        Memory.putInt(entry + LKEY, key);
+    /** Tells C that the request has no data. */
+    void setNoParts() {
+        ops.setSgeList(0, buffers);
     }
 
-    void addInline(MemorySegment source, long offset, int length) {
-        if (partCount > 0) {
-            throw new IllegalStateException("the request already has parts of memory regions");
-        }
-        if (length < 0 || length > maxInline - inlineBytes) {
-            throw new IllegalArgumentException("the inline data has " + (inlineBytes + (long) length)
-                    + " bytes; the queue pair allows " + maxInline);
-        }
-        if (bufferCount == maxBuffers) {
+    /** Gives C a part of a region as inline data, which C copies. */
+    void setInline(MemoryRegion region, long offset, int length) {
+        long address = region.addressOf(offset, length);
+        checkInline(region, length);
+        ops.setInlineData(address, length);
+    }
+
+    /** Checks that the processor can read a part of a region, and that C has room for it. */
+    void checkInline(MemoryRegion region, int length) {
+        requireRoom(length);
+        region.requireReadable(0, domain);
+    }
+
+    /** Gives C a copy of a segment as inline data, because the segment may end, or be on the heap. */
+    void setInline(MemorySegment source, long offset, int length) {
+        requireRoom(length);
+        MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, inline, ValueLayout.JAVA_BYTE, 0, length);
+        ops.setInlineData(inline.address(), length);
+    }
+
+    /** Gives C parts of regions as inline data, which C copies. */
+    void setInline(ScatterGatherList parts) {
+        int count = parts.size();
+        if (count > maxBuffers) {
             throw new IllegalArgumentException("more than " + maxBuffers + " parts of inline data");
         }
-        MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, inline, ValueLayout.JAVA_BYTE, inlineBytes, length);
-        long buffer = buffers + bufferCount * BUFFER;
-        Memory.putLong(buffer + ibv_data_buf.addr$offset(), inline.address() + inlineBytes);
-        Memory.putLong(buffer + ibv_data_buf.length$offset(), length);
-        inlineBytes += length;
-        bufferCount++;
+        ScatterList list = parts.entries();
+        requireRoom(list.bytes(count));
+        list.requireReadable(count, domain);
+        if (miscountsLists) {
+            setContiguous(list, count);
+        } else {
+            for (int i = 0; i < count; i++) {
+                long buffer = buffers + i * BUFFER;
+                Memory.putLong(buffer + ADDR, list.dataAddress(i));
+                Memory.putLong(buffer + LENGTH, list.dataLength(i));
+            }
+            ops.setInlineDataList(count, buffers);
+        }
+        Reference.reachabilityFence(parts);
+    }
+
+    private void setContiguous(ScatterList list, int count) {
+        long end = inline.address();
+        for (int i = 0; i < count; i++) {
+            Memory.copy(list.dataAddress(i), end, list.dataLength(i));
+            end += list.dataLength(i);
+        }
+        ops.setInlineData(inline.address(), end - inline.address());
+    }
+
+    /** Tells C that the inline data is empty. */
+    void setNoInline() {
+        ops.setInlineData(inline.address(), 0);
+    }
+
+    private void requireRoom(long bytes) {
+        if (bytes < 0 || bytes > maxInline) {
+            throw new IllegalArgumentException("the inline data has " + bytes + " bytes; the queue pair allows "
+                    + maxInline);
+        }
+    }
+
+    /** Checks the headers of a segmented send, and copies them to where {@link #sendSegmented} lets C read them. */
+    void copyHeaders(MemorySegment source) {
+        SegmentedSend.checkHeaders(source.byteSize(), maxHeader);
+        MemorySegment.copy(source, 0, headers, 0, source.byteSize());
+    }
+
+    void sendSegmented(int headerBytes, int maxSegmentSize) {
+        ops.sendTso(headers.address(), headerBytes, maxSegmentSize);
     }
 
     /** Returns the address of 8 bytes that contain the value. */
     long value(long number) {
         Memory.putLong(value, number);
         return value;
-    }
-
-    /** Passes the data to C. Always calls one of the setters, because the request is complete only then. */
-    void set(QueuePairExOps ops) {
-        if (bufferCount == 1 || bufferCount > 1 && miscountsLists) {
-            // the copies are contiguous
-            ops.setInlineData(inline.address(), inlineBytes);
-        } else if (bufferCount > 1) {
-            ops.setInlineDataList(bufferCount, buffers);
-        } else if (partCount == 1) {
-            ops.setSge(firstKey, firstAddress, firstLength);
-        } else {
-            ops.setSgeList(partCount, list);
-        }
     }
 }

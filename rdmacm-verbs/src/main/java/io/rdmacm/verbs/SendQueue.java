@@ -126,7 +126,7 @@ final class SendQueue extends BiasedLock {
                 request.beginBind();
             }
             request.unchain();
-            error = post.call(object, request.address(), refusedAddress);
+            error = (int) post.call(object, request.address(), refusedAddress);
             if (checked) {
                 request.endBind(error == 0);
             }
@@ -150,7 +150,7 @@ final class SendQueue extends BiasedLock {
             if (binds) {
                 beginBinds(block, first, first + count);
             }
-            error = post.call(object, block.address(first), refusedAddress);
+            error = (int) post.call(object, block.address(first), refusedAddress);
             if (error != 0) {
                 failed = block.indexOf(Memory.getLong(refusedAddress));
             }

@@ -78,10 +78,18 @@ final class WindowBind {
         before = window.begin(binding.region(), remoteKey);
     }
 
-    /** Begins the bind, and adds it to the batch that C builds. */
+    /** Begins the bind, and adds it to the batch that C builds. If that throws, the bind has not begun. */
     void begin(QueuePairExOps ops) {
         begin();
-        ops.bindMw(window.address(), remoteKey, info.address());
+        boolean added = false;
+        try {
+            ops.bindMw(window.address(), remoteKey, info.address());
+            added = true;
+        } finally {
+            if (!added) {
+                end(false);
+            }
+        }
     }
 
     /** Ends the bind, once it is known whether the request was posted. */

@@ -167,17 +167,23 @@ class AllocationTest {
         FakeVerbs.call("fake_equip_queue_pairs", stack.context().handle().address());
         FakeVerbs.call("fake_equip_completion", stack.context().handle().address());
         MemorySegment message = MemorySegment.ofArray(new byte[64]);
+        MemorySegment headers = MemorySegment.ofArray(new byte[4]);
+        ScatterGatherList parts = ScatterGatherList.allocate(2).set(0, stack.region(), 0, 8)
+                .set(1, stack.region(), 8, 8);
         MemorySegment completed = ibv_wc.allocate(Arena.ofAuto());
         try (ExtendedCompletionQueue queue = stack.context().createExtendedCompletionQueue(
                 CompletionQueueInitAttributes.builder(16).build());
                 QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
-                        .completionQueue(stack.queue()).maxInlineData(64).maxSendScatterGather(2)
+                        .completionQueue(stack.queue()).maxInlineData(64).maxSendScatterGather(2).maxTsoHeader(4)
                         .sendOperations(EnumSet.allOf(SendOperation.class)).build())) {
             assertAllocatesNothing(() -> {
                 try (SendBatch batch = pair.startBatch()) {
-                    batch.sendWithImmediate(used).id(used).signaled(false).inlineData(message, 0, 64);
-                    batch.rdmaWrite(used, used).data(stack.region(), 0, 8).data(stack.region(), 8, 8);
-                    batch.compareAndSwap(used, used, used, used).fence(true).data(stack.region(), 0, 8);
+                    batch.id(used).signaled(false).inline(true).sendWithImmediate(used).inlineData(message, 0, 64);
+                    batch.send().inlineData(stack.region(), 0, 8);
+                    batch.send().inlineData(parts).inline(false);
+                    batch.rdmaWrite(used, used).data(parts);
+                    batch.sendSegmented(headers, 9);
+                    batch.fence(true).compareAndSwap(used, used, used, used).data(stack.region(), 0, 8);
                     batch.complete();
                 }
                 try (CompletionCursor completion = queue.startPoll()) {
@@ -202,8 +208,7 @@ class AllocationTest {
             long memory = arena.allocate(64, 8).address();
             assertAllocatesNothing(() -> {
                 send.start();
-                send.id(used);
-                send.flags(2);
+                send.next(used, 2);
                 send.rdmaWriteImm(used, used, used);
                 send.setSge(used, memory, 8);
                 send.atomicCmpSwp(used, used, used, used);

@@ -91,6 +91,10 @@ class BatchEncodingTest {
             return inline && operation.takesInlineData() && !parts.isEmpty();
         }
 
+        boolean isRemote() {
+            return operation != SendOperation.LOCAL_INV && operation != SendOperation.BIND_MW;
+        }
+
         int flagsOfC() {
             return Flags.mask(flags, SendFlag::bit) | (isInline() ? Rdma.IBV_SEND_INLINE() : 0);
         }
@@ -117,6 +121,9 @@ class BatchEncodingTest {
 
     private void add(SendBatch batch, Request request, QueuePairType type, byte[] bytes) {
         Numbers n = request.numbers;
+        batch.id(n.id).signaled(request.flags.contains(SendFlag.SIGNALED))
+                .solicited(request.flags.contains(SendFlag.SOLICITED)).fence(request.flags.contains(SendFlag.FENCE))
+                .ipChecksum(request.flags.contains(SendFlag.IP_CSUM)).inline(request.isInline());
         switch (request.operation) {
             case SEND -> batch.send();
             case SEND_WITH_IMM -> batch.sendWithImmediate((int) n.operand);
@@ -131,19 +138,35 @@ class BatchEncodingTest {
             case BIND_MW -> batch.bindMemoryWindow(window, n.key, binding(request));
             case TSO -> batch.sendSegmented(MemorySegment.ofArray(request.headers), request.segment);
         }
-        batch.id(n.id).signaled(request.flags.contains(SendFlag.SIGNALED))
-                .solicited(request.flags.contains(SendFlag.SOLICITED)).fence(request.flags.contains(SendFlag.FENCE))
-                .ipChecksum(request.flags.contains(SendFlag.IP_CSUM));
         if (type == QueuePairType.UD) {
             batch.datagram(handle, request.peer, n.key);
-        } else if (type == QueuePairType.XRC_SEND) {
+        } else if (type == QueuePairType.XRC_SEND && request.isRemote()) {
             batch.remoteSharedReceiveQueue(request.peer);
         }
+        Part first = request.parts.isEmpty() ? null : request.parts.getFirst();
         if (request.isInline()) {
-            request.parts.forEach(part -> batch.inlineData(MemorySegment.ofArray(bytes), part.offset, part.length));
-        } else if (request.operation.takesData()) {
-            request.parts.forEach(part -> batch.data(region, part.offset, part.length));
+            if (request.parts.size() > 1) {
+                batch.inlineData(list(request));
+            } else if (n.id % 2 == 0) {
+                batch.inlineData(region, first.offset, first.length);
+            } else {
+                batch.inlineData(MemorySegment.ofArray(bytes), first.offset, first.length);
+            }
+        } else if (request.operation.takesData() && first != null) {
+            if (request.parts.size() > 1) {
+                batch.data(list(request));
+            } else {
+                batch.data(region, first.offset, first.length);
+            }
         }
+    }
+
+    private ScatterGatherList list(Request request) {
+        ScatterGatherList list = ScatterGatherList.allocate(MOST_PARTS);
+        for (Part part : request.parts) {
+            list.set(list.size(), region, part.offset, part.length);
+        }
+        return list;
     }
 
     private long longs(long... numbers) {
@@ -163,7 +186,7 @@ class BatchEncodingTest {
                 Rdma.IBV_ACCESS_REMOTE_WRITE()));
         if (type == QueuePairType.UD) {
             FakeVerbs.call("oracle_batch_datagram", pair, handle.handle().address(), request.peer, n.key);
-        } else if (type == QueuePairType.XRC_SEND) {
+        } else if (type == QueuePairType.XRC_SEND && request.isRemote()) {
             FakeVerbs.call("oracle_batch_shared_queue", pair, request.peer);
         }
         if (!request.operation.takesData()) {
@@ -210,6 +233,7 @@ class BatchEncodingTest {
                 .completionQueue(stack.queue()).maxSendScatterGather(MOST_PARTS)
                 .maxInlineData(MOST_PARTS * MOST_OF_A_PART).maxTsoHeader(MOST_HEADERS)
                 .sendOperations(EnumSet.allOf(SendOperation.class)).build())) {
+            MemorySegment.copy(bytes, 0, region.memory(), ValueLayout.JAVA_BYTE, 0, REGION);
             FakeVerbs.reset();
             try (SendBatch batch = pair.startBatch()) {
                 requests.forEach(request -> add(batch, request, type, bytes));

@@ -88,12 +88,13 @@ class SendBatchDeviceTest {
                 TrafficEnd target = read ? one : other;
                 source.fill(0, Math.max(length, 1), i);
                 try (SendBatch batch = one.pair.startBatch()) {
+                    batch.id(i);
                     if (read) {
                         batch.rdmaRead(other.address(0), other.region.remoteKey());
                     } else {
                         batch.rdmaWrite(other.address(0), other.region.remoteKey());
                     }
-                    batch.id(i).data(one.region, 0, length);
+                    batch.data(one.region, 0, length);
                     batch.complete();
                 }
                 WorkCompletion done = one.success();
@@ -218,7 +219,7 @@ class SendBatchDeviceTest {
             try (MemoryWindow window = other.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
                 int key = MemoryWindow.incrementKey(window.remoteKey());
                 try (SendBatch batch = other.pair.startBatch()) {
-                    batch.bindMemoryWindow(window, key, MemoryWindowBinding.of(other.region, 0, TrafficEnd.SIZE)).id(5);
+                    batch.id(5).bindMemoryWindow(window, key, MemoryWindowBinding.of(other.region, 0, TrafficEnd.SIZE));
                     batch.complete();
                 }
                 WorkCompletion bound = other.success();
@@ -239,27 +240,32 @@ class SendBatchDeviceTest {
     void dataIsGivenInAllWaysInOneBatch() throws Exception {
         MessageTraffic.connected(reliable(SendOperation.SEND), (one, other) -> {
             MemorySegment text = MemorySegment.ofArray("0123456789".getBytes());
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 6; i++) {
                 other.pair.postReceive(other.receive.id(i).data(other.region, 100 * i, 100));
             }
             one.region.memory().setString(0, "abcdefgh");
             try (SendBatch batch = one.pair.startBatch()) {
-                batch.send().signaled(false).inlineData(text, 0, 10);
-                batch.send().signaled(false).inlineData(text, 2, 3).inlineData(text, 7, 3);
-                batch.send().signaled(false).data(one.region, 4, 4).data(one.region, 0, 4);
-                batch.send().id(7);
+                batch.signaled(false).inline(true).send().inlineData(text, 0, 10);
+                batch.send().inlineData(ScatterGatherList.allocate(2).set(0, one.region, 1, 2)
+                        .set(1, one.region, 3, 3));
+                batch.send().inlineData(one.region, 2, 5);
+                batch.send();
+                batch.inline(false).send().data(ScatterGatherList.allocate(2).set(0, one.region, 4, 4)
+                        .set(1, one.region, 0, 4));
+                batch.id(7).signaled(true).send();
                 batch.complete();
             }
             assertThat(one.success().workRequestId()).isEqualTo(7);
-            int[] lengths = {10, 6, 8, 0};
-            for (int i = 0; i < 4; i++) {
+            int[] lengths = {10, 5, 5, 0, 8, 0};
+            for (int i = 0; i < lengths.length; i++) {
                 WorkCompletion received = other.success();
                 assertThat(received.workRequestId()).isEqualTo(i);
                 assertThat(received.byteLength()).isEqualTo(lengths[i]);
             }
             assertThat(other.bytes(0, 10)).asString().isEqualTo("0123456789");
-            assertThat(other.bytes(100, 6)).asString().isEqualTo("234789");
-            assertThat(other.bytes(200, 8)).asString().isEqualTo("efghabcd");
+            assertThat(other.bytes(100, 5)).asString().isEqualTo("bcdef");
+            assertThat(other.bytes(200, 5)).asString().isEqualTo("cdefg");
+            assertThat(other.bytes(400, 8)).asString().isEqualTo("efghabcd");
         });
     }
 
@@ -268,8 +274,8 @@ class SendBatchDeviceTest {
     void anAbortedBatchSendsNothing() throws Exception {
         MessageTraffic.connected(reliable(SendOperation.SEND), (one, other) -> {
             try (SendBatch batch = one.pair.startBatch()) {
-                batch.send().id(1).data(one.region, 0, 8);
-                batch.send().id(2).data(one.region, 0, 8);
+                batch.id(1).send().data(one.region, 0, 8);
+                batch.id(2).send().data(one.region, 0, 8);
             }
             MessageTraffic.message(one, other, 3, 8, false);
         });

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 import io.rdmacm.bindings.Rdma;
@@ -123,7 +124,7 @@ class SendBatchTest {
     void anOperationReachesItsFunction(Row row) throws RdmaException {
         try (SendBatch batch = pair.startBatch()) {
             row.call().apply(batch);
-            assertThat(FakeVerbs.functions()).containsExactly("wr_start");
+            assertThat(FakeVerbs.functions()).containsExactly("wr_start", row.function());
             batch.complete();
         }
         boolean data = row.operation().takesData();
@@ -151,17 +152,43 @@ class SendBatchTest {
     }
 
     @Test
-    void idAndFlagsAreOfTheRequestBegunLast() throws RdmaException {
+    void idAndFlagsAreOfTheRequestsBegunAfterThem() throws RdmaException {
         MemorySegment struct = pair.handle().reinterpret(ibv_qp_ex.sizeof());
         try (SendBatch batch = pair.startBatch()) {
-            batch.send().id(VALUE).signaled(false).fence(true).solicited(true).ipChecksum(true);
+            batch.id(VALUE).signaled(false).fence(true).solicited(true).ipChecksum(true).send();
+            long flags = Rdma.IBV_SEND_FENCE() | Rdma.IBV_SEND_SOLICITED() | Rdma.IBV_SEND_IP_CSUM();
+            assertThat(only("wr_send").arguments().subList(1, 3)).containsExactly(VALUE, flags);
+            batch.id(5).fence(false);
+            assertThat(FakeVerbs.functions()).endsWith("wr_send", "wr_set_sge_list");
             batch.send();
-            assertThat(only("wr_send").arguments().subList(1, 3)).containsExactly(VALUE,
-                    (long) Rdma.IBV_SEND_FENCE() | Rdma.IBV_SEND_SOLICITED() | Rdma.IBV_SEND_IP_CSUM());
             batch.complete();
+            assertThat(ibv_qp_ex.wr_id(struct)).isEqualTo(5);
+            assertThat(ibv_qp_ex.wr_flags(struct)).isEqualTo((int) flags & ~Rdma.IBV_SEND_FENCE());
+        }
+        try (SendBatch batch = pair.startBatch()) {
+            batch.inline(true).rdmaRead(1, 1);
             assertThat(ibv_qp_ex.wr_id(struct)).isZero();
             assertThat(ibv_qp_ex.wr_flags(struct)).isEqualTo(Rdma.IBV_SEND_SIGNALED());
         }
+    }
+
+    @Test
+    void whatComesTooLateForItsRequestIsRefused() throws RdmaException {
+        try (SendBatch batch = pair.startBatch()) {
+            assertThatIllegalStateException().isThrownBy(() -> batch.send().id(1).data(stack.region(), 0, 1))
+                    .withMessageContaining("after those for its id and flags");
+            assertThatIllegalStateException().isThrownBy(() -> batch.send().inline(true).inlineData(BYTES, 0, 1))
+                    .withMessageContaining("after those for its id and flags");
+            assertThatIllegalStateException().isThrownBy(() -> batch.send().data(stack.region(), 0, 1))
+                    .withMessageContaining("call inline(false) before");
+            batch.inlineData(BYTES, 0, 1);
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
+                    .withMessageContaining("already has its data");
+            assertThatIllegalStateException().isThrownBy(() -> batch.inline(false).send().inlineData(BYTES, 0, 1))
+                    .withMessageContaining("call inline(true) before");
+        }
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_set_sge_list", "wr_send",
+                "wr_set_sge_list", "wr_send", "wr_set_inline_data", "wr_send", "wr_abort");
     }
 
     @Test
@@ -170,7 +197,7 @@ class SendBatchTest {
         MemoryRegion region = stack.region();
         try (SendBatch batch = pair.startBatch()) {
             batch.send().data(region, 16, 32);
-            batch.send().data(region, 16, 32).data(region, 64, 128);
+            batch.send().data(ScatterGatherList.allocate(3).set(0, region, 16, 32).set(1, region, 64, 128));
             batch.complete();
         }
         assertThat(only("wr_set_sge").arguments().subList(1, 4)).containsExactly(unsigned(region.localKey()),
@@ -186,13 +213,67 @@ class SendBatchTest {
     }
 
     @Test
+    void anOperationWithItsDataMakesTheSameCalls() throws RdmaException {
+        MemoryRegion region = stack.region();
+        List<FakeVerbs.Call> apart = calls(batch -> {
+            batch.id(1).send().data(region, 1, 2).id(2).rdmaWrite(ADDRESS, KEY).data(region, 3, 4);
+            batch.inline(true).rdmaWrite(ADDRESS, KEY).inlineData(region, 5, 6).send().inlineData(region, 7, 8);
+            batch.rdmaRead(ADDRESS, KEY).data(region, 9, 10);
+        });
+        List<FakeVerbs.Call> together = calls(batch -> {
+            batch.id(1).send(region, 1, 2).id(2).rdmaWrite(ADDRESS, KEY, region, 3, 4);
+            batch.inline(true).rdmaWrite(ADDRESS, KEY, region, 5, 6).send(region, 7, 8);
+            batch.rdmaRead(ADDRESS, KEY, region, 9, 10);
+        });
+
+        assertThat(together).usingRecursiveComparison().isEqualTo(apart);
+        assertThat(together).hasSize(12);
+    }
+
+    private List<FakeVerbs.Call> calls(Consumer<SendBatch> program) throws RdmaException {
+        FakeVerbs.reset();
+        try (SendBatch batch = pair.startBatch()) {
+            program.accept(batch);
+            batch.complete();
+        }
+        return FakeVerbs.calls();
+    }
+
+    @Test
+    void anOperationWhoseDataIsRefusedIsNotStarted() throws RdmaException {
+        MemoryRegion closed = stack.domain().allocate(8, AccessFlag.LOCAL_WRITE);
+        closed.close();
+        int large = pair.capabilities().maxInlineData() + 1;
+        FakeVerbs.reset();
+        try (SendBatch batch = pair.startBatch()) {
+            for (boolean inline : new boolean[] {false, true}) {
+                batch.inline(inline);
+                assertThatThrownBy(() -> batch.send(stack.region(), stack.region().length(), 1))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatThrownBy(() -> batch.rdmaRead(ADDRESS, KEY, stack.region(), -1, 1))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(ADDRESS, KEY, closed, 0, 1))
+                        .withMessageContaining("closed");
+            }
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.send(stack.region(), 0, large))
+                    .withMessageContaining("allows " + (large - 1));
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
+                    .withMessageContaining("no request");
+            batch.complete();
+        }
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_complete");
+    }
+
+    @Test
     @Covers({"ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list"})
     void inlineDataIsCopiedWhenItIsGiven() throws RdmaException {
         byte[] source = {1, 2, 3, 4};
         try (SendBatch batch = pair.startBatch()) {
-            batch.send().inlineData(MemorySegment.ofArray(source), 1, 3);
+            batch.inline(true).send().inlineData(MemorySegment.ofArray(source), 1, 3);
             source[1] = 9;
-            batch.rdmaWrite(ADDRESS, KEY).inlineData(BYTES, 0, 8).inlineData(BYTES, 4, 2);
+            stack.region().memory().copyFrom(BYTES);
+            batch.rdmaWrite(ADDRESS, KEY).inlineData(ScatterGatherList.allocate(2).set(0, stack.region(), 0, 8)
+                    .set(1, stack.region(), 4, 2));
             batch.complete();
         }
         assertThat(only("wr_send").arguments().get(2))
@@ -208,22 +289,35 @@ class SendBatchTest {
         int inline = pair.capabilities().maxInlineData();
         MemorySegment large = MemorySegment.ofArray(new byte[inline + 1]);
         try (SendBatch batch = pair.startBatch()) {
-            assertThatIllegalStateException().isThrownBy(() -> batch.id(1)).withMessageContaining("no request");
-            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1));
-            batch.send();
+            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1))
+                    .withMessageContaining("no request");
+            batch.inline(true).send();
             assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, inline + 1))
                     .withMessageContaining("allows " + inline);
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(stack.region(), 0, inline + 1))
+                    .withMessageContaining("allows " + inline);
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(parts(2, inline / 2 + 1)))
+                    .withMessageContaining("allows " + inline);
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(parts(4, 1)))
+                    .withMessageContaining("more than 3");
             assertThatThrownBy(() -> batch.inlineData(BYTES, 4, 5)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> batch.inlineData(stack.region(), stack.region().length(), 1))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(ofAClosedArena(), 0, 1));
             batch.inlineData(large, 0, inline);
-            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(large, 0, 1));
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(large, 0, 1))
+                    .withMessageContaining("already has its data");
             assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1))
-                    .withMessageContaining("has inline data");
-            batch.send().data(stack.region(), 0, 1).data(stack.region(), 1, 1).data(stack.region(), 2, 1);
-            assertThatIllegalArgumentException().isThrownBy(() -> batch.data(stack.region(), 3, 1))
+                    .withMessageContaining("already has its data");
+            batch.inline(false).send();
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.data(parts(4, 1)))
                     .withMessageContaining("allows 3");
-            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
-                    .withMessageContaining("has parts of memory regions");
-            batch.rdmaRead(ADDRESS, KEY);
+            assertThatThrownBy(() -> batch.data(stack.region(), stack.region().length(), 1))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            batch.data(parts(3, 1));
+            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 3, 1))
+                    .withMessageContaining("already has its data");
+            batch.inline(true).rdmaRead(ADDRESS, KEY);
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
                     .withMessageContaining("takes no inline data");
             batch.localInvalidate(KEY);
@@ -239,6 +333,52 @@ class SendBatchTest {
         }
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_set_inline_data", "wr_send",
                 "wr_set_sge_list", "wr_rdma_read", "wr_set_sge_list", "wr_local_inv", "wr_complete");
+    }
+
+    private ScatterGatherList parts(int count, int length) {
+        ScatterGatherList parts = ScatterGatherList.allocate(count);
+        for (int i = 0; i < count; i++) {
+            parts.set(i, stack.region(), i, length);
+        }
+        return parts;
+    }
+
+    @Test
+    void inlineDataIsOfAnOpenRegionOfTheDomainThatTheProcessorCanRead() throws RdmaException {
+        MemoryRegion closed = stack.domain().allocate(8, AccessFlag.LOCAL_WRITE);
+        ScatterGatherList list = ScatterGatherList.allocate(1).set(0, closed, 0, 8);
+        closed.close();
+        try (ProtectionDomain other = stack.context().allocateProtectionDomain();
+                MemoryRegion foreign = other.allocate(8, AccessFlag.LOCAL_WRITE);
+                SendBatch batch = pair.startBatch()) {
+            batch.inline(true).send();
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(closed, 0, 8))
+                    .withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(list))
+                    .withMessageContaining("closed memory region");
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inlineData(foreign, 0, 8))
+                    .withMessageContaining("another protection domain");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> batch.inlineData(ScatterGatherList.allocate(1).set(0, foreign, 0, 8)))
+                    .withMessageContaining("another protection domain");
+            batch.inlineData(stack.region(), 0, 8).complete();
+        }
+        assertThat(FakeVerbs.calls("wr_set_inline_data")).hasSize(1);
+    }
+
+    @Test
+    void partsAreSetInOrder() {
+        ScatterGatherList list = ScatterGatherList.allocate(2);
+        assertThatIllegalArgumentException().isThrownBy(() -> list.set(1, stack.region(), 0, 1))
+                .withMessageContaining("would leave a gap");
+        list.set(0, stack.region(), 0, 1).set(1, stack.region(), 0, 1);
+        assertThatThrownBy(() -> list.set(2, stack.region(), 0, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> list.set(-1, stack.region(), 0, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThat(list.size()).isEqualTo(2);
+        assertThat(list.set(0, stack.region(), 0, 1).size()).isEqualTo(1);
+        assertThat(list.clear().size()).isZero();
+        assertThat(list.capacity()).isEqualTo(2);
+        assertThatIllegalArgumentException().isThrownBy(() -> ScatterGatherList.allocate(0));
     }
 
     private static MemorySegment ofAClosedArena() {
@@ -262,7 +402,7 @@ class SendBatchTest {
                 assertThatIllegalStateException().isThrownBy(region::close).withMessageContaining(window.toString());
             }
             assertThat(window.remoteKey()).isEqualTo(before);
-            assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_bind_mw", "wr_abort");
+            assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_bind_mw", "wr_local_inv", "wr_abort");
             FakeVerbs.reset();
             try (SendBatch batch = pair.startBatch()) {
                 batch.bindMemoryWindow(window, KEY, binding);
@@ -296,14 +436,19 @@ class SendBatchTest {
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(foreign, 1, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> batch.datagram(handle, 1 << 24, 1));
             batch.datagram(handle, 0xabcdef, KEY);
-            batch.send().datagram(handle, 1, 1);
-            assertThat(FakeVerbs.functions()).containsExactly("wr_send", "wr_set_ud_addr", "wr_set_sge_list");
+            assertThatIllegalStateException().isThrownBy(() -> batch.datagram(handle, 1, 1))
+                    .withMessageContaining("already has it");
+            batch.send();
+            assertThat(FakeVerbs.functions()).containsExactly("wr_send", "wr_set_ud_addr", "wr_set_sge_list",
+                    "wr_send");
             assertThat(only("wr_set_ud_addr").arguments().subList(1, 4)).containsExactly(handle.handle().address(),
                     0xabcdefL, unsigned(KEY));
             handle.close();
-            assertThatIllegalStateException().isThrownBy(batch::complete)
+            assertThatIllegalStateException().isThrownBy(() -> batch.datagram(handle, 1, 1))
                     .withMessageContaining("AddressHandle is closed");
-            assertThat(FakeVerbs.calls("wr_send")).hasSize(1);
+            assertThatIllegalStateException().isThrownBy(batch::complete)
+                    .withMessageContaining("needs a destination: call datagram()");
+            assertThat(FakeVerbs.calls("wr_set_ud_addr")).hasSize(1);
             assertThatCode(batch::close).doesNotThrowAnyException();
             assertThat(FakeVerbs.calls("wr_abort")).hasSize(1);
             assertThatIllegalStateException().isThrownBy(() -> pair.startBatch().send().datagram(foreign, 1, 1))
@@ -331,7 +476,7 @@ class SendBatchTest {
         batch.send();
         batch.close();
         batch.close();
-        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_abort");
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_abort");
         assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("the batch is closed");
         assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("the batch is closed");
         assertThatIllegalStateException().isThrownBy(() -> batch.id(1)).withMessageContaining("the batch is closed");
@@ -381,7 +526,7 @@ class SendBatchTest {
         SendBatch batch = pair.startBatch();
         batch.send();
         pair.close();
-        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_abort", "ibv_destroy_qp");
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_abort", "ibv_destroy_qp");
         assertThatIllegalStateException().isThrownBy(batch::complete).withMessageContaining("QueuePair is closed");
         assertThatIllegalStateException().isThrownBy(batch::send).withMessageContaining("QueuePair is closed");
         assertThatIllegalStateException().isThrownBy(() -> batch.id(1)).withMessageContaining("QueuePair is closed");
@@ -396,7 +541,7 @@ class SendBatchTest {
                 SendBatch batch = little.startBatch(); Arena arena = Arena.ofConfined()) {
             assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(1, 1))
                     .withMessage("the queue pair was created without RDMA_WRITE");
-            batch.send().inlineData(arena.allocate(4), 0, 4).complete();
+            batch.inline(true).send().inlineData(arena.allocate(4), 0, 4).complete();
         }
     }
 }

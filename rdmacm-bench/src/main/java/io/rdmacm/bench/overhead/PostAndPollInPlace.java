@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.verbs.CompletionCursor;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.ScatterGatherList;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.error.RdmaException;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -49,7 +49,7 @@ public class PostAndPollInPlace {
     private QueuePair pair;
     private ExtendedCompletionQueue queue;
     private MemoryRegion region;
-    private MemorySegment memory;
+    private ScatterGatherList parts;
     private long id;
     private int depth;
 
@@ -60,7 +60,11 @@ public class PostAndPollInPlace {
         pair = stack.pair(0);
         queue = stack.extendedQueue();
         region = stack.region(0);
-        memory = region.memory();
+        int length = payload.entryLength();
+        parts = ScatterGatherList.allocate(payload.entries());
+        for (int entry = 0; entry < payload.entries(); entry++) {
+            parts.set(entry, region, (long) entry * length, length);
+        }
         depth = Placement.anyDepth();
     }
 
@@ -77,34 +81,47 @@ public class PostAndPollInPlace {
     }
 
     private long run(int operations) throws RdmaException {
+        int count = batch;
+        long next = id;
         long sum = 0;
-        for (int done = 0; done < operations; done += batch) {
-            post();
-            sum += poll();
+        for (int done = 0; done < operations; done += count) {
+            post(next, count);
+            next += count;
+            sum += poll(count);
         }
+        id = next;
         return sum;
     }
 
-    private void post() throws RdmaException {
-        int length = payload.entryLength();
+    private void post(long first, int count) throws RdmaException {
         try (SendBatch requests = pair.startBatch()) {
-            for (int i = 0; i < batch; i++) {
-                requests.rdmaWrite(NullStack.REMOTE_ADDRESS, NullStack.REMOTE_KEY).id(id++);
-                if (payload.inline()) {
-                    requests.inlineData(memory, 0, length);
-                } else {
-                    for (int entry = 0; entry < payload.entries(); entry++) {
-                        requests.data(region, (long) entry * length, length);
-                    }
-                }
+            if (payload.entries() == 1) {
+                add(requests.inline(payload.inline()), first, count);
+            } else {
+                addLists(requests, first, count);
             }
             requests.complete();
         }
     }
 
-    private long poll() throws RdmaException {
+    private void add(SendBatch requests, long first, int count) {
+        MemoryRegion from = region;
+        int length = payload.entryLength();
+        for (int i = 0; i < count; i++) {
+            requests.id(first + i).rdmaWrite(NullStack.REMOTE_ADDRESS, NullStack.REMOTE_KEY, from, 0, length);
+        }
+    }
+
+    private void addLists(SendBatch requests, long first, int count) {
+        ScatterGatherList from = parts;
+        for (int i = 0; i < count; i++) {
+            requests.id(first + i).rdmaWrite(NullStack.REMOTE_ADDRESS, NullStack.REMOTE_KEY).data(from);
+        }
+    }
+
+    private long poll(int count) throws RdmaException {
         long sum = 0;
-        for (int wanted = batch; wanted > 0;) {
+        for (int wanted = count; wanted > 0;) {
             try (CompletionCursor completion = queue.startPoll()) {
                 while (completion.next()) {
                     completion.check();

@@ -196,9 +196,9 @@ public final class IbvRcPingpong implements Callable<Integer> {
         }
         return only -> {
             try (SendBatch batch = pair.startBatch()) {
-                batch.send().id(PingPong.SEND);
+                batch.id(PingPong.SEND).inline(inline).send();
                 if (inline) {
-                    batch.inlineData(data, 0, size);
+                    batch.inlineData(buffer, 0, size);
                 } else {
                     batch.data(buffer, 0, size);
                 }

@@ -41,13 +41,13 @@ final class Batches implements Scenario {
         if ((first & 1) == 0) {
             // a batch that is not completed is discarded
             try (SendBatch batch = pair.client().pair().startBatch()) {
-                batch.rdmaWrite(0, 0).id(first).data(pair.client().region(), 0, SIZE);
+                batch.id(first).rdmaWrite(0, 0).data(pair.client().region(), 0, SIZE);
             }
         }
         try (SendBatch batch = pair.client().pair().startBatch()) {
             for (int i = 0; i < count; i++) {
-                batch.rdmaWrite(target(pair, i), pair.server().region().remoteKey()).id(first + i)
-                        .signaled(i == count - 1).data(pair.client().region(), (long) i * SIZE, SIZE);
+                batch.id(first + i).signaled(i == count - 1)
+                        .rdmaWrite(target(pair, i), pair.server().region().remoteKey()).data(pair.client().region(), (long) i * SIZE, SIZE);
             }
             batch.complete();
         }

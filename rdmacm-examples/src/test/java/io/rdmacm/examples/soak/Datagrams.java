@@ -80,7 +80,7 @@ final class Datagrams implements Scenario {
         Payload.write(from.region().memory().asSlice(0, length), number);
         if (from.postsBatches()) {
             try (SendBatch batch = from.pair().startBatch()) {
-                batch.sendWithImmediate((int) number).id(number)
+                batch.id(number).sendWithImmediate((int) number)
                         .datagram(handle, peer.queuePairNumber(), peer.queueKey()).data(from.region(), 0, length);
                 batch.complete();
             }

@@ -52,7 +52,7 @@ enum Operation {
     void post(Side from, long number, Target to, long offset, int length) throws RdmaException {
         if (from.postsBatches()) {
             try (SendBatch batch = from.pair().startBatch()) {
-                inBatch.apply(batch, to).id(number).data(from.region(), offset, length);
+                inBatch.apply(batch.id(number), to).data(from.region(), offset, length);
                 batch.complete();
             }
         } else {

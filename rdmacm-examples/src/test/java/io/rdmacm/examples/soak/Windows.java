@@ -51,7 +51,7 @@ final class Windows implements Scenario {
         int key = MemoryWindow.incrementKey(window.remoteKey());
         if (server.postsBatches()) {
             try (SendBatch batch = server.pair().startBatch()) {
-                batch.bindMemoryWindow(window, key, binding).id(BIND);
+                batch.id(BIND).bindMemoryWindow(window, key, binding);
                 batch.complete();
             }
         } else {

@@ -119,7 +119,7 @@ public final class ObjectRaces implements Races {
     private Race.Act<WatchedRegion> batchInline() {
         return watched -> {
             try (SendBatch batch = inlining.startBatch()) {
-                batch.send().inlineData(watched.region.memory(), 0, 8);
+                batch.inline(true).send().inlineData(watched.region, 0, 8);
                 batch.complete();
             }
         };

@@ -118,8 +118,8 @@ public final class VerbsRaces implements Races {
     private Race.Act<QueuePair> batch() {
         return pair -> {
             try (SendBatch batch = pair.startBatch()) {
-                batch.send().id(1).inlineData(stack.region().memory(), 0, 8);
-                batch.rdmaWrite(1, 2).data(stack.region(), 0, 8);
+                batch.id(1).inline(true).send().inlineData(stack.region().memory(), 0, 8);
+                batch.inline(false).rdmaWrite(1, 2).data(stack.region(), 0, 8);
                 batch.complete();
             }
         };

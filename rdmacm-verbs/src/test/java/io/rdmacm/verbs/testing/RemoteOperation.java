@@ -142,8 +142,8 @@ public enum RemoteOperation {
         int length = this == COMPARE_AND_SWAP || this == FETCH_AND_ADD ? Long.BYTES : LENGTH;
         if (one.isBatching()) {
             try (SendBatch batch = one.pair.startBatch()) {
-                make(batch, other.address(0), other.region.remoteKey(), number);
-                batch.id(number).data(one.region, 0, length);
+                make(batch.id(number), other.address(0), other.region.remoteKey(), number);
+                batch.data(one.region, 0, length);
                 batch.complete();
             }
         } else {

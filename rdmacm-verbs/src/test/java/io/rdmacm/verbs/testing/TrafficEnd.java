@@ -347,7 +347,8 @@ public final class TrafficEnd implements AutoCloseable {
             return;
         }
         try (SendBatch batch = pair.startBatch()) {
-            addressed(withImmediate ? batch.sendWithImmediate(immediate) : batch.send()).id(id)
+            batch.id(id);
+            addressed(withImmediate ? batch.sendWithImmediate(immediate) : batch.send())
                     .data(region, 0, length);
             batch.complete();
         }

@@ -19,6 +19,9 @@ import io.rdmacm.verbs.internal.ffi.Memory;
  * must not start a poll while another poll of the same queue is in progress.
  */
 public final class CompletionQueueExOps {
+    private static final long STATUS = ibv_cq_ex.status$offset();
+    private static final long ID = ibv_cq_ex.wr_id$offset();
+
     private final long queue;
     // null until the first call
     private DriverCall startPoll;
@@ -49,18 +52,18 @@ public final class CompletionQueueExOps {
         this.queue = queue;
     }
 
-    private DriverCall made(long offset) {
-        return DriverCall.of(Memory.getLong(queue + offset), true);
+    private DriverCall made(long offset, int arguments) {
+        return DriverCall.of(Memory.getLong(queue + offset), true, arguments);
     }
 
     /** Reads the member {@code status} of the current completion, of {@code enum ibv_wc_status}. */
     public int status() {
-        return Memory.getInt(queue + ibv_cq_ex.status$offset());
+        return Memory.getInt(queue, STATUS);
     }
 
     /** Reads the member {@code wr_id} of the current completion. */
     public long id() {
-        return Memory.getLong(queue + ibv_cq_ex.wr_id$offset());
+        return Memory.getLong(queue, ID);
     }
 
     /**
@@ -71,152 +74,152 @@ public final class CompletionQueueExOps {
      */
     public int startPoll(long attributes) {
         if (startPoll == null) {
-            startPoll = made(ibv_cq_ex.start_poll$offset());
+            startPoll = made(ibv_cq_ex.start_poll$offset(), 2);
         }
-        return startPoll.call(queue, attributes, 0);
+        return (int) startPoll.call(queue, attributes);
     }
 
     /** Calls {@code ibv_next_poll}: returns 0, ENOENT if there is no further completion, or another error number. */
     public int nextPoll() {
         if (nextPoll == null) {
-            nextPoll = made(ibv_cq_ex.next_poll$offset());
+            nextPoll = made(ibv_cq_ex.next_poll$offset(), 1);
         }
-        return nextPoll.call(queue, 0, 0);
+        return (int) nextPoll.call(queue);
     }
 
     /** {@code ibv_end_poll}. */
     public void endPoll() {
         if (endPoll == null) {
-            endPoll = made(ibv_cq_ex.end_poll$offset());
+            endPoll = made(ibv_cq_ex.end_poll$offset(), 1);
         }
-        endPoll.call(queue, 0, 0);
+        endPoll.call(queue);
     }
 
     /** {@code ibv_wc_read_opcode}, of {@code enum ibv_wc_opcode}. */
     public int readOpcode() {
         if (readOpcode == null) {
-            readOpcode = made(ibv_cq_ex.read_opcode$offset());
+            readOpcode = made(ibv_cq_ex.read_opcode$offset(), 1);
         }
-        return readOpcode.call(queue, 0, 0);
+        return (int) readOpcode.call(queue);
     }
 
     /** {@code ibv_wc_read_vendor_err}. */
     public int readVendorErr() {
         if (readVendorErr == null) {
-            readVendorErr = made(ibv_cq_ex.read_vendor_err$offset());
+            readVendorErr = made(ibv_cq_ex.read_vendor_err$offset(), 1);
         }
-        return readVendorErr.call(queue, 0, 0);
+        return (int) readVendorErr.call(queue);
     }
 
     /** {@code ibv_wc_read_byte_len}, unsigned. */
     public int readByteLen() {
         if (readByteLen == null) {
-            readByteLen = made(ibv_cq_ex.read_byte_len$offset());
+            readByteLen = made(ibv_cq_ex.read_byte_len$offset(), 1);
         }
-        return readByteLen.call(queue, 0, 0);
+        return (int) readByteLen.call(queue);
     }
 
     /** {@code ibv_wc_read_imm_data}, in network byte order. */
     public int readImmData() {
         if (readImmData == null) {
-            readImmData = made(ibv_cq_ex.read_imm_data$offset());
+            readImmData = made(ibv_cq_ex.read_imm_data$offset(), 1);
         }
-        return readImmData.call(queue, 0, 0);
+        return (int) readImmData.call(queue);
     }
 
     /** {@code ibv_wc_read_invalidated_rkey}: the same function pointer, but the value is in host byte order. */
     public int readInvalidatedRkey() {
         if (readImmData == null) {
-            readImmData = made(ibv_cq_ex.read_imm_data$offset());
+            readImmData = made(ibv_cq_ex.read_imm_data$offset(), 1);
         }
-        return readImmData.call(queue, 0, 0);
+        return (int) readImmData.call(queue);
     }
 
     /** {@code ibv_wc_read_qp_num}. */
     public int readQpNum() {
         if (readQpNum == null) {
-            readQpNum = made(ibv_cq_ex.read_qp_num$offset());
+            readQpNum = made(ibv_cq_ex.read_qp_num$offset(), 1);
         }
-        return readQpNum.call(queue, 0, 0);
+        return (int) readQpNum.call(queue);
     }
 
     /** {@code ibv_wc_read_src_qp}. */
     public int readSrcQp() {
         if (readSrcQp == null) {
-            readSrcQp = made(ibv_cq_ex.read_src_qp$offset());
+            readSrcQp = made(ibv_cq_ex.read_src_qp$offset(), 1);
         }
-        return readSrcQp.call(queue, 0, 0);
+        return (int) readSrcQp.call(queue);
     }
 
     /** {@code ibv_wc_read_wc_flags}, bits of {@code enum ibv_wc_flags}. */
     public int readWcFlags() {
         if (readWcFlags == null) {
-            readWcFlags = made(ibv_cq_ex.read_wc_flags$offset());
+            readWcFlags = made(ibv_cq_ex.read_wc_flags$offset(), 1);
         }
-        return readWcFlags.call(queue, 0, 0);
+        return (int) readWcFlags.call(queue);
     }
 
     /** {@code ibv_wc_read_slid}. */
     public int readSlid() {
         if (readSlid == null) {
-            readSlid = made(ibv_cq_ex.read_slid$offset());
+            readSlid = made(ibv_cq_ex.read_slid$offset(), 1);
         }
-        return readSlid.call(queue, 0, 0);
+        return (int) readSlid.call(queue);
     }
 
     /** {@code ibv_wc_read_sl}: 0 to 255. */
     public int readSl() {
         if (readSl == null) {
-            readSl = made(ibv_cq_ex.read_sl$offset());
+            readSl = made(ibv_cq_ex.read_sl$offset(), 1);
         }
-        return Byte.toUnsignedInt((byte) readSl.call(queue, 0, 0));
+        return Byte.toUnsignedInt((byte) readSl.call(queue));
     }
 
     /** {@code ibv_wc_read_dlid_path_bits}: 0 to 255. */
     public int readDlidPathBits() {
         if (readDlidPathBits == null) {
-            readDlidPathBits = made(ibv_cq_ex.read_dlid_path_bits$offset());
+            readDlidPathBits = made(ibv_cq_ex.read_dlid_path_bits$offset(), 1);
         }
-        return Byte.toUnsignedInt((byte) readDlidPathBits.call(queue, 0, 0));
+        return Byte.toUnsignedInt((byte) readDlidPathBits.call(queue));
     }
 
     /** {@code ibv_wc_read_completion_ts}, in ticks of the device. */
     public long readCompletionTs() {
         if (readCompletionTs == null) {
-            readCompletionTs = made(ibv_cq_ex.read_completion_ts$offset());
+            readCompletionTs = made(ibv_cq_ex.read_completion_ts$offset(), 1);
         }
-        return readCompletionTs.callLong(queue, 0, 0, 0, 0);
+        return readCompletionTs.call(queue);
     }
 
     /** {@code ibv_wc_read_cvlan}: 0 to 65535. */
     public int readCvlan() {
         if (readCvlan == null) {
-            readCvlan = made(ibv_cq_ex.read_cvlan$offset());
+            readCvlan = made(ibv_cq_ex.read_cvlan$offset(), 1);
         }
-        return Short.toUnsignedInt((short) readCvlan.call(queue, 0, 0));
+        return Short.toUnsignedInt((short) readCvlan.call(queue));
     }
 
     /** {@code ibv_wc_read_flow_tag}. */
     public int readFlowTag() {
         if (readFlowTag == null) {
-            readFlowTag = made(ibv_cq_ex.read_flow_tag$offset());
+            readFlowTag = made(ibv_cq_ex.read_flow_tag$offset(), 1);
         }
-        return readFlowTag.call(queue, 0, 0);
+        return (int) readFlowTag.call(queue);
     }
 
     /** {@code ibv_wc_read_tm_info} into the {@code struct ibv_wc_tm_info} at an address. */
     public void readTmInfo(long info) {
         if (readTmInfo == null) {
-            readTmInfo = made(ibv_cq_ex.read_tm_info$offset());
+            readTmInfo = made(ibv_cq_ex.read_tm_info$offset(), 2);
         }
-        readTmInfo.call(queue, info, 0);
+        readTmInfo.call(queue, info);
     }
 
     /** {@code ibv_wc_read_completion_wallclock_ns}. */
     public long readCompletionWallclockNs() {
         if (readCompletionWallclockNs == null) {
-            readCompletionWallclockNs = made(ibv_cq_ex.read_completion_wallclock_ns$offset());
+            readCompletionWallclockNs = made(ibv_cq_ex.read_completion_wallclock_ns$offset(), 1);
         }
-        return readCompletionWallclockNs.callLong(queue, 0, 0, 0, 0);
+        return readCompletionWallclockNs.call(queue);
     }
 }

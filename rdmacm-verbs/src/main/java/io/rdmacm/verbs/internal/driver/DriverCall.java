@@ -2,7 +2,8 @@
 package io.rdmacm.verbs.internal.driver;
 
 import java.lang.foreign.ValueLayout;
-import java.util.List;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -15,11 +16,12 @@ import io.rdmacm.verbs.internal.ffi.Downcalls;
  * which takes longer than the call itself.
  */
 public abstract class DriverCall {
-    private static final int ARGUMENTS = 3;
-    private static final int MOST_ARGUMENTS = 5;
+    /** The largest number of arguments that a function may have. */
+    static final int MOST_ARGUMENTS = 5;
+
     private static final Map<Key, DriverCall> CALLS = new ConcurrentHashMap<>();
 
-    private record Key(long address, boolean critical) {
+    private record Key(long address, boolean critical, int arguments) {
     }
 
     /**
@@ -28,40 +30,64 @@ public abstract class DriverCall {
      * @param address the address of the function; 0 if the driver does not have it, and then calls throw
      *        IllegalArgumentException
      * @param critical whether to skip the thread state transition: only for a function that makes no system call
+     * @param arguments the number of arguments, from 1 to 5; the object can only be called with as many
      */
-    public static DriverCall of(long address, boolean critical) {
-        return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED), DriverCall::make);
+    public static DriverCall of(long address, boolean critical, int arguments) {
+        return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED, arguments),
+                DriverCall::make);
     }
 
     /**
-     * Calls the function. A function with fewer parameters ignores the remaining arguments.
-     *
-     * @return the 32-bit result; of a narrower one, the upper bits are undefined, and of void, all of them
-     */
-    public abstract int call(long a, long b, long c);
-
-    /**
-     * Like {@link #call}, for a function that has more parameters, or returns a pointer or a 64-bit number.
+     * Calls a function of one argument.
      *
      * @return the 64-bit result; of a narrower one, the upper bits are undefined, and of void, all of them
      */
-    public abstract long callLong(long a, long b, long c, long d, long e);
+    public abstract long call(long a);
+
+    /** Calls a function of two arguments, see {@link #call(long)}. */
+    public abstract long call(long a, long b);
+
+    /** Calls a function of three arguments, see {@link #call(long)}. */
+    public abstract long call(long a, long b, long c);
+
+    /** Calls a function of four arguments, see {@link #call(long)}. */
+    public abstract long call(long a, long b, long c, long d);
+
+    /** Calls a function of five arguments, see {@link #call(long)}. */
+    public abstract long call(long a, long b, long c, long d, long e);
 
     private static DriverCall make(Key key) {
-        return key.address == 0 ? new Missing()
-                : (DriverCall) Templates.instantiate(DriverCallTemplate.class, List.of(
-                        Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_INT, ARGUMENTS),
-                        Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_LONG, MOST_ARGUMENTS)));
+        if (key.address == 0) {
+            return new Missing();
+        }
+        MethodHandle[] handles = new MethodHandle[MOST_ARGUMENTS + 1];
+        handles[key.arguments] = Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_LONG, key.arguments);
+        return (DriverCall) Templates.instantiate(DriverCallTemplate.class, Arrays.asList(handles));
     }
 
     private static final class Missing extends DriverCall {
         @Override
-        public int call(long a, long b, long c) {
+        public long call(long a) {
             throw refusal();
         }
 
         @Override
-        public long callLong(long a, long b, long c, long d, long e) {
+        public long call(long a, long b) {
+            throw refusal();
+        }
+
+        @Override
+        public long call(long a, long b, long c) {
+            throw refusal();
+        }
+
+        @Override
+        public long call(long a, long b, long c, long d) {
+            throw refusal();
+        }
+
+        @Override
+        public long call(long a, long b, long c, long d, long e) {
             throw refusal();
         }
 

@@ -19,6 +19,9 @@ import io.rdmacm.verbs.internal.ffi.Memory;
  * open.
  */
 public final class QueuePairExOps {
+    private static final long ID = ibv_qp_ex.wr_id$offset();
+    private static final long FLAGS = ibv_qp_ex.wr_flags$offset();
+
     private final long queue;
     private final boolean userSpace;
     // null until the first call
@@ -55,30 +58,31 @@ public final class QueuePairExOps {
         this.userSpace = userSpace;
     }
 
-    private DriverCall made(long offset) {
-        return made(offset, true);
+    private DriverCall made(long offset, int arguments) {
+        return made(offset, arguments, true);
     }
 
-    private DriverCall made(long offset, boolean critical) {
-        return DriverCall.of(Memory.getLong(queue + offset), critical);
+    private DriverCall made(long offset, int arguments, boolean critical) {
+        return DriverCall.of(Memory.getLong(queue + offset), critical, arguments);
     }
 
-    /** Sets {@code wr_id} for the next work request. */
-    public void id(long workRequestId) {
-        Memory.putLong(queue + ibv_qp_ex.wr_id$offset(), workRequestId);
-    }
-
-    /** Sets {@code wr_flags}, bits of {@code enum ibv_send_flags}, for the next work request. */
-    public void flags(int sendFlags) {
-        Memory.putInt(queue + ibv_qp_ex.wr_flags$offset(), sendFlags);
+    /**
+     * Sets the members {@code wr_id} and {@code wr_flags} for the next work request.
+     *
+     * @param workRequestId an arbitrary value
+     * @param sendFlags bits of {@code enum ibv_send_flags}
+     */
+    public void next(long workRequestId, int sendFlags) {
+        Memory.putLong(queue, ID, workRequestId);
+        Memory.putInt(queue, FLAGS, sendFlags);
     }
 
     /** {@code ibv_wr_start}. */
     public void start() {
         if (start == null) {
-            start = made(ibv_qp_ex.wr_start$offset());
+            start = made(ibv_qp_ex.wr_start$offset(), 1);
         }
-        start.call(queue, 0, 0);
+        start.call(queue);
     }
 
     /**
@@ -88,41 +92,41 @@ public final class QueuePairExOps {
      */
     public int complete() {
         if (complete == null) {
-            complete = made(ibv_qp_ex.wr_complete$offset(), userSpace);
+            complete = made(ibv_qp_ex.wr_complete$offset(), 1, userSpace);
         }
-        return complete.call(queue, 0, 0);
+        return (int) complete.call(queue);
     }
 
     /** {@code ibv_wr_abort}. */
     public void abort() {
         if (abort == null) {
-            abort = made(ibv_qp_ex.wr_abort$offset());
+            abort = made(ibv_qp_ex.wr_abort$offset(), 1);
         }
-        abort.call(queue, 0, 0);
+        abort.call(queue);
     }
 
     /** {@code ibv_wr_send}. */
     public void send() {
         if (send == null) {
-            send = made(ibv_qp_ex.wr_send$offset());
+            send = made(ibv_qp_ex.wr_send$offset(), 1);
         }
-        send.call(queue, 0, 0);
+        send.call(queue);
     }
 
     /** {@code ibv_wr_send_imm}; the value is in network byte order. */
     public void sendImm(int networkImmediate) {
         if (sendImm == null) {
-            sendImm = made(ibv_qp_ex.wr_send_imm$offset());
+            sendImm = made(ibv_qp_ex.wr_send_imm$offset(), 2);
         }
-        sendImm.call(queue, unsigned(networkImmediate), 0);
+        sendImm.call(queue, unsigned(networkImmediate));
     }
 
     /** {@code ibv_wr_send_inv}. */
     public void sendInv(int remoteKey) {
         if (sendInv == null) {
-            sendInv = made(ibv_qp_ex.wr_send_inv$offset());
+            sendInv = made(ibv_qp_ex.wr_send_inv$offset(), 2);
         }
-        sendInv.call(queue, unsigned(remoteKey), 0);
+        sendInv.call(queue, unsigned(remoteKey));
     }
 
     /**
@@ -134,15 +138,15 @@ public final class QueuePairExOps {
      */
     public void sendTso(long header, int headerSize, int maxSegmentSize) {
         if (sendTso == null) {
-            sendTso = made(ibv_qp_ex.wr_send_tso$offset());
+            sendTso = made(ibv_qp_ex.wr_send_tso$offset(), 4);
         }
-        sendTso.callLong(queue, header, headerSize, maxSegmentSize, 0);
+        sendTso.call(queue, header, headerSize, maxSegmentSize);
     }
 
     /** {@code ibv_wr_rdma_read}. */
     public void rdmaRead(int remoteKey, long remoteAddress) {
         if (rdmaRead == null) {
-            rdmaRead = made(ibv_qp_ex.wr_rdma_read$offset());
+            rdmaRead = made(ibv_qp_ex.wr_rdma_read$offset(), 3);
         }
         rdmaRead.call(queue, unsigned(remoteKey), remoteAddress);
     }
@@ -150,7 +154,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_rdma_write}. */
     public void rdmaWrite(int remoteKey, long remoteAddress) {
         if (rdmaWrite == null) {
-            rdmaWrite = made(ibv_qp_ex.wr_rdma_write$offset());
+            rdmaWrite = made(ibv_qp_ex.wr_rdma_write$offset(), 3);
         }
         rdmaWrite.call(queue, unsigned(remoteKey), remoteAddress);
     }
@@ -158,71 +162,71 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_rdma_write_imm}; the value is in network byte order. */
     public void rdmaWriteImm(int remoteKey, long remoteAddress, int networkImmediate) {
         if (rdmaWriteImm == null) {
-            rdmaWriteImm = made(ibv_qp_ex.wr_rdma_write_imm$offset());
+            rdmaWriteImm = made(ibv_qp_ex.wr_rdma_write_imm$offset(), 4);
         }
-        rdmaWriteImm.callLong(queue, unsigned(remoteKey), remoteAddress, unsigned(networkImmediate), 0);
+        rdmaWriteImm.call(queue, unsigned(remoteKey), remoteAddress, unsigned(networkImmediate));
     }
 
     /** {@code ibv_wr_atomic_cmp_swp}. */
     public void atomicCmpSwp(int remoteKey, long remoteAddress, long compare, long swap) {
         if (atomicCmpSwp == null) {
-            atomicCmpSwp = made(ibv_qp_ex.wr_atomic_cmp_swp$offset());
+            atomicCmpSwp = made(ibv_qp_ex.wr_atomic_cmp_swp$offset(), 5);
         }
-        atomicCmpSwp.callLong(queue, unsigned(remoteKey), remoteAddress, compare, swap);
+        atomicCmpSwp.call(queue, unsigned(remoteKey), remoteAddress, compare, swap);
     }
 
     /** {@code ibv_wr_atomic_fetch_add}. */
     public void atomicFetchAdd(int remoteKey, long remoteAddress, long add) {
         if (atomicFetchAdd == null) {
-            atomicFetchAdd = made(ibv_qp_ex.wr_atomic_fetch_add$offset());
+            atomicFetchAdd = made(ibv_qp_ex.wr_atomic_fetch_add$offset(), 4);
         }
-        atomicFetchAdd.callLong(queue, unsigned(remoteKey), remoteAddress, add, 0);
+        atomicFetchAdd.call(queue, unsigned(remoteKey), remoteAddress, add);
     }
 
     /** {@code ibv_wr_atomic_write}; the address of the 8 bytes to write comes last. */
     public void atomicWrite(int remoteKey, long remoteAddress, long data) {
         if (atomicWrite == null) {
-            atomicWrite = made(ibv_qp_ex.wr_atomic_write$offset());
+            atomicWrite = made(ibv_qp_ex.wr_atomic_write$offset(), 4);
         }
-        atomicWrite.callLong(queue, unsigned(remoteKey), remoteAddress, data, 0);
+        atomicWrite.call(queue, unsigned(remoteKey), remoteAddress, data);
     }
 
     /** {@code ibv_wr_bind_mw}; addresses of a {@code struct ibv_mw} and a {@code struct ibv_mw_bind_info}. */
     public void bindMw(long window, int remoteKey, long bindInfo) {
         if (bindMw == null) {
-            bindMw = made(ibv_qp_ex.wr_bind_mw$offset());
+            bindMw = made(ibv_qp_ex.wr_bind_mw$offset(), 4);
         }
-        bindMw.callLong(queue, window, unsigned(remoteKey), bindInfo, 0);
+        bindMw.call(queue, window, unsigned(remoteKey), bindInfo);
     }
 
     /** {@code ibv_wr_local_inv}. */
     public void localInv(int key) {
         if (localInv == null) {
-            localInv = made(ibv_qp_ex.wr_local_inv$offset());
+            localInv = made(ibv_qp_ex.wr_local_inv$offset(), 2);
         }
-        localInv.call(queue, unsigned(key), 0);
+        localInv.call(queue, unsigned(key));
     }
 
     /** {@code ibv_wr_set_ud_addr}; the address of a {@code struct ibv_ah}. */
     public void setUdAddr(long addressHandle, int remoteQueuePair, int remoteQueueKey) {
         if (setUdAddr == null) {
-            setUdAddr = made(ibv_qp_ex.wr_set_ud_addr$offset());
+            setUdAddr = made(ibv_qp_ex.wr_set_ud_addr$offset(), 4);
         }
-        setUdAddr.callLong(queue, addressHandle, unsigned(remoteQueuePair), unsigned(remoteQueueKey), 0);
+        setUdAddr.call(queue, addressHandle, unsigned(remoteQueuePair), unsigned(remoteQueueKey));
     }
 
     /** {@code ibv_wr_set_xrc_srqn}. */
     public void setXrcSrqn(int remoteNumber) {
         if (setXrcSrqn == null) {
-            setXrcSrqn = made(ibv_qp_ex.wr_set_xrc_srqn$offset());
+            setXrcSrqn = made(ibv_qp_ex.wr_set_xrc_srqn$offset(), 2);
         }
-        setXrcSrqn.call(queue, unsigned(remoteNumber), 0);
+        setXrcSrqn.call(queue, unsigned(remoteNumber));
     }
 
     /** {@code ibv_wr_set_inline_data}. */
     public void setInlineData(long address, long length) {
         if (setInlineData == null) {
-            setInlineData = made(ibv_qp_ex.wr_set_inline_data$offset());
+            setInlineData = made(ibv_qp_ex.wr_set_inline_data$offset(), 3);
         }
         setInlineData.call(queue, address, length);
     }
@@ -230,7 +234,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_inline_data_list}; the address of an array of {@code struct ibv_data_buf}. */
     public void setInlineDataList(long count, long buffers) {
         if (setInlineDataList == null) {
-            setInlineDataList = made(ibv_qp_ex.wr_set_inline_data_list$offset());
+            setInlineDataList = made(ibv_qp_ex.wr_set_inline_data_list$offset(), 3);
         }
         setInlineDataList.call(queue, count, buffers);
     }
@@ -238,15 +242,15 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_sge}. */
     public void setSge(int localKey, long address, int length) {
         if (setSge == null) {
-            setSge = made(ibv_qp_ex.wr_set_sge$offset());
+            setSge = made(ibv_qp_ex.wr_set_sge$offset(), 4);
         }
-        setSge.callLong(queue, unsigned(localKey), address, unsigned(length), 0);
+        setSge.call(queue, unsigned(localKey), address, unsigned(length));
     }
 
     /** {@code ibv_wr_set_sge_list}; the address of an array of {@code struct ibv_sge}. */
     public void setSgeList(long count, long list) {
         if (setSgeList == null) {
-            setSgeList = made(ibv_qp_ex.wr_set_sge_list$offset());
+            setSgeList = made(ibv_qp_ex.wr_set_sge_list$offset(), 3);
         }
         setSgeList.call(queue, count, list);
     }

@@ -84,6 +84,11 @@ public final class Memory {
         ALL.set(INT, address & ADDRESSES, value);
     }
 
+    /** Writes a 32-bit member of a struct, see {@link #getInt(long, long)}. */
+    public static void putInt(long struct, long offset, int value) {
+        ALL.set(INT, (struct & ADDRESSES) + offset, value);
+    }
+
     /** Writes a 64-bit number or a pointer. */
     public static void putLong(long address, long value) {
         ALL.set(LONG, address & ADDRESSES, value);

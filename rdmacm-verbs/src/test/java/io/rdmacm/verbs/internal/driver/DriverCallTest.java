@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.Linker;
+import java.util.List;
 
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 
 class DriverCallTest {
@@ -16,30 +18,37 @@ class DriverCallTest {
     @Test
     void eachFunctionIsCalledByTheCallOfIt() {
         for (boolean critical : new boolean[] {false, true}) {
-            assertThat(DriverCall.of(address("abs"), critical).call(-7, 0, 0)).isEqualTo(7);
-            assertThat(DriverCall.of(address("labs"), critical).callLong(Long.MIN_VALUE + 1, 0, 0, 0, 0))
+            assertThat((int) DriverCall.of(address("abs"), critical, 1).call(-7)).isEqualTo(7);
+            // what a function does not need, it ignores
+            assertThat(DriverCall.of(address("labs"), critical, 2).call(-7, 1)).isEqualTo(7);
+            assertThat(DriverCall.of(address("labs"), critical, 3).call(-7, 1, 2)).isEqualTo(7);
+            assertThat(DriverCall.of(address("labs"), critical, 4).call(-7, 1, 2, 3)).isEqualTo(7);
+            assertThat(DriverCall.of(address("labs"), critical, 5).call(Long.MIN_VALUE + 1, 1, 2, 3, 4))
                     .isEqualTo(Long.MAX_VALUE);
-            assertThat(DriverCall.of(address("isdigit"), critical).call('5', 0, 0)).isNotZero();
-            assertThat(DriverCall.of(address("isdigit"), critical).call('x', 0, 0)).isZero();
+            assertThat((int) DriverCall.of(address("isdigit"), critical, 1).call('5')).isNotZero();
+            assertThat((int) DriverCall.of(address("isdigit"), critical, 1).call('x')).isZero();
         }
     }
 
     @Test
     void aFunctionHasOneCallOfEachKind() {
-        DriverCall call = DriverCall.of(address("abs"), true);
+        DriverCall call = DriverCall.of(address("abs"), true, 1);
 
-        assertThat(DriverCall.of(address("abs"), true)).isSameAs(call);
-        assertThat(DriverCall.of(address("abs"), false)).isNotSameAs(call);
-        assertThat(DriverCall.of(address("labs"), true).getClass()).isNotSameAs(call.getClass());
+        assertThat(DriverCall.of(address("abs"), true, 1)).isSameAs(call);
+        assertThat(DriverCall.of(address("abs"), false, 1)).isNotSameAs(call);
+        assertThat(DriverCall.of(address("abs"), true, 2)).isNotSameAs(call);
+        assertThat(DriverCall.of(address("labs"), true, 1).getClass()).isNotSameAs(call.getClass());
     }
 
     @Test
     void aFunctionThatTheDriverLacksIsRefused() {
-        DriverCall missing = DriverCall.of(0, true);
+        DriverCall missing = DriverCall.of(0, true, 3);
 
-        assertThatIllegalArgumentException().isThrownBy(() -> missing.call(1, 2, 3))
-                .withMessage("the driver does not have this function");
-        assertThatIllegalArgumentException().isThrownBy(() -> missing.callLong(1, 2, 3, 4, 5))
-                .withMessage("the driver does not have this function");
+        List<ThrowableAssert.ThrowingCallable> calls = List.of(() -> missing.call(1), () -> missing.call(1, 2),
+                () -> missing.call(1, 2, 3), () -> missing.call(1, 2, 3, 4), () -> missing.call(1, 2, 3, 4, 5));
+        for (ThrowableAssert.ThrowingCallable call : calls) {
+            assertThatIllegalArgumentException().isThrownBy(call)
+                    .withMessage("the driver does not have this function");
+        }
     }
 }

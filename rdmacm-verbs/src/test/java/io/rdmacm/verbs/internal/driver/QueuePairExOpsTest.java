@@ -75,8 +75,7 @@ class QueuePairExOpsTest {
                 row("wr_complete", q -> assertThat(q.complete()).isEqualTo(NUMBER)),
                 row("wr_abort", QueuePairExOps::abort),
                 row("wr_send", q -> {
-                    q.id(VALUE);
-                    q.flags(KEY);
+                    q.next(VALUE, KEY);
                     q.send();
                 }, VALUE, key),
                 row("wr_send_imm", q -> q.sendImm(NUMBER), number),
