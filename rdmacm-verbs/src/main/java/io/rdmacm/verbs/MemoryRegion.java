@@ -212,11 +212,18 @@ public final class MemoryRegion extends NativeObject {
      */
     void requireReadable(int entry, ProtectionDomain sender) {
         Registration registration = now;
+        boolean readable = isOpen() && registration.isIdentity() && registration.memory().scope().isAlive();
+        if (!readable || registration.domain() != sender) {
+            requireReadable(entry, sender, registration, readable);
+        }
+    }
+
+    private void requireReadable(int entry, ProtectionDomain sender, Registration registration, boolean readable) {
         if (!registration.domain().sharesPosts(sender)) {
             throw new IllegalArgumentException("entry " + entry + " of the scatter/gather list is inline data in a"
                     + " region of another protection domain than the queue pair: " + this);
         }
-        if (!isOpen() || !registration.isIdentity() || !registration.memory().scope().isAlive()) {
+        if (!readable) {
             throw new IllegalStateException("entry " + entry + " of the scatter/gather list names a "
                     + (isOpen() ? "memory region that the processor cannot read inline data from: "
                             : "closed memory region: ") + this);

@@ -19,25 +19,22 @@ import io.rdmacm.verbs.work.AccessFlag;
  * @param length the length in bytes
  * @param localKey the lkey
  * @param remoteKey the rkey
+ * @param isIdentity whether the addresses of the processor and of the device are the same, as inline data requires
  */
 record Registration(ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access, long start, long length,
-        int localKey, int remoteKey) {
+        int localKey, int remoteKey, boolean isIdentity) {
     /** Returns a registration with the keys of the C object. */
     static Registration of(long region, ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access,
             long start, long length) {
         return new Registration(domain, memory, access, start, length,
-                Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()));
+                Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()),
+                memory != null && memory.address() == start);
     }
 
     /** Returns the address of a part for the device, after checking the range. */
     long addressOf(long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, length);
         return start + offset;
-    }
-
-    /** Returns whether the addresses of the processor and of the device are the same, as inline data requires. */
-    boolean isIdentity() {
-        return memory != null && memory.address() == start;
     }
 
     @Override

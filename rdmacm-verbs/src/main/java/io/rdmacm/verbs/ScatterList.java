@@ -64,22 +64,16 @@ final class ScatterList {
         }
     }
 
-    /** Returns the total length in bytes of the first entries. */
-    long bytes(int entries) {
+    /**
+     * Checks that the processor can read the memory of the first entries, and that it cannot be freed before the post
+     * is over: only the close of a region of the sender's domain waits for the post. Returns its length in bytes.
+     */
+    long readableBytes(int entries, ProtectionDomain sender) {
         long sum = 0;
         for (int i = 0; i < entries; i++) {
+            regions[i].requireReadable(i, sender);
             sum += dataLength(i);
         }
         return sum;
-    }
-
-    /**
-     * Checks that the processor can read the memory of the first entries, and that it cannot be freed before the post
-     * is over: only the close of a region of the sender's domain waits for the post.
-     */
-    void requireReadable(int entries, ProtectionDomain sender) {
-        for (int i = 0; i < entries; i++) {
-            regions[i].requireReadable(i, sender);
-        }
     }
 }

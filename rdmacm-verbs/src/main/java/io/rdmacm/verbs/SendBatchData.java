@@ -115,8 +115,7 @@ final class SendBatchData {
             throw new IllegalArgumentException("more than " + maxBuffers + " parts of inline data");
         }
         ScatterList list = parts.entries();
-        requireRoom(list.bytes(count));
-        list.requireReadable(count, domain);
+        requireRoom(list.readableBytes(count, domain));
         if (miscountsLists) {
             setContiguous(list, count);
         } else {

@@ -122,6 +122,7 @@ final class SendQueue extends BiasedLock {
         try {
             boolean checked = request.checkLevel() > uncheckedLevel;
             if (checked) {
+                requireNoBatch();
                 check(request);
                 request.beginBind();
             }
@@ -189,6 +190,7 @@ final class SendQueue extends BiasedLock {
 
     /** Checks requests, and returns whether any of them binds a memory window. */
     private boolean check(SendRequests block, int first, int count) {
+        requireNoBatch();
         boolean binds = false;
         for (int i = first; i < first + count; i++) {
             SendRequest request = block.get(i);
@@ -199,11 +201,11 @@ final class SendQueue extends BiasedLock {
     }
 
     private void check(SendRequest request) {
-        requireNoBatch();
-        if (request.entries() > maxScatterGather) {
-            throw tooMany(request.entries(), "queue pair", maxScatterGather);
+        int entries = request.entries();
+        if (entries > maxScatterGather) {
+            throw tooMany(entries, "queue pair", maxScatterGather);
         }
-        request.checkInline(maxInlineData, domain);
+        request.checkInline(entries, maxInlineData, domain);
         if (datagrams) {
             request.checkDestination(domain);
         }

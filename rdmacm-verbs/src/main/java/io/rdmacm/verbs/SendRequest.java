@@ -382,16 +382,15 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * which could crash them. Called with the lock of the send queue held, so that a region that is open now stays open
      * until the post is over.
      */
-    void checkInline(int maxInline, ProtectionDomain sender) {
-        if ((Memory.getInt(address + SEND_FLAGS) & INLINE) == 0) {
+    void checkInline(int entries, int maxInline, ProtectionDomain sender) {
+        if ((Memory.getInt(address, SEND_FLAGS) & INLINE) == 0) {
             return;
         }
-        long bytes = list.bytes(entries());
+        long bytes = list.readableBytes(entries, sender);
         if (bytes > maxInline) {
             throw new IllegalArgumentException("the inline data has " + bytes + " bytes; the queue pair allows "
                     + maxInline);
         }
-        list.requireReadable(entries(), sender);
     }
 
     /**

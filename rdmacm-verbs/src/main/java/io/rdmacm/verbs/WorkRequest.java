@@ -43,7 +43,7 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
 
     /** Returns the current number of entries in the scatter/gather list. */
     final int entries() {
-        return Memory.getInt(address + NUM_SGE);
+        return Memory.getInt(address, NUM_SGE);
     }
 
     /** Makes one part of a region the whole scatter/gather list. */

@@ -96,7 +96,7 @@ final class Measurements {
     List<Result> pollInBatches(int polled, int round) throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(PostAndPoll.LARGEST_BATCH, Payload.ONE_ENTRY);
         inC.put("polled", polled);
-        return both("poll_in_batches", PollInBatches.class, params(round, "polled", polled), inC,
+        return both(Summary.POLL_IN_BATCHES, PollInBatches.class, params(round, "polled", polled), inC,
                 Map.of("polled", polled));
     }
 
@@ -107,7 +107,7 @@ final class Measurements {
         inC.put("depth", NullStack.SMALL_DEPTH);
         inC.put("queuePairs", pairs);
         inC.put("rotate", rotate ? 1 : 0);
-        return both("post_poll_queue_pairs", PostAndPollAmongQueuePairs.class,
+        return both(Summary.QUEUE_PAIRS, PostAndPollAmongQueuePairs.class,
                 params(round, "rotate", rotate, "queue_pairs", pairs), inC,
                 Map.of("queuePairs", pairs, "rotate", rotate));
     }
@@ -120,7 +120,7 @@ final class Measurements {
         inC.put("regions", regions);
         inC.put("rotate", rotate ? 1 : 0);
         inC.put("data", rotate ? 1 : 0);
-        return both("post_poll_regions", PostAndPollAmongRegions.class,
+        return both(Summary.REGIONS, PostAndPollAmongRegions.class,
                 params(round, "rotate", rotate, "regions", regions), inC,
                 Map.of("regions", regions, "rotate", rotate));
     }

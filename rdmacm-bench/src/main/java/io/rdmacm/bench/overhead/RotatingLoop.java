@@ -36,22 +36,35 @@ final class RotatingLoop implements Placement.Loop {
         this.request = stack.writes(1, Payload.ONE_ENTRY).get(0);
     }
 
+    // Fields are copied to local variables, as in PublicLoop.
     @Override
     public long run(int operations) throws RdmaException {
+        NullStack from = stack;
+        CompletionQueue polled = queue;
+        SendRequest posted = request;
+        WorkCompletions taken = completions;
+        int lastPair = pairs - 1;
+        int lastRegion = regions - 1;
+        int nextPair = pair;
+        int nextRegion = region;
+        long next = id;
         long sum = 0;
         for (int done = 0; done < operations; done++) {
             if (data) {
-                region = region + 1 == regions ? 0 : region + 1;
-                request.data(stack.region(region), 0, Payload.ONE_ENTRY.entryLength());
+                nextRegion = nextRegion == lastRegion ? 0 : nextRegion + 1;
+                posted.data(from.region(nextRegion), 0, Payload.ONE_ENTRY.entryLength());
             }
-            pair = pair + 1 >= pairs ? 0 : pair + 1;
-            stack.pair(pair).postSend(request.id(id++));
-            while (queue.poll(completions) == 0) {
+            nextPair = nextPair == lastPair ? 0 : nextPair + 1;
+            from.pair(nextPair).postSend(posted.id(next++));
+            while (polled.poll(taken) == 0) {
                 Thread.onSpinWait();
             }
-            completions.at(0).check();
-            sum += completions.workRequestId();
+            taken.at(0).check();
+            sum += taken.workRequestId();
         }
+        pair = nextPair;
+        region = nextRegion;
+        id = next;
         return sum;
     }
 }

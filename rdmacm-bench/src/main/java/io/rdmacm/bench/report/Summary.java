@@ -19,6 +19,12 @@ public final class Summary {
     public static final String POST_POLL = "post_poll";
     /** Its parameters in the summary, besides {@code batch}. */
     public static final Map<String, Object> POST_POLL_PARAMS = Map.of("sges", 1, "inline", false, "calls", "classic");
+    /** One post whose completions are polled a few at a time. */
+    public static final String POLL_IN_BATCHES = "poll_in_batches";
+    /** One post and one poll with many queue pairs. */
+    public static final String QUEUE_PAIRS = "post_poll_queue_pairs";
+    /** One post and one poll with many memory regions. */
+    public static final String REGIONS = "post_poll_regions";
     /** The metric for time per operation. */
     public static final String TIME = "time";
     /** The metric for the median latency of one measurement. */
@@ -47,6 +53,14 @@ public final class Summary {
         Map<String, Double> summary = new LinkedHashMap<>();
         summary.put("overhead_batch1", overhead(results, Side.JAVA, Side.C, 1));
         summary.put("overhead_batch16", overhead(results, Side.JAVA, Side.C, 16));
+        List<Double> classic = new ArrayList<>(ratios(results, POST_POLL, TIME, Map.of("calls", "classic")));
+        for (String name : List.of(POLL_IN_BATCHES, QUEUE_PAIRS, REGIONS)) {
+            classic.addAll(ratios(results, name, TIME, Map.of()));
+        }
+        summary.put("overhead_worst_classic", worst(classic));
+        summary.put("overhead_geomean_classic", geometricMean(classic));
+        summary.put("overhead_worst_extended",
+                worst(ratios(results, POST_POLL, TIME, Map.of("calls", "extended"))));
         summary.put("jni_over_java", overhead(results, Side.JNI, Side.JAVA, 1));
         summary.put("naive_over_java", overhead(results, Side.NAIVE, Side.JAVA, 1));
         disni(results, summary);
@@ -150,6 +164,15 @@ public final class Summary {
                 .map(same -> ratio(results.median(name, metric, Side.JAVA, same),
                         results.median(name, metric, Side.C, same)))
                 .filter(Objects::nonNull).toList();
+    }
+
+    private static Double worst(List<Double> values) {
+        return values.stream().max(Double::compare).orElse(null);
+    }
+
+    private static Double geometricMean(List<Double> values) {
+        return values.isEmpty() ? null
+                : Math.exp(values.stream().mapToDouble(Math::log).average().getAsDouble());
     }
 
     private static Double medianOf(List<Double> values) {

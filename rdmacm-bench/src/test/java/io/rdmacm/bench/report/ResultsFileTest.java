@@ -45,6 +45,7 @@ class ResultsFileTest {
                 + "\"params\":{\"size\":64,\"events\":true,\"qp\":\"RC\"},"
                 + "\"metric\":\"p50\",\"unit\":\"us\",\"value\":32.1235}");
         assertThat(json.getAsJsonObject("summary").keySet()).containsExactly("overhead_batch1", "overhead_batch16",
+                "overhead_worst_classic", "overhead_geomean_classic", "overhead_worst_extended",
                 "jni_over_java", "naive_over_java", "send_latency", "write_latency", "read_latency",
                 "bandwidth_64k", "bandwidth_1m", "connect_rate", "connection_latency",
                 "connection_latency_events", "connection_bandwidth_64k", "connection_bandwidth_64k_copying",

@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(17).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(20).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -68,6 +68,29 @@ class SummaryTest {
         assertThat(ratio("disni_over_java_batch16")).isEqualTo(2.3, within(1e-9));
         assertThat(Goal.all()).extracting(Goal::name)
                 .containsExactlyElementsOf(Summary.of(new Results(Map.of(), results)).keySet());
+    }
+
+    @Test
+    void theWorstRowAndTheMeanAreOfTheMediansOfEachRow() {
+        for (String calls : List.of("classic", "extended")) {
+            double slower = calls.equals("classic") ? 1 : 3;
+            for (int batch : new int[] {1, 16}) {
+                Map<String, Object> params = Map.of("batch", batch, "calls", calls);
+                add("post_poll", Side.JAVA, params, "time", 10, 10 + slower, 99);
+                add("post_poll", Side.C, params, "time", 10);
+                add("post_poll", Side.JAVA, params, "allocation", 0);
+            }
+        }
+        add("poll_in_batches", Side.JAVA, Map.of("polled", 2), "time", 10);
+        add("poll_in_batches", Side.C, Map.of("polled", 2), "time", 10);
+        add("post_poll_queue_pairs", Side.JAVA, Map.of("queue_pairs", 10), "time", 12);
+        add("post_poll_queue_pairs", Side.C, Map.of("queue_pairs", 10), "time", 10);
+        add("post_poll_regions", Side.JAVA, Map.of("regions", 10), "time", 9);
+        add("post_poll_regions", Side.C, Map.of("regions", 10), "time", 10);
+
+        assertThat(ratio("overhead_worst_classic")).isEqualTo(1.2, within(1e-9));
+        assertThat(ratio("overhead_geomean_classic")).isEqualTo(Math.pow(1.1 * 1.1 * 1.2 * 0.9, 0.2), within(1e-9));
+        assertThat(ratio("overhead_worst_extended")).isEqualTo(1.3, within(1e-9));
     }
 
     @Test
