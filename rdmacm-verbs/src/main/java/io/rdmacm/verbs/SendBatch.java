@@ -39,8 +39,8 @@ import io.rdmacm.verbs.work.SendOperation;
  * {@link #signaled(boolean)} is on. A method that is named after an operation starts the next request. It throws
  * {@link IllegalStateException} if the batch is closed, the queue pair was created without the operation, or the
  * previous request lacks its destination. Then follow the destination, if one is needed, and the data, in any order and
- * each at most once; a request without data sends none. These methods throw {@link IllegalStateException} if the request
- * that was started last does not take what they give. Setting the id or a flag ends the previous request.
+ * each at most once; a request without data sends none. These methods throw {@link IllegalStateException} if the
+ * request that was started last does not take what they give. Setting the id or a flag ends the previous request.
  *
  * <p>A method that throws leaves the batch unchanged. Only binds allocate memory.
  *
@@ -346,9 +346,9 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Starts a request that writes one part of a memory region to the peer's memory, as {@link #rdmaWrite(long, int)} and
-     * then {@link #data data}, or {@link #inlineData inlineData} if {@link #inline(boolean)} is on. It costs less than
-     * these two.
+     * Starts a request that writes one part of a memory region to the peer's memory, as {@link #rdmaWrite(long, int)}
+     * and then {@link #data data}, or {@link #inlineData inlineData} if {@link #inline(boolean)} is on. It costs less
+     * than these two.
      *
      * @param remoteAddress the remote address to write to
      * @param remoteKey the remote key of the peer's memory region or window

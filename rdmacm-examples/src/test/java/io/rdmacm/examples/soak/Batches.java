@@ -47,7 +47,8 @@ final class Batches implements Scenario {
         try (SendBatch batch = pair.client().pair().startBatch()) {
             for (int i = 0; i < count; i++) {
                 batch.id(first + i).signaled(i == count - 1)
-                        .rdmaWrite(target(pair, i), pair.server().region().remoteKey()).data(pair.client().region(), (long) i * SIZE, SIZE);
+                        .rdmaWrite(target(pair, i), pair.server().region().remoteKey())
+                        .data(pair.client().region(), (long) i * SIZE, SIZE);
             }
             batch.complete();
         }
