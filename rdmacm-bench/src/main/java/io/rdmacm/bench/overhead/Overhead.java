@@ -23,6 +23,7 @@ import org.openjdk.jmh.runner.RunnerException;
 public final class Overhead {
     private static final int ROUNDS = 5;
     private static final int QUICK_ROUNDS = 2;
+    private static final int STARTS = 5;
 
     private final Measurements measurements;
     private final boolean quick;
@@ -87,6 +88,7 @@ public final class Overhead {
             round(round);
         }
         heap();
+        results.addAll(StartUp.measure(STARTS));
         return results;
     }
 

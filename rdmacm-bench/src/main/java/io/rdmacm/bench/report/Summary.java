@@ -11,8 +11,9 @@ import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 /**
- * The few ratios that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
- * those that compare other bindings with Java. A time should be below one, a bandwidth or a rate above.
+ * The few figures that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
+ * those that compare other bindings with Java, and the time until the first post. A time should be below one, a
+ * bandwidth or a rate above.
  */
 public final class Summary {
     /** The overhead benchmark: one post and one poll over the null provider. */
@@ -25,6 +26,8 @@ public final class Summary {
     public static final String QUEUE_PAIRS = "post_poll_queue_pairs";
     /** One post and one poll with many memory regions. */
     public static final String REGIONS = "post_poll_regions";
+    /** The start of a JVM until its first request has completed. */
+    public static final String FIRST_POST = "first_post";
     /** The metric for time per operation. */
     public static final String TIME = "time";
     /** The metric for the median latency of one measurement. */
@@ -64,14 +67,22 @@ public final class Summary {
         summary.put("jni_over_java", overhead(results, Side.JNI, Side.JAVA, 1));
         summary.put("naive_over_java", overhead(results, Side.NAIVE, Side.JAVA, 1));
         disni(results, summary);
+        summary.put("first_post_seconds", firstPost(results));
         for (String operation : List.of("send", "write", "read")) {
             summary.put(operation + "_latency", latency(results, operation + "_latency"));
         }
         summary.put("bandwidth_64k", bandwidth(results, 64 * 1024));
         summary.put("bandwidth_1m", bandwidth(results, 1024 * 1024));
+        summary.put("events_latency", overConfigurations(results, "send_latency", MEDIAN,
+                Map.of("transport", "RC", "polling", "events", "size", 64)));
         summary.put("connect_rate", overConfigurations(results, "connect", RATE, Map.of()));
         connections(results, summary);
         return Collections.unmodifiableMap(summary);
+    }
+
+    private static Double firstPost(Results results) {
+        OptionalDouble millis = results.median(FIRST_POST, TIME, Side.JAVA, Map.of("cache", false));
+        return millis.isPresent() ? millis.getAsDouble() / 1000 : null;
     }
 
     /** Few have DiSNI, so its ratios are left out where it was not measured. */
