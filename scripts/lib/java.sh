@@ -95,7 +95,7 @@ build_examples() {
 build_cache() {
     local jar=$1/$EXAMPLES_JAR cache=$1/$EXAMPLES_CACHE
     rm -f "$cache"
-    timeout 60 "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Xlog:aot=off -XX:AOTCacheOutput="$cache" -jar "$jar" \
+    timeout 60 "$JAVA_HOME/bin/java" -XX:+UseSerialGC "-Xlog:aot*=off" -XX:AOTCacheOutput="$cache" -jar "$jar" \
         rping -c -a 127.0.0.1 -p 1 -C 1 </dev/null >/dev/null 2>&1 || true
 }
 

@@ -28,13 +28,13 @@ final class StartUp {
         Path cache = folder.resolve("classes.aot");
         try {
             // fails where classes are not in jars
-            program("-Xlog:aot=off", "-XX:AOTCacheOutput=" + cache).redirectErrorStream(true)
+            program("-Xlog:aot*=off", "-XX:AOTCacheOutput=" + cache).redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
             boolean cached = Files.exists(cache);
             for (int round = 1; round <= rounds; round++) {
                 results.add(result(false, round, start()));
                 if (cached) {
-                    results.add(result(true, round, start("-Xlog:aot=off", "-XX:AOTCache=" + cache)));
+                    results.add(result(true, round, start("-Xlog:aot*=off", "-XX:AOTCache=" + cache)));
                 }
             }
         } finally {
