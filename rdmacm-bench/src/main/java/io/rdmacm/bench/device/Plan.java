@@ -53,7 +53,7 @@ record Plan(List<Measurement> measurements, List<Trial> trials, int trialRounds,
      */
     static Plan full(boolean twoCpus, int mtu) {
         List<Integer> sizes = powersOf(4);
-        return new Plan(measurements(twoCpus, mtu, sizes, powersOf(16), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
+        return new Plan(measurements(twoCpus, mtu, sizes, powersOf(8), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
                 trials(twoCpus, 10_000, 2000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
                 5000);
     }
