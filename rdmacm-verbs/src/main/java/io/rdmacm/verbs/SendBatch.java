@@ -850,20 +850,27 @@ public final class SendBatch implements AutoCloseable {
 
     /** Prepares C for a request: its id and flags. Called with the lock held. */
     private void begin(QueuePairExOps to, SendOperation next, int nextFlags) {
+        boolean other = started != next;
+        if (other) {
+            // before the previous request is ended: a refused operation changes nothing
+            require(next);
+        }
         if (state != READY) {
             endRequest();
         }
-        if (started != next) {
-            require(next);
+        if (other) {
+            started = next;
         }
         to.next(id, nextFlags);
     }
 
     private void require(SendOperation next) {
+        if (state == CLOSED) {
+            throw notOpen();
+        }
         if ((operations & next.bit()) == 0) {
             throw new IllegalStateException("the queue pair was created without " + next);
         }
-        started = next;
     }
 
     /**

@@ -48,7 +48,7 @@ final class SendBatchData {
         this.domain = domain;
         this.miscountsLists = miscountsLists;
         this.maxParts = maxParts;
-        // as many inline parts as parts of regions are enough for everybody
+        // C has no limit of its own for the number of inline parts
         this.maxBuffers = Math.max(maxParts, 1);
         this.maxInline = maxInline;
         this.maxHeader = maxHeader;

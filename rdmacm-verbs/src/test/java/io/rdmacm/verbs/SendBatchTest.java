@@ -534,6 +534,18 @@ class SendBatchTest {
     }
 
     @Test
+    void aRefusedOperationDoesNotEndThePreviousRequest() throws RdmaException {
+        try (QueuePair little = make(QueuePairType.RC, Set.of(SendOperation.SEND));
+                SendBatch batch = little.startBatch()) {
+            batch.send();
+            assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(1, 1));
+            batch.data(stack.region(), 0, 8).complete();
+        }
+        assertThat(FakeVerbs.functions()).containsSubsequence("wr_send", "wr_set_sge", "wr_complete")
+                .doesNotContain("wr_set_sge_list");
+    }
+
+    @Test
     void aQueuePairWithoutTheOperationRefusesIt() throws RdmaException {
         assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().startBatch())
                 .withMessageContaining("created without send operations");

@@ -171,11 +171,12 @@ public final class AsyncOperations {
 
     /** Starts an operation, or lets it wait for room. With the lock held. */
     void add(Operation<?> operation) {
-        waiting.add(operation);
-        startWaiting();
-        if (!waiting.isEmpty() && waiting.getLast() == operation) {
+        if (!waiting.isEmpty() || !connection.canStart(operation.needsBuffer)) {
+            // before it is added: if this fails, nothing has been started
             operation.starter.mustWait();
         }
+        waiting.add(operation);
+        startWaiting();
     }
 
     /** Starts what there is room for. With the lock held. */
