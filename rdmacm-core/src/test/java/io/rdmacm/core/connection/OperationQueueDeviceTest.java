@@ -376,6 +376,33 @@ class OperationQueueDeviceTest {
         }
     }
 
+    /** What cannot be copied is refused at once, and is not in the way of what follows. */
+    @Test
+    void aCopyOfMemoryThatIsGoneIsNotLeftWaiting() throws Exception {
+        try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY)) {
+            MemorySegment gone;
+            try (Arena arena = Arena.ofConfined()) {
+                gone = arena.allocate(8);
+            }
+            pair.client().send(new byte[1], Peers.TIMEOUT);
+            Message blocking = pair.server().receive(Peers.TIMEOUT);
+            List<CompletableFuture<Void>> futures = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                futures.add(pair.client().async().send(bytes(i)));
+            }
+            assertThatThrownBy(() -> pair.client().async().send(gone)).isInstanceOf(IllegalStateException.class);
+            futures.add(pair.client().async().send(bytes(20)));
+            blocking.close();
+            for (int i = 0; i <= 20; i++) {
+                pair.server().receive(Peers.TIMEOUT).close();
+            }
+            for (CompletableFuture<Void> future : futures) {
+                Flavour.get(future);
+            }
+            assertThat(pair.server().tryReceive()).isNull();
+        }
+    }
+
     @Test
     void manyAtomicFuturesShareTheBuffers() throws Exception {
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);
