@@ -77,9 +77,7 @@ class CmCallsTest {
             FakeVerbs.call(equip, context);
         }
         FakeRdmaCm.call("fake_reset");
-        FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
-                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
-                FakeVerbs.address("ibv_destroy_qp"));
+        FakeRdmaCm.shareWithVerbs();
         FakeRdmaCm.call("fake_share_queues", FakeVerbs.address("ibv_create_srq"),
                 FakeVerbs.address("ibv_destroy_srq"));
         FakeRdmaCm.call("fake_context", context);

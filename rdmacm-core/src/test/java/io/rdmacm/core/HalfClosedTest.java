@@ -17,7 +17,6 @@ import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
-import io.rdmacm.verbs.testing.FakeVerbs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,9 +37,7 @@ class HalfClosedTest {
     @BeforeEach
     void open() throws Exception {
         stack = new FakeStack();
-        FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
-                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
-                FakeVerbs.address("ibv_destroy_qp"));
+        FakeRdmaCm.shareWithVerbs();
         FakeRdmaCm.call("fake_context", stack.context().handle().address());
         channel = EventChannel.open();
         id = bound(PortSpace.TCP);

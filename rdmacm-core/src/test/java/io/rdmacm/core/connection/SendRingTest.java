@@ -44,9 +44,7 @@ class SendRingTest {
     @BeforeEach
     void open() throws Exception {
         stack = new FakeStack();
-        FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
-                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
-                FakeVerbs.address("ibv_destroy_qp"));
+        FakeRdmaCm.shareWithVerbs();
         FakeRdmaCm.call("fake_context", stack.context().handle().address());
         loop = EventLoop.start();
         CmId id = loop.open(new DeviceResources.Ignored());

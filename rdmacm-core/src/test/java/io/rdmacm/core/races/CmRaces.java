@@ -29,7 +29,6 @@ import io.rdmacm.verbs.races.Misuse;
 import io.rdmacm.verbs.races.Race;
 import io.rdmacm.verbs.races.Races;
 import io.rdmacm.verbs.testing.FakeStack;
-import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.work.SendFlag;
 
 /** Races of a close with everything else for the objects of librdmacm, over the stand-ins for both libraries. */
@@ -47,9 +46,7 @@ public final class CmRaces implements Races {
     /** Opens the objects that all races share. */
     public CmRaces() throws RdmaException, UnknownHostException {
         FakeRdmaCm.call("fake_recording", 0);
-        FakeRdmaCm.call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
-                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
-                FakeVerbs.address("ibv_destroy_qp"));
+        FakeRdmaCm.shareWithVerbs();
         FakeRdmaCm.call("fake_context", stack.context().handle().address());
         channel = EventChannel.open();
         local = new InetSocketAddress(InetAddress.getByName("192.0.2.7"), 0);

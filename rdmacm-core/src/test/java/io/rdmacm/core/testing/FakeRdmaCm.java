@@ -21,6 +21,7 @@ import java.util.List;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.testing.FakeVerbs;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -34,6 +35,13 @@ public final class FakeRdmaCm {
     private static final int ARGUMENTS = 5;
 
     private FakeRdmaCm() {
+    }
+
+    /** Lets it create queue pairs, and count what is allocated, in the stand-in for libibverbs. */
+    public static void shareWithVerbs() {
+        call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
+                FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
+                FakeVerbs.address("ibv_destroy_qp"));
     }
 
     /** Loaded on the first use of a control, when the library is known to exist. */
