@@ -3,14 +3,14 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
-/** One end of messages over another library, in a class that is compiled against it. For one thread. */
+/** One end of messages over something else than this library, such as TCP. For one thread. */
 public interface MessageEnd extends AutoCloseable {
     /** {@return what the other end needs in order to connect} */
     byte[] address() throws IOException;
 
     /**
-     * Connects to the other end, which does the same at the same time, and posts receives. Returns when messages can
-     * be sent in both directions.
+     * Connects to the other end, which does the same at the same time. Returns when messages can be sent in both
+     * directions.
      *
      * @param peer the address of the other end
      */
@@ -25,11 +25,12 @@ public interface MessageEnd extends AutoCloseable {
     void send(int count, int bytes) throws IOException;
 
     /**
-     * Waits for messages, and posts another receive for each.
+     * Waits for messages, and posts another receive for each where receives are posted.
      *
      * @param count how many
+     * @param bytes the size of each
      */
-    void receive(int count) throws IOException;
+    void receive(int count, int bytes) throws IOException;
 
     @Override
     void close() throws IOException;

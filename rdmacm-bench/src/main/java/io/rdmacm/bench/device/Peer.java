@@ -102,8 +102,7 @@ final class Peer {
         return switch (words[0]) {
             case "verbs" -> new VerbsTask(Measurement.parse(words[3]), client, warmUp);
             case "connection" -> ConnectionTask.open(Trial.parse(words[3]), client, warmUp);
-            case "tcp" -> new TcpTask(Trial.parse(words[3]), client, warmUp);
-            case "jucx" -> new JucxTask(Trial.parse(words[3]), client, warmUp);
+            case "tcp", "jucx" -> new MessageTask(Trial.parse(words[3]), client, warmUp);
             case "many" -> ManyConnectionsTask.open(words[3], client);
             default -> throw new IllegalArgumentException(words[0]);
         };

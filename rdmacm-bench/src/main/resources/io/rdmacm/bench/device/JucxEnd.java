@@ -71,7 +71,7 @@ public final class JucxEnd implements MessageEnd {
             receives[i] = startReceive(i);
         }
         send(1, Math.min(size, SMALL));
-        receive(1);
+        receive(1, Math.min(size, SMALL));
         // the first message has arrived before all transports are connected, which goes on while both make progress
         for (long end = System.nanoTime() + SETTLING_NANOS; System.nanoTime() - end < 0;) {
             if (progress() == 0) {
@@ -104,7 +104,7 @@ public final class JucxEnd implements MessageEnd {
     }
 
     @Override
-    public void receive(int count) throws IOException {
+    public void receive(int count, int bytes) throws IOException {
         for (int i = 0; i < count; i++) {
             await(receives[next]);
             receives[next] = startReceive(next);

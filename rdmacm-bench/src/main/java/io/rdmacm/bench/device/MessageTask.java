@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HexFormat;
 
-/** One end of a trial over {@link Jucx}. */
-final class JucxTask implements PeerTask {
+/** One end of a trial over a {@link MessageEnd}: that of TCP or of {@link Jucx}. */
+final class MessageTask implements PeerTask {
     private static final int SMALL = 64;
     private static final int RECEIVES = 64;
 
@@ -17,12 +17,14 @@ final class JucxTask implements PeerTask {
     private final MessageEnd end;
     private final Allocation allocation = new Allocation();
 
-    JucxTask(Trial trial, boolean client, int warmUp) throws IOException {
+    MessageTask(Trial trial, boolean client, int warmUp) throws IOException {
         this.trial = trial;
         this.client = client;
         this.warmUp = warmUp;
         this.waiting = new Waiting(trial.polling());
-        this.end = Jucx.open(Math.max(SMALL, trial.size()), trial.depth(), RECEIVES, this::pause);
+        int size = Math.max(SMALL, trial.size());
+        this.end = trial.way() == Trial.Way.TCP ? new TcpEnd(client, size)
+                : Jucx.open(size, trial.depth(), RECEIVES, this::pause);
     }
 
     private void pause() {
@@ -60,7 +62,7 @@ final class JucxTask implements PeerTask {
             }
             times[i] = System.nanoTime();
             send(trial.size());
-            receive(1);
+            receive(1, trial.size());
         }
         times[total] = System.nanoTime();
         allocation.end(trial.iterations());
@@ -69,7 +71,7 @@ final class JucxTask implements PeerTask {
 
     private String answer(int total) throws IOException {
         for (int i = 0; i < total; i++) {
-            receive(1);
+            receive(1, trial.size());
             send(trial.size());
         }
         return Peer.DONE;
@@ -90,14 +92,14 @@ final class JucxTask implements PeerTask {
         if (count > 0) {
             waiting.reset();
             end.send(count, trial.size());
-            receive(1);
+            receive(1, SMALL);
         }
     }
 
     private String take() throws IOException {
         for (int count : new int[] {warmUp, trial.iterations()}) {
             if (count > 0) {
-                receive(count);
+                receive(count, trial.size());
                 send(SMALL);
             }
         }
@@ -109,9 +111,9 @@ final class JucxTask implements PeerTask {
         end.send(1, bytes);
     }
 
-    private void receive(int count) throws IOException {
+    private void receive(int count, int bytes) throws IOException {
         waiting.reset();
-        end.receive(count);
+        end.receive(count, bytes);
     }
 
     @Override
