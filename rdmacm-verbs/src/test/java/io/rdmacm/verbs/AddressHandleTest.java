@@ -229,7 +229,7 @@ class AddressHandleTest {
         try (Background<Void> poster = Background.run(() -> pair.postSend(request))) {
             FakeVerbs.awaitHeld();
             try (Background<Void> closer = Background.run(handle::close)) {
-                closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                closer.awaitInside(DomainPosts.class, "await");
                 assertThat(FakeVerbs.calls("ibv_destroy_ah")).isEmpty();
                 FakeVerbs.release();
                 closer.result();

@@ -213,7 +213,7 @@ class MemoryRegionTest {
         try (Background<Void> poster = Background.run(() -> stack.queuePair().postSend(request))) {
             FakeVerbs.awaitHeld();
             try (Background<Void> closer = Background.run(region::close)) {
-                closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                closer.awaitInside(DomainPosts.class, "await");
                 assertThat(memory.scope().isAlive()).isTrue();
                 assertThat(FakeVerbs.calls("ibv_dereg_mr")).isEmpty();
                 FakeVerbs.release();

@@ -349,7 +349,7 @@ class MemoryWindowTest {
         try (Background<Void> poster = Background.run(() -> stack.queuePair().postSend(request))) {
             FakeVerbs.awaitHeld();
             try (Background<Void> closer = Background.run(second::close)) {
-                closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                closer.awaitInside(DomainPosts.class, "await");
                 assertThat(FakeVerbs.calls("fake_dealloc_mw")).isEmpty();
                 FakeVerbs.release();
                 closer.result();

@@ -132,7 +132,7 @@ class ParentDomainTest {
             try (Background<Void> poster = Background.run(() -> pair.postSend(request))) {
                 FakeVerbs.awaitHeld();
                 try (Background<Void> closer = Background.run(region::close)) {
-                    closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                    closer.awaitInside(DomainPosts.class, "await");
                     assertThat(memory.scope().isAlive()).isTrue();
                     FakeVerbs.release();
                     closer.result();
@@ -165,7 +165,7 @@ class ParentDomainTest {
             try (Background<Void> poster = Background.run(() -> datagrams.postSend(request))) {
                 FakeVerbs.awaitHeld();
                 try (Background<Void> closer = Background.run(handle::close)) {
-                    closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                    closer.awaitInside(DomainPosts.class, "await");
                     FakeVerbs.release();
                     closer.result();
                     poster.result();

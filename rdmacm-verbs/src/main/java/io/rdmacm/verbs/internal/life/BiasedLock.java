@@ -11,7 +11,7 @@ import io.rdmacm.verbs.error.RdmaException;
  * A biased lock: admits one thread at a time to the native side of a queue, and lets a close wait until no thread is
  * inside. In the usual case, where a single thread posts or polls, it costs two loads and two stores, and no fence.
  *
- * <p>The lock is biased towards the thread that uses it. While that thread owns the bias, it marks itself as inside
+ * <p>The lock is biased towards the thread that uses it. While that thread owns a bias, it marks itself as inside
  * with an opaque store, reads the bias again, and enters. Anyone else who wants the queue (another thread, or a close)
  * revokes the bias, executes a memory barrier on all threads, and waits until the mark is cleared: after the barrier,
  * either the mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is
@@ -23,6 +23,7 @@ import io.rdmacm.verbs.error.RdmaException;
  */
 public class BiasedLock extends Bias {
     private static final VarHandle BIAS;
+    private static final VarHandle THREAD;
     private static final VarHandle INSIDE;
     private static final Bias NOBODY = new Bias();
     private static final int HANDOVERS_BEFORE_SHARING = 32;
@@ -33,6 +34,7 @@ public class BiasedLock extends Bias {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             BIAS = lookup.findVarHandle(BiasedLock.class, "bias", Bias.class);
+            THREAD = lookup.findVarHandle(Bias.class, "thread", Thread.class);
             INSIDE = lookup.findVarHandle(Bias.class, "inside", int.class);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
@@ -66,16 +68,26 @@ public class BiasedLock extends Bias {
      * @throws IllegalStateException if the queue is closed
      */
     public final Bias enter() {
-        Bias mine = (Bias) BIAS.getOpaque(this);
-        if (mine.thread == Thread.currentThread()) {
-            INSIDE.setOpaque(mine, 1);
-            Membarrier.light();
-            if ((Bias) BIAS.getOpaque(this) == mine) {
-                return mine;
-            }
-            INSIDE.setOpaque(mine, 0);
+        Thread me = Thread.currentThread();
+        if (enter(this, me)) {
+            return this;
         }
-        return enterSlowly();
+        Bias mine = (Bias) BIAS.getOpaque(this);
+        return mine != this && enter(mine, me) ? mine : enterSlowly();
+    }
+
+    /** Enters with a bias, if it belongs to this thread. */
+    private static boolean enter(Bias mine, Thread me) {
+        if ((Thread) THREAD.getOpaque(mine) != me) {
+            return false;
+        }
+        INSIDE.setOpaque(mine, 1);
+        Membarrier.light();
+        if ((Thread) THREAD.getOpaque(mine) == me) {
+            return true;
+        }
+        INSIDE.setOpaque(mine, 0);
+        return false;
     }
 
     /**
@@ -226,6 +238,7 @@ public class BiasedLock extends Bias {
             return;
         }
         BIAS.setOpaque(this, NOBODY);
+        THREAD.setOpaque(revoked, null);
         Membarrier.heavy();
         for (int spins = 0; (int) INSIDE.getAcquire(revoked) != 0; spins++) {
             // A post or a poll is too short to sleep for, but its thread may not be running at the moment.
@@ -235,6 +248,5 @@ public class BiasedLock extends Bias {
                 Thread.yield();
             }
         }
-        revoked.thread = null;
     }
 }
