@@ -17,9 +17,8 @@ import io.rdmacm.verbs.error.RdmaException;
  * either the mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is
  * protected by an ordinary lock from then on.
  *
- * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The queues that are posted to
- * extend this class, which itself serves as the bias of its first thread. So the data that a post touches lies together
- * in memory, which saves as much as the lock costs, and more with many queues.
+ * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The lock itself serves as the
+ * bias of its first thread, which therefore reads nothing but this object.
  */
 public class BiasedLock extends Bias {
     private static final VarHandle BIAS;
@@ -69,24 +68,23 @@ public class BiasedLock extends Bias {
      */
     public final Bias enter() {
         Thread me = Thread.currentThread();
-        if (enter(this, me)) {
+        if (mark(this, me)) {
             return this;
         }
         Bias mine = (Bias) BIAS.getOpaque(this);
-        return mine != this && enter(mine, me) ? mine : enterSlowly();
+        return mine != this && mark(mine, me) ? mine : enterSlowly();
     }
 
-    /** Enters with a bias, if it belongs to this thread. */
-    private static boolean enter(Bias mine, Thread me) {
-        if ((Thread) THREAD.getOpaque(mine) != me) {
-            return false;
+    /** Marks a thread as inside, if it owns the bias. */
+    private static boolean mark(Bias bias, Thread thread) {
+        if ((Thread) THREAD.getOpaque(bias) == thread) {
+            INSIDE.setOpaque(bias, 1);
+            Membarrier.light();
+            if ((Thread) THREAD.getOpaque(bias) == thread) {
+                return true;
+            }
+            INSIDE.setOpaque(bias, 0);
         }
-        INSIDE.setOpaque(mine, 1);
-        Membarrier.light();
-        if ((Thread) THREAD.getOpaque(mine) == me) {
-            return true;
-        }
-        INSIDE.setOpaque(mine, 0);
         return false;
     }
 
