@@ -128,6 +128,19 @@ class SummaryTest {
     }
 
     @Test
+    void waitingIsComparedWithEventsOfPerftest() {
+        for (String polling : List.of("events", "await")) {
+            add("send_latency", Side.C, latency(polling, 64), "p50", 20);
+            add("send_latency", Side.C, latency(polling, 512), "p50", 1);
+        }
+        add("send_latency", Side.JAVA, latency("events", 64), "p50", 22);
+        add("send_latency", Side.JAVA, latency("await", 64), "p50", 15);
+
+        assertThat(ratio("events_latency")).isEqualTo(1.1, within(1e-9));
+        assertThat(ratio("await_latency")).isEqualTo(0.75, within(1e-9));
+    }
+
+    @Test
     void connectionsAreComparedInTheBetterWay() {
         for (String polling : List.of("yield", "events")) {
             add("connection_round_trip", Side.JAVA, by("receive", polling), "p50", 66, 70, 66);
