@@ -12,4 +12,5 @@ module io.rdmacm.core {
 
     exports io.rdmacm.core;
     exports io.rdmacm.core.connection;
+    exports io.rdmacm.core.stream;
 }

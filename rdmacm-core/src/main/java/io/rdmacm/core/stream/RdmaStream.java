@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.error.RdmaException;
+
+/**
+ * A stream of bytes in each direction, like a TCP connection, over RDMA. It speaks the protocol of rsockets (rsocket(7)),
+ * so the peer may be a C program, also one that knows only sockets and preloads {@code librspreload.so}.
+ *
+ * <pre>{@code
+ * try (RdmaStream stream = RdmaStream.connect(peer, TIMEOUT)) {
+ *     stream.write(ByteBuffer.wrap("ping".getBytes()), TIMEOUT);
+ *     ByteBuffer answer = ByteBuffer.allocate(4);
+ *     while (answer.hasRemaining() && stream.read(answer, TIMEOUT) >= 0) {
+ *         // read on
+ *     }
+ * }
+ * }</pre>
+ *
+ * <h2>Two ways to use it</h2>
+ *
+ * <p>Methods with a timeout wait: they poll and then sleep as {@link StreamSettings#waiting()} says, and throw
+ * RdmaTimeoutException when the time has run out, InterruptedException when the thread was interrupted, and
+ * {@link io.rdmacm.verbs.error.RdmaClosedException RdmaClosedException} when another thread closed the stream.
+ *
+ * <p>Methods without a timeout never wait: {@link #startConnect}, {@link #finishConnect}, {@code read} and
+ * {@code write} do what can be done now. An event loop watches {@link #fd()}:
+ *
+ * <pre>{@code
+ * while (running) {
+ *     int ready = stream.poll();
+ *     // read if (ready & RdmaStream.READABLE) != 0, write what is left if (ready & RdmaStream.WRITABLE) != 0
+ *     if (stream.arm()) {
+ *         // nothing is left to be done: sleep until stream.fd() is readable, e.g. in epoll_wait
+ *     }
+ * }
+ * }</pre>
+ *
+ * <h2>Threads</h2>
+ *
+ * <p>All methods may be called from any thread, and close at any time. One thread may read while another one writes;
+ * several readers, or several writers, wait for each other.
+ *
+ * <h2>How a stream ends</h2>
+ *
+ * <p>{@link #shutdownOutput()} and {@link #close()} tell the peer that there is no more data. Its reads return -1 after
+ * all data. When the peer died or disconnected without saying so, data may be missing: reads then throw
+ * {@link io.rdmacm.core.DisconnectedException DisconnectedException} after the data that has arrived. A broken
+ * connection gives a {@link io.rdmacm.verbs.work.WorkCompletionException WorkCompletionException}, a peer that does not
+ * keep to the protocol a {@link StreamProtocolException}. Writes throw the same exceptions; after the peer has closed
+ * the stream they throw DisconnectedException.
+ *
+ * <h2>What is not supported</h2>
+ *
+ * <p>Devices without RDMA write with immediate data (iWARP), urgent data and datagrams.
+ */
+public final class RdmaStream implements AutoCloseable {
+    /** A read would not return 0: there is data, the end of the stream, or an exception. */
+    public static final int READABLE = 1;
+    /** A write would not return 0: there is room, or it would throw an exception. */
+    public static final int WRITABLE = 2;
+    /** {@link #finishConnect()} would not return false. */
+    public static final int CONNECTED = 4;
+    /** The stream has failed, or neither side will send anything more. */
+    public static final int ENDED = 8;
+
+    private RdmaStream() {
+    }
+
+    /**
+     * Creates a stream that is not connected ({@code rsocket}), with default settings.
+     *
+     * @return the stream, to be closed
+     * @throws RdmaException as {@link #open(StreamSettings)}
+     */
+    public static RdmaStream open() throws RdmaException {
+        return open(StreamSettings.defaults());
+    }
+
+    /**
+     * Creates a stream that is not connected ({@code rsocket}).
+     *
+     * @param settings the settings
+     * @return the stream, to be closed
+     * @throws RdmaException ENODEV when this machine has no RDMA device, EMFILE when the limit of open files is reached
+     */
+    public static RdmaStream open(StreamSettings settings) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Connects to a server, with default settings.
+     *
+     * @param peer the address of the server
+     * @param timeout the longest time to wait
+     * @return the stream, to be closed
+     * @throws RdmaException as {@link #connect(InetSocketAddress, Duration)}
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public static RdmaStream connect(InetSocketAddress peer, Duration timeout)
+            throws RdmaException, InterruptedException {
+        return connect(peer, StreamSettings.defaults(), timeout);
+    }
+
+    /**
+     * Connects to a server.
+     *
+     * @param peer the address of the server
+     * @param settings the settings
+     * @param timeout the longest time to wait
+     * @return the stream, to be closed
+     * @throws RdmaException as {@link #finishConnect(Duration)}
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public static RdmaStream connect(InetSocketAddress peer, StreamSettings settings, Duration timeout)
+            throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** {@return the settings} */
+    public StreamSettings settings() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Binds the stream to a local address before it is connected ({@code rbind}).
+     *
+     * @param local the address; port 0 means any free port
+     * @throws IllegalStateException when the stream is bound or connected already
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
+     */
+    public void bind(InetSocketAddress local) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Starts to connect ({@code rconnect}) without waiting. {@link #finishConnect()} says when it is done.
+     *
+     * @param peer the address of the server
+     * @throws IllegalStateException when the stream is connected or connecting already
+     * @throws RdmaException ENETUNREACH or EHOSTUNREACH when there is no route to the address; ENODEV when it leads
+     *         through no RDMA device. The stream is of no use then, and must be closed
+     */
+    public void startConnect(InetSocketAddress peer) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Carries on with the connect, without waiting.
+     *
+     * @return whether the stream is connected
+     * @throws IllegalStateException when {@link #startConnect} was not called
+     * @throws io.rdmacm.core.RejectedException when the server rejected the connection, or nobody listens there
+     * @throws io.rdmacm.core.UnreachableException when the server could not be reached
+     * @throws StreamProtocolException when the server does not speak the protocol of rsockets
+     * @throws RdmaException when the device has no resources. After any exception the stream must be closed
+     */
+    public boolean finishConnect() throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Waits until the stream is connected.
+     *
+     * @param timeout the longest time to wait
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when the stream was not connected in time; it goes on
+     *         connecting
+     * @throws RdmaException as {@link #finishConnect()}
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public void finishConnect(Duration timeout) throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Takes what has arrived and finished, without waiting, and says what can be done now. It costs one poll of the
+     * completion queue.
+     *
+     * @return {@link #READABLE}, {@link #WRITABLE}, {@link #CONNECTED} and {@link #ENDED}, or-ed; never throws because
+     *         the stream has failed
+     */
+    public int poll() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Returns a file descriptor for event loops. It becomes readable after {@link #arm()} has returned true, when
+     * {@link #poll()} may have something new to say; {@code poll}, {@code read} and {@code write} make it unreadable.
+     * It fits both level-triggered and edge-triggered loops.
+     *
+     * @return the file descriptor, which belongs to this stream; do not read or close it
+     * @throws RdmaException EMFILE when the limit of open files is reached
+     */
+    public int fd() throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Prepares {@link #fd()} for a sleep of the event loop.
+     *
+     * @return true if nothing has happened since the last call of {@link #poll()}, {@code read} or {@code write}, so
+     *         that the loop may sleep; false if something has, so that the loop should look again what is ready
+     * @throws RdmaException when the driver fails
+     */
+    public boolean arm() throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Reads what has arrived, without waiting ({@code rread}).
+     *
+     * @param target where to put the bytes, in native or heap memory
+     * @return the number of bytes; 0 when none has arrived, or the target is empty; -1 at the end of the stream
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public int read(MemorySegment target) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Reads what has arrived, without waiting ({@code rread}).
+     *
+     * @param target where to put the bytes; its position moves
+     * @return the number of bytes; 0 when none has arrived, or the target is full; -1 at the end of the stream
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public int read(ByteBuffer target) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Reads what has arrived into several buffers, without waiting ({@code rreadv}).
+     *
+     * @param targets where to put the bytes, one after the other; their positions move
+     * @param first the index of the first buffer
+     * @param count the number of buffers
+     * @return the number of bytes; 0 when none has arrived, or the targets are full; -1 at the end of the stream
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Waits until bytes have arrived, and reads them.
+     *
+     * @param target where to put the bytes, in native or heap memory
+     * @param timeout the longest time to wait
+     * @return the number of bytes, at least 1 unless the target is empty; -1 at the end of the stream
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when no byte arrived in time
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     * @throws InterruptedException when this thread was interrupted; no byte is lost
+     */
+    public int read(MemorySegment target, Duration timeout) throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Waits until bytes have arrived, and reads them.
+     *
+     * @param target where to put the bytes; its position moves
+     * @param timeout the longest time to wait
+     * @return the number of bytes, at least 1 unless the target is full; -1 at the end of the stream
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when no byte arrived in time
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     * @throws InterruptedException when this thread was interrupted; no byte is lost
+     */
+    public int read(ByteBuffer target, Duration timeout) throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes as much as there is room for, without waiting ({@code rwrite}). The bytes are copied.
+     *
+     * @param source the bytes, in native or heap memory
+     * @return the number of bytes, which may be less than there are; 0 when there is no room
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public int write(MemorySegment source) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes as much as there is room for, without waiting ({@code rwrite}). The bytes are copied.
+     *
+     * @param source the bytes; its position moves
+     * @return the number of bytes, which may be less than there are; 0 when there is no room
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public int write(ByteBuffer source) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes as much of several buffers as there is room for, without waiting ({@code rwritev}). The bytes are copied.
+     *
+     * @param sources the bytes, one buffer after the other; their positions move
+     * @param first the index of the first buffer
+     * @param count the number of buffers
+     * @return the number of bytes, which may be less than there are; 0 when there is no room
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public long write(ByteBuffer[] sources, int first, int count) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes as much as there is room for at the peer, without waiting and without copying: the device reads the bytes
+     * where they are. They must not change until {@link #releasedBytes()} has reached the value that
+     * {@link #lentBytes()} has after this call, and the region must not be closed before.
+     *
+     * @param region memory that was registered in {@link #protectionDomain()}
+     * @param offset of the bytes in the region
+     * @param length the number of bytes
+     * @return the number of bytes, which may be less than there are; 0 when there is no room
+     * @throws IllegalArgumentException when the region belongs to another protection domain
+     * @throws IndexOutOfBoundsException when the bytes are not within the region
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public int write(MemoryRegion region, long offset, int length) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** {@return how many bytes have been written without copying, altogether} */
+    public long lentBytes() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Returns how many of the bytes in {@link #lentBytes()} the device has read, so that the program may change them,
+     * as of the last {@link #poll()}, {@code read} or {@code write}. When the stream has ended or is closed, all are
+     * released. {@link #arm()} returns false, and {@link #fd()} becomes readable, when the number has changed.
+     *
+     * @return the number of bytes, in the order in which they were written
+     */
+    public long releasedBytes() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes all bytes, and waits for room as often as necessary. The bytes are copied. Does not wait until they have
+     * arrived.
+     *
+     * @param source the bytes, in native or heap memory
+     * @param timeout the longest time to wait
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when there was no room in time. An unknown number of bytes was
+     *         written; with a ByteBuffer it is known
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     * @throws InterruptedException when this thread was interrupted; an unknown number of bytes was written
+     */
+    public void write(MemorySegment source, Duration timeout) throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes all bytes, and waits for room as often as necessary. The bytes are copied. Does not wait until they have
+     * arrived.
+     *
+     * @param source the bytes; its position moves, also when an exception is thrown
+     * @param timeout the longest time to wait
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when there was no room in time
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public void write(ByteBuffer source, Duration timeout) throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Waits until one of several things is possible.
+     *
+     * @param interest {@link #READABLE}, {@link #WRITABLE}, {@link #CONNECTED} and {@link #ENDED}, or-ed
+     * @param timeout the longest time to wait
+     * @return those of them that are possible; 0 when the time has run out
+     * @throws IllegalArgumentException when the interest is empty or has other bits
+     * @throws RdmaException when another thread closed the stream, or the wait fails
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public int await(int interest, Duration timeout) throws RdmaException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Ends reading ({@code rshutdown} with {@code SHUT_RD}): reads return -1 from now on, and what arrives is dropped.
+     * If the output has been shut down as well, the peer is told that the stream has ended. Has no effect when called
+     * again.
+     *
+     * @throws IllegalStateException when the stream is not connected
+     * @throws RdmaException when the device refuses the message to the peer
+     */
+    public void shutdownInput() throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Ends writing ({@code rshutdown} with {@code SHUT_WR}): the peer reads the end of the stream after everything that
+     * was written before. Does not wait until it has arrived. Has no effect when called again.
+     *
+     * @throws IllegalStateException when the stream is not connected
+     * @throws RdmaException when the device refuses the message to the peer
+     */
+    public void shutdownOutput() throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Gives the peer access to memory ({@code riomap}): it can write there directly, with {@link #writeMapped}. The peer
+     * must have been opened with {@link StreamSettings#mapSlots()}. It knows of the mapping as soon as it has read a
+     * byte that was written after this call.
+     *
+     * @param memory native memory
+     * @param offset the offset by which the peer names the first byte of the memory
+     * @return the mapping
+     * @throws IllegalArgumentException when the memory is empty, on the heap, longer than 2^32 - 1 bytes or read-only,
+     *         or the offset is negative
+     * @throws IllegalStateException when the stream is not connected, or the peer has no free slot
+     * @throws RdmaException when the memory cannot be registered
+     */
+    public StreamMapping map(MemorySegment memory, long offset) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes directly to memory that the peer has mapped, as much as there is room for, without waiting
+     * ({@code riowrite}). The peer is not told; it has the bytes when it has read a byte that was written to the stream
+     * afterwards. The bytes are copied.
+     *
+     * @param source the bytes, in native or heap memory
+     * @param offset where to put the first byte
+     * @return the number of bytes, which may be less than there are, because there is no room or the mapping ends; 0
+     *         when there is no room
+     * @throws IndexOutOfBoundsException when the peer has mapped no memory at the offset
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     */
+    public int writeMapped(MemorySegment source, long offset) throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** {@return whether the stream is connected: the handshake is complete, and the stream is not closed} */
+    public boolean isConnected() {
+        throw new UnsupportedOperationException();
+    }
+
+    /** {@return whether the stream has not been closed} */
+    public boolean isOpen() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Returns the local address ({@code rgetsockname}). It stays available after a close.
+     *
+     * @return the address; null when the stream is neither bound nor connected
+     */
+    public InetSocketAddress localAddress() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Returns the address of the peer ({@code rgetpeername}). It stays available after a close.
+     *
+     * @return the address; null when the stream is not connected
+     */
+    public InetSocketAddress peerAddress() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Returns the protection domain, which is that of all streams over the same device. Memory that is registered in it
+     * can be {@linkplain #write(MemoryRegion, long, int) written without copying}. It is closed when the last stream
+     * over the device and all regions in it are closed.
+     *
+     * @return the domain
+     * @throws IllegalStateException when the stream has no device yet, because it is not connected
+     */
+    public ProtectionDomain protectionDomain() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Closes the stream ({@code rclose}). Threads that wait for it are woken and throw RdmaClosedException. The peer
+     * reads the end of the stream after everything that was written. Waits until the peer's device has received that,
+     * but no longer than {@link StreamSettings#linger()}. Has no effect when called again.
+     *
+     * @throws RdmaException when an object could not be closed
+     */
+    @Override
+    public void close() throws RdmaException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Starts to close the stream, without waiting: like {@link #close()}, which a virtual thread carries on with. From
+     * now on the stream counts as closed, and {@link #fd()} must not be used any more; remove it from event loops
+     * before.
+     *
+     * @return how the close ends
+     */
+    public CompletableFuture<Void> closeAsync() {
+        throw new UnsupportedOperationException();
+    }
+}
