@@ -5,11 +5,18 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
+import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A stream of bytes in each direction, like a TCP connection, over RDMA. It speaks the protocol of rsockets (rsocket(7)),
@@ -72,7 +79,57 @@ public final class RdmaStream implements AutoCloseable {
     /** The stream has failed, or neither side will send anything more. */
     public static final int ENDED = 8;
 
-    private RdmaStream() {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
+    private static final String FUNCTION = "rsocket";
+    private static final int ALL = READABLE | WRITABLE | CONNECTED | ENDED;
+    private static final long MOST_MAPPED = 0xFFFF_FFFFL;
+
+    private static final StreamCore.Goal READ = core -> (core.readiness() & READABLE) != 0;
+    private static final StreamCore.Goal WRITE = core -> (core.readiness() & WRITABLE) != 0;
+    private static final StreamCore.Goal CONNECT = core -> (core.readiness() & CONNECTED) != 0;
+    private static final StreamCore.Goal DELIVERED = StreamCore::isDelivered;
+
+    private final StreamSettings settings;
+    private final StreamLink link;
+    private final StreamCore core;
+    private final StreamReader reader;
+    private final StreamWriter writer;
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private volatile KeepAlive keepAlive;
+
+    /** Creates a stream, which takes the link unless this fails. */
+    private RdmaStream(StreamSettings settings, StreamLink link) throws RdmaException {
+        this.settings = settings;
+        this.link = link;
+        this.core = new StreamCore(settings, link);
+        this.reader = new StreamReader(core);
+        this.writer = new StreamWriter(core);
+        startKeepAlive();
+    }
+
+    /** Creates the stream of a server, which takes the id and the queues unless this fails. */
+    static RdmaStream accepted(StreamSettings settings, CmId id, StreamQueues queues, ConnectData peer)
+            throws RdmaException {
+        return create(settings, new StreamLink(settings, id, queues, peer));
+    }
+
+    private static RdmaStream create(StreamSettings settings, StreamLink link) throws RdmaException {
+        boolean made = false;
+        try {
+            RdmaStream stream = new RdmaStream(settings, link);
+            made = true;
+            return stream;
+        } finally {
+            if (!made) {
+                link.close();
+            }
+        }
+    }
+
+    private void startKeepAlive() {
+        if (keepAlive == null && core.isConnected() && !settings.keepAlive().isZero()) {
+            keepAlive = KeepAlive.start(core, settings.keepAlive());
+        }
     }
 
     /**
@@ -93,7 +150,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException ENODEV when this machine has no RDMA device, EMFILE when the limit of open files is reached
      */
     public static RdmaStream open(StreamSettings settings) throws RdmaException {
-        throw new UnsupportedOperationException();
+        return create(settings, new StreamLink(Objects.requireNonNull(settings, "settings")));
     }
 
     /**
@@ -122,12 +179,24 @@ public final class RdmaStream implements AutoCloseable {
      */
     public static RdmaStream connect(InetSocketAddress peer, StreamSettings settings, Duration timeout)
             throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        Deadline.requireValid(timeout);
+        RdmaStream stream = open(settings);
+        boolean connected = false;
+        try {
+            stream.startConnect(peer);
+            stream.finishConnect(timeout);
+            connected = true;
+            return stream;
+        } finally {
+            if (!connected) {
+                stream.close();
+            }
+        }
     }
 
     /** {@return the settings} */
     public StreamSettings settings() {
-        throw new UnsupportedOperationException();
+        return settings;
     }
 
     /**
@@ -138,7 +207,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
      */
     public void bind(InetSocketAddress local) throws RdmaException {
-        throw new UnsupportedOperationException();
+        core.bind(Objects.requireNonNull(local, "local"));
     }
 
     /**
@@ -150,7 +219,7 @@ public final class RdmaStream implements AutoCloseable {
      *         through no RDMA device. The stream is of no use then, and must be closed
      */
     public void startConnect(InetSocketAddress peer) throws RdmaException {
-        throw new UnsupportedOperationException();
+        core.startConnect(Objects.requireNonNull(peer, "peer"));
     }
 
     /**
@@ -164,7 +233,9 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the device has no resources. After any exception the stream must be closed
      */
     public boolean finishConnect() throws RdmaException {
-        throw new UnsupportedOperationException();
+        boolean connected = core.finishConnect();
+        startKeepAlive();
+        return connected;
     }
 
     /**
@@ -177,7 +248,12 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted
      */
     public void finishConnect(Duration timeout) throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        Deadline deadline = Deadline.after(timeout);
+        while (!finishConnect()) {
+            if (!core.await(CONNECT, deadline, false)) {
+                throw new RdmaTimeoutException(FUNCTION, this + " was not connected within " + timeout);
+            }
+        }
     }
 
     /**
@@ -188,7 +264,7 @@ public final class RdmaStream implements AutoCloseable {
      *         the stream has failed
      */
     public int poll() {
-        throw new UnsupportedOperationException();
+        return core.poll();
     }
 
     /**
@@ -200,7 +276,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException EMFILE when the limit of open files is reached
      */
     public int fd() throws RdmaException {
-        throw new UnsupportedOperationException();
+        return core.fd();
     }
 
     /**
@@ -211,7 +287,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the driver fails
      */
     public boolean arm() throws RdmaException {
-        throw new UnsupportedOperationException();
+        return core.armFile();
     }
 
     /**
@@ -222,7 +298,8 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public int read(MemorySegment target) throws RdmaException {
-        throw new UnsupportedOperationException();
+        requireWritable(target.isReadOnly());
+        return reader.read(target);
     }
 
     /**
@@ -233,7 +310,8 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public int read(ByteBuffer target) throws RdmaException {
-        throw new UnsupportedOperationException();
+        requireWritable(target.isReadOnly());
+        return reader.read(target);
     }
 
     /**
@@ -246,7 +324,11 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
-        throw new UnsupportedOperationException();
+        Objects.checkFromIndexSize(first, count, targets.length);
+        for (int i = first; i < first + count; i++) {
+            requireWritable(targets[i].isReadOnly());
+        }
+        return reader.read(targets, first, count);
     }
 
     /**
@@ -260,7 +342,17 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; no byte is lost
      */
     public int read(MemorySegment target, Duration timeout) throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        Deadline.requireValid(timeout);
+        int length = read(target);
+        if (length != 0 || target.byteSize() == 0) {
+            return length;
+        }
+        Deadline deadline = Deadline.after(timeout);
+        do {
+            awaitInput(deadline, timeout);
+            length = reader.read(target);
+        } while (length == 0);
+        return length;
     }
 
     /**
@@ -274,7 +366,17 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; no byte is lost
      */
     public int read(ByteBuffer target, Duration timeout) throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        Deadline.requireValid(timeout);
+        int length = read(target);
+        if (length != 0 || !target.hasRemaining()) {
+            return length;
+        }
+        Deadline deadline = Deadline.after(timeout);
+        do {
+            awaitInput(deadline, timeout);
+            length = reader.read(target);
+        } while (length == 0);
+        return length;
     }
 
     /**
@@ -285,7 +387,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public int write(MemorySegment source) throws RdmaException {
-        throw new UnsupportedOperationException();
+        return writer.write(source, 0);
     }
 
     /**
@@ -296,7 +398,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public int write(ByteBuffer source) throws RdmaException {
-        throw new UnsupportedOperationException();
+        return writer.write(source);
     }
 
     /**
@@ -309,7 +411,11 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public long write(ByteBuffer[] sources, int first, int count) throws RdmaException {
-        throw new UnsupportedOperationException();
+        Objects.checkFromIndexSize(first, count, sources.length);
+        for (int i = first; i < first + count; i++) {
+            Objects.requireNonNull(sources[i], "source");
+        }
+        return writer.write(sources, first, count);
     }
 
     /**
@@ -326,23 +432,25 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public int write(MemoryRegion region, long offset, int length) throws RdmaException {
-        throw new UnsupportedOperationException();
+        return writer.write(region, offset, length);
     }
 
     /** {@return how many bytes have been written without copying, altogether} */
     public long lentBytes() {
-        throw new UnsupportedOperationException();
+        SendLedger ledger = core.ledger();
+        return ledger == null ? 0 : ledger.lent();
     }
 
     /**
      * Returns how many of the bytes in {@link #lentBytes()} the device has read, so that the program may change them,
-     * as of the last {@link #poll()}, {@code read} or {@code write}. When the stream has ended or is closed, all are
+     * as of the last {@link #poll()}, {@code read} or {@code write}. When the stream has been closed, all are
      * released. {@link #arm()} returns false, and {@link #fd()} becomes readable, when the number has changed.
      *
      * @return the number of bytes, in the order in which they were written
      */
     public long releasedBytes() {
-        throw new UnsupportedOperationException();
+        SendLedger ledger = core.ledger();
+        return ledger == null ? 0 : ledger.released();
     }
 
     /**
@@ -357,7 +465,14 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; an unknown number of bytes was written
      */
     public void write(MemorySegment source, Duration timeout) throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        Deadline.requireValid(timeout);
+        long written = writer.write(source, 0);
+        Deadline deadline = null;
+        while (written < source.byteSize()) {
+            deadline = deadline == null ? Deadline.after(timeout) : deadline;
+            awaitOutput(deadline, timeout);
+            written += writer.write(source, written);
+        }
     }
 
     /**
@@ -371,7 +486,14 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted
      */
     public void write(ByteBuffer source, Duration timeout) throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        Deadline.requireValid(timeout);
+        writer.write(source);
+        Deadline deadline = null;
+        while (source.hasRemaining()) {
+            deadline = deadline == null ? Deadline.after(timeout) : deadline;
+            awaitOutput(deadline, timeout);
+            writer.write(source);
+        }
     }
 
     /**
@@ -385,7 +507,12 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted
      */
     public int await(int interest, Duration timeout) throws RdmaException, InterruptedException {
-        throw new UnsupportedOperationException();
+        if (interest == 0 || (interest & ~ALL) != 0) {
+            throw new IllegalArgumentException("not an interest: " + interest);
+        }
+        core.await(any -> (any.readiness() & interest) != 0, Deadline.after(timeout), false);
+        startKeepAlive();
+        return core.poll() & interest;
     }
 
     /**
@@ -397,7 +524,12 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the device refuses the message to the peer
      */
     public void shutdownInput() throws RdmaException {
-        throw new UnsupportedOperationException();
+        reader.enter();
+        try {
+            core.shutdownInput();
+        } finally {
+            reader.leave();
+        }
     }
 
     /**
@@ -408,7 +540,12 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the device refuses the message to the peer
      */
     public void shutdownOutput() throws RdmaException {
-        throw new UnsupportedOperationException();
+        writer.enter();
+        try {
+            core.shutdownOutput();
+        } finally {
+            writer.leave();
+        }
     }
 
     /**
@@ -425,7 +562,16 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the memory cannot be registered
      */
     public StreamMapping map(MemorySegment memory, long offset) throws RdmaException {
-        throw new UnsupportedOperationException();
+        if (!memory.isNative() || memory.byteSize() == 0 || memory.byteSize() > MOST_MAPPED || memory.isReadOnly()) {
+            throw new IllegalArgumentException("only native memory of 1 to " + MOST_MAPPED + " bytes that is not"
+                    + " read-only can be mapped: " + memory);
+        }
+        if (offset < 0) {
+            throw new IllegalArgumentException("the offset is negative: " + offset);
+        }
+        StreamMapping mapping = core.map(memory, offset);
+        writer.publishMappings();
+        return mapping;
     }
 
     /**
@@ -441,17 +587,17 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public int writeMapped(MemorySegment source, long offset) throws RdmaException {
-        throw new UnsupportedOperationException();
+        return writer.writeMapped(source, offset);
     }
 
     /** {@return whether the stream is connected: the handshake is complete, and the stream is not closed} */
     public boolean isConnected() {
-        throw new UnsupportedOperationException();
+        return core.isConnected() && !core.isClosing();
     }
 
     /** {@return whether the stream has not been closed} */
     public boolean isOpen() {
-        throw new UnsupportedOperationException();
+        return !core.isClosing();
     }
 
     /**
@@ -460,7 +606,7 @@ public final class RdmaStream implements AutoCloseable {
      * @return the address; null when the stream is neither bound nor connected
      */
     public InetSocketAddress localAddress() {
-        throw new UnsupportedOperationException();
+        return link.localAddress();
     }
 
     /**
@@ -469,7 +615,7 @@ public final class RdmaStream implements AutoCloseable {
      * @return the address; null when the stream is not connected
      */
     public InetSocketAddress peerAddress() {
-        throw new UnsupportedOperationException();
+        return link.peerAddress();
     }
 
     /**
@@ -481,7 +627,11 @@ public final class RdmaStream implements AutoCloseable {
      * @throws IllegalStateException when the stream has no device yet, because it is not connected
      */
     public ProtectionDomain protectionDomain() {
-        throw new UnsupportedOperationException();
+        StreamQueues queues = core.queues();
+        if (queues == null) {
+            throw new IllegalStateException(this + " is not connected");
+        }
+        return queues.domain();
     }
 
     /**
@@ -493,7 +643,11 @@ public final class RdmaStream implements AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
-        throw new UnsupportedOperationException();
+        if (core.beginClose()) {
+            finishClose();
+        } else {
+            awaitClosed();
+        }
     }
 
     /**
@@ -504,6 +658,86 @@ public final class RdmaStream implements AutoCloseable {
      * @return how the close ends
      */
     public CompletableFuture<Void> closeAsync() {
-        throw new UnsupportedOperationException();
+        if (core.beginClose()) {
+            Thread.ofVirtual().name("rdmacm-stream-close").start(this::finishCloseInBackground);
+        }
+        return closed.copy();
+    }
+
+    private void awaitInput(Deadline deadline, Duration timeout) throws RdmaException, InterruptedException {
+        if (!core.await(READ, deadline, false)) {
+            throw new RdmaTimeoutException(FUNCTION, "nothing arrived on " + this + " within " + timeout);
+        }
+    }
+
+    private void awaitOutput(Deadline deadline, Duration timeout) throws RdmaException, InterruptedException {
+        if (!core.await(WRITE, deadline, false)) {
+            throw new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout);
+        }
+    }
+
+    private static void requireWritable(boolean readOnly) {
+        if (readOnly) {
+            throw new IllegalArgumentException("the target is read-only");
+        }
+    }
+
+    private void finishCloseInBackground() {
+        try {
+            finishClose();
+        } catch (RdmaException | RuntimeException e) {
+            LOG.debug("{} could not be closed", this, e);
+        }
+    }
+
+    private void finishClose() throws RdmaException {
+        try {
+            // After these, no thread is reading or writing, and none will.
+            writer.enter();
+            writer.leave();
+            reader.enter();
+            reader.leave();
+            if (keepAlive != null) {
+                keepAlive.stop();
+            }
+            core.sayGoodbye();
+            linger();
+            core.free();
+            closed.complete(null);
+        } catch (RdmaException | RuntimeException e) {
+            closed.completeExceptionally(e);
+            throw e;
+        }
+    }
+
+    private void linger() throws RdmaException {
+        Deadline deadline = Deadline.after(settings.linger());
+        boolean interrupted = Thread.interrupted();
+        try {
+            core.await(DELIVERED, deadline, true);
+        } catch (InterruptedException e) {
+            // Whoever interrupts wants the thread back: what is still in flight is lost.
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void awaitClosed() throws RdmaException {
+        try {
+            closed.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RdmaException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return core.toString();
     }
 }

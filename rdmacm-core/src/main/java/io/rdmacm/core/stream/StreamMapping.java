@@ -3,19 +3,26 @@ package io.rdmacm.core.stream;
 
 import java.lang.foreign.MemorySegment;
 
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
  * Memory that the peer of a stream can write to directly ({@code riomap}), created by {@link RdmaStream#map}. Closing
- * the stream closes its mappings too.
+ * the stream closes its mappings too. All methods may be called from any thread.
  */
 public final class StreamMapping implements AutoCloseable {
+    private final StreamCore core;
+    private final MemoryRegion region;
     private final MemorySegment memory;
     private final long offset;
+    private final int index;
 
-    StreamMapping(MemorySegment memory, long offset) {
+    StreamMapping(StreamCore core, MemoryRegion region, MemorySegment memory, long offset, int index) {
+        this.core = core;
+        this.region = region;
         this.memory = memory;
         this.offset = offset;
+        this.index = index;
     }
 
     /** {@return the memory} */
@@ -36,6 +43,20 @@ public final class StreamMapping implements AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
-        throw new UnsupportedOperationException();
+        core.unmap(this);
+    }
+
+    MemoryRegion region() {
+        return region;
+    }
+
+    /** Returns the index in the list of the peer. */
+    int index() {
+        return index;
+    }
+
+    @Override
+    public String toString() {
+        return "StreamMapping[" + memory.byteSize() + " bytes at offset " + offset + "]";
     }
 }
