@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @RequiresRdma
 class StreamDeviceTest {
     @RegisterExtension
-    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(() -> new Streams().close());
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(Streams::warmUp);
 
     @Test
     void bytesTravelBothWays() throws Exception {

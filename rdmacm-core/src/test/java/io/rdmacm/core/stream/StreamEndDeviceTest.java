@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @RequiresRdma
 class StreamEndDeviceTest {
     @RegisterExtension
-    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(() -> new Streams().close());
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(Streams::warmUp);
 
     private static ByteBuffer one() {
         return ByteBuffer.allocate(1);

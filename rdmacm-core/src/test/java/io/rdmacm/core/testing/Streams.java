@@ -10,6 +10,7 @@ import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** A server of streams on the device under test, and pairs of streams, all in this JVM. */
@@ -27,6 +28,19 @@ public final class Streams implements AutoCloseable {
     /** Listens with settings. */
     public Streams(StreamSettings settings) throws RdmaException {
         server = RdmaStreamServer.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0), 128, settings);
+    }
+
+    /** Opens what is opened once and kept, because a virtual thread waits. */
+    public static void warmUp() throws Exception {
+        try (Streams streams = new Streams(); Background<RdmaStream> accepting = Background.virtual(
+                () -> streams.server.accept(TIMEOUT)); RdmaStream client = RdmaStream.connect(
+                        streams.server.localAddress(), TIMEOUT); RdmaStream server = accepting.result();
+                Background<Integer> reading = Background.virtual(
+                        () -> server.read(ByteBuffer.allocate(1), TIMEOUT))) {
+            reading.awaitAsleep();
+            client.shutdownOutput();
+            reading.result();
+        }
     }
 
     /** Connects a client with the default settings. */
