@@ -150,19 +150,6 @@ class MalformedPeerDeviceTest {
     }
 
     @Test
-    void moreMessagesThanCredits() throws Exception {
-        try (Peer peer = new Peer(); Background<Void> sending = Background.run(() -> {
-            for (int i = 0; i <= CREDITS; i++) {
-                peer.send(1, 1);
-            }
-        })) {
-            // Nobody polls the stream until all have been sent, so that it gives no new credits.
-            sending.result();
-            peer.assertRefused("credit");
-        }
-    }
-
-    @Test
     void moreDataThanGranted() throws Exception {
         try (Peer peer = new Peer()) {
             peer.send(2048, 2048);
