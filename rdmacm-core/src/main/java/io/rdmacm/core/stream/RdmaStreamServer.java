@@ -49,6 +49,8 @@ public final class RdmaStreamServer implements AutoCloseable {
     private final ArrayDeque<RdmaStream> established = new ArrayDeque<>();
     private final ArrayDeque<RdmaException> problems = new ArrayDeque<>();
     private final EventFile file;
+    // why there will be no more streams; null while there may be
+    private RdmaException failure;
     private boolean closing;
     private boolean closed;
 
@@ -225,7 +227,7 @@ public final class RdmaStreamServer implements AutoCloseable {
     }
 
     private boolean hasNews() {
-        return !established.isEmpty() || !problems.isEmpty();
+        return !established.isEmpty() || !problems.isEmpty() || failure != null;
     }
 
     /** Returns the next stream, null if there is none. Called with the lock held. */
@@ -241,6 +243,9 @@ public final class RdmaStreamServer implements AutoCloseable {
         if (problem != null) {
             throw problem;
         }
+        if (stream == null && failure != null) {
+            throw failure;
+        }
         return stream;
     }
 
@@ -254,10 +259,21 @@ public final class RdmaStreamServer implements AutoCloseable {
                 handshakes.endOverdue();
             }
         } catch (RdmaException e) {
-            report(e);
+            fail(e);
         } catch (InterruptedException e) {
             // nothing in this library interrupts the thread, and the program does not know it
             LOG.debug("the thread of {} was interrupted", this, e);
+        }
+    }
+
+    private void fail(RdmaException reason) {
+        lock.lock();
+        try {
+            failure = reason;
+            acceptable.signalAll();
+            announce();
+        } finally {
+            lock.unlock();
         }
     }
 

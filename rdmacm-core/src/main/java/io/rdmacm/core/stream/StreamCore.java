@@ -31,6 +31,7 @@ final class StreamCore {
     private final StreamSettings settings;
     private final StreamLink link;
     private final StreamWaits waits;
+    private final StreamWaits.Arming arming = this::armQueue;
     // null until the stream is connected; then they never change
     private volatile StreamQueues queues;
     private volatile ReceiveWindow receiving;
@@ -345,9 +346,8 @@ final class StreamCore {
 
     private void takeQueueEvents() {
         try {
-            while (queues.takeEvent()) {
-                armed = false;
-            }
+            // It was armed once, so there is one event at most.
+            armed = !queues.takeEvent();
         } catch (RdmaException | IllegalStateException e) {
             fail(e);
         }
@@ -713,8 +713,8 @@ final class StreamCore {
             takeQueueEvents();
         }
         if (!armed && failure == null) {
-            armed = true;
             queues.arm();
+            armed = true;
         }
         return !progress();
     }
@@ -758,7 +758,7 @@ final class StreamCore {
                 if (spinNanos > 0 && deadline.elapsedNanos() < spinNanos) {
                     waits.pause(++spins);
                 } else {
-                    suspicious |= waits.sleep(deadline, this::armQueue);
+                    suspicious |= waits.sleep(deadline, arming);
                 }
             }
         } finally {

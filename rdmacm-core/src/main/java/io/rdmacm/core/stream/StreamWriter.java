@@ -95,7 +95,7 @@ final class StreamWriter {
                 }
                 total += length;
             }
-            advance(sources, first, total);
+            advance(sources, first, count, total);
             return total;
         } finally {
             leave();
@@ -121,9 +121,9 @@ final class StreamWriter {
         }
     }
 
-    private static void advance(ByteBuffer[] sources, int first, int total) {
+    private static void advance(ByteBuffer[] sources, int first, int count, int total) {
         int left = total;
-        for (int i = first; left > 0; i++) {
+        for (int i = first; i < first + count && left > 0; i++) {
             int part = Math.min(left, sources[i].remaining());
             sources[i].position(sources[i].position() + part);
             left -= part;
