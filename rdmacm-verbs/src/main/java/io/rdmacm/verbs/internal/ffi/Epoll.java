@@ -8,8 +8,9 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * An epoll instance (epoll(7)). A file that is armed is reported once, when it is readable, and then no more until it is
- * armed again. One thread may wait, while another one arms and forgets files. The constants are those of 64-bit Linux.
+ * An epoll instance (epoll(7)). A file that is armed is reported once, when it is readable, and then no more until it
+ * is armed again; a file that is watched is reported whenever it is readable. One thread may wait, while another one
+ * arms and forgets files. The constants are those of 64-bit Linux.
  */
 public final class Epoll {
     private static final int EPOLL_CLOEXEC = 0x80000;
