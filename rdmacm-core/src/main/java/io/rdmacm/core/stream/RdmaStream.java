@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A stream of bytes in each direction, like a TCP connection, over RDMA. It speaks the protocol of rsockets (rsocket(7)),
- * so the peer may be a C program, also one that knows only sockets and preloads {@code librspreload.so}.
+ * A stream of bytes in each direction, like a TCP connection, over RDMA. It speaks the protocol of rsockets
+ * (rsocket(7)), so the peer may be a C program, also one that knows only sockets and preloads
+ * {@code librspreload.so}.
  *
  * <pre>{@code
  * try (RdmaStream stream = RdmaStream.connect(peer, TIMEOUT)) {
@@ -549,9 +550,9 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * Gives the peer access to memory ({@code riomap}): it can write there directly, with {@link #writeMapped}. The peer
-     * must have been opened with {@link StreamSettings#mapSlots()}. It knows of the mapping as soon as it has read a
-     * byte that was written after this call.
+     * Gives the peer access to memory ({@code riomap}): it can write there directly, with {@link #writeMapped}. The
+     * settings of the peer must have {@link StreamSettings#mapSlots()}. It knows of the mapping as soon as it has read
+     * a byte that was written after this call.
      *
      * @param memory native memory
      * @param offset the offset by which the peer names the first byte of the memory

@@ -156,14 +156,8 @@ final class StreamLink {
                 case ADDR_RESOLVED -> resolveRoute();
                 case ROUTE_RESOLVED -> connect();
                 case ESTABLISHED -> establish(event);
-                case DISCONNECTED -> {
-                    disconnected = true;
-                    if (peer == null) {
-                        fail(event.failure("connecting"));
-                    }
-                }
-                case REJECTED, UNREACHABLE, ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, DEVICE_REMOVAL ->
-                    fail(event.failure(peer == null ? "connecting" : "the stream to " + peerAddress));
+                case DISCONNECTED -> end(event);
+                case REJECTED, UNREACHABLE, ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, DEVICE_REMOVAL -> fail(event);
                 default -> LOG.debug("{} is of no interest", event);
             }
         } catch (RdmaException | IllegalStateException e) {
@@ -207,6 +201,17 @@ final class StreamLink {
     private void learnAddresses() {
         localAddress = id.localAddress();
         peerAddress = id.peerAddress();
+    }
+
+    private void end(CmEvent event) {
+        disconnected = true;
+        if (peer == null) {
+            fail(event);
+        }
+    }
+
+    private void fail(CmEvent event) {
+        fail(event.failure(peer == null ? "connecting" : "the stream to " + peerAddress));
     }
 
     private void fail(RdmaException reason) {

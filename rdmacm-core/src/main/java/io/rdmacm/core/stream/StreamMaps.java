@@ -9,7 +9,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
 
-/** The memory that this side has mapped for the peer, and that the peer has mapped. Used with the lock of the stream. */
+/** The memory that each side has mapped for the other one. Used with the lock of the stream held. */
 final class StreamMaps {
     private final StreamQueues queues;
     // Of the peer: which entries of its list are in use, and what is to be written there.

@@ -5,7 +5,7 @@ package io.rdmacm.core.stream;
 final class StreamMessage {
     /** Data was written to the current target; the value is their length. */
     static final int DATA = 0;
-    /** The value is the number of the last message that may be sent, 16 bits; an entry of the target list may be new. */
+    /** The value is the number of the last message that may be sent, 16 bits; a target may have been published. */
     static final int CREDIT = 4;
     /** A mapping was written; the value is its index. */
     static final int MAPPED = 6;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Streams of bytes over RDMA, with the protocol of rsockets (rsocket(7)): for programs that know TCP, and for peers that
- * use the C library or preload {@code librspreload.so}.
+ * Streams of bytes over RDMA, with the protocol of rsockets (rsocket(7)): for programs that know TCP, and for peers
+ * that use the C library or preload {@code librspreload.so}.
  *
  * <h2>What lives here</h2>
  * <ul>
