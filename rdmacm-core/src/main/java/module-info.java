@@ -2,7 +2,8 @@
 
 /**
  * The Java counterpart of librdmacm: connection-manager ids, event channels and endpoints in {@link io.rdmacm.core},
- * and connections that carry messages in {@link io.rdmacm.core.connection}.
+ * connections that carry messages in {@link io.rdmacm.core.connection}, and streams of bytes, with the protocol of
+ * rsockets, in {@link io.rdmacm.core.stream}.
  */
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
@@ -12,4 +13,5 @@ module io.rdmacm.core {
 
     exports io.rdmacm.core;
     exports io.rdmacm.core.connection;
+    exports io.rdmacm.core.stream;
 }

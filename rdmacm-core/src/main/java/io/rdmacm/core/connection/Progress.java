@@ -18,6 +18,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.EventFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,7 +61,7 @@ final class Progress {
     private Connection leading;
     private boolean asleep;
     // For a loop that the program drives: null until it is asked for, and whether its thread may wait for it.
-    private LoopFile file;
+    private EventFile file;
     private boolean armed;
     private boolean stopped;
     private boolean closed;
@@ -334,7 +335,7 @@ final class Progress {
         try {
             requireOpen();
             if (file == null) {
-                file = LoopFile.open();
+                file = EventFile.open();
             }
             return file.fd();
         } finally {

@@ -14,6 +14,7 @@ import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.MemoryRegion;
 
 /**
@@ -76,6 +77,10 @@ public final class Peer {
                 id.channel().await(id, CmEventType.ESTABLISHED, TIMEOUT).close();
                 id.disconnect();
                 stay("disconnecting");
+            }
+            case "stream" -> {
+                RdmaStream stream = RdmaStream.connect(server(args), TIMEOUT);
+                stay(stream.isConnected() ? "stream" : "not connected");
             }
             default -> throw new IllegalArgumentException(args[0]);
         }

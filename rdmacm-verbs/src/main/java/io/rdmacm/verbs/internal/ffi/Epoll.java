@@ -8,8 +8,9 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * An epoll instance (epoll(7)), which reports each file once, when it is readable, and then no more until it is armed
- * again. One thread may wait, while another one arms and forgets files. The constants are those of 64-bit Linux.
+ * An epoll instance (epoll(7)). A file that is armed is reported once, when it is readable, and then no more until it
+ * is armed again; a file that is watched is reported whenever it is readable. One thread may wait, while another one
+ * arms and forgets files. The constants are those of 64-bit Linux.
  */
 public final class Epoll {
     private static final int EPOLL_CLOEXEC = 0x80000;
@@ -63,6 +64,17 @@ public final class Epoll {
         // that was opened after the one that was armed before.
         int errno = control(EPOLL_CTL_MOD, file);
         return errno == Rdma.ENOENT() ? control(EPOLL_CTL_ADD, file) : errno;
+    }
+
+    /**
+     * Makes sure that {@link #fd} is readable whenever the file is (epoll_ctl(2)). The file must not be armed.
+     *
+     * @return 0, or the error number: EBADF if the file descriptor is not open, EPERM if the file is always readable
+     */
+    public int watch(int file) throws RdmaException {
+        Memory.putInt(change, EPOLLIN);
+        Memory.putLong(change + TOKEN, 0);
+        return control(EPOLL_CTL_ADD, file);
     }
 
     /** Removes a file; has no effect if it is closed or was never armed (epoll_ctl(2)). */

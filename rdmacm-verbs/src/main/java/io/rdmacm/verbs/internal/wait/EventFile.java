@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.connection;
+package io.rdmacm.verbs.internal.wait;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -9,43 +9,56 @@ import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 
-/** One file for all that can wake the thread of the program that drives a loop. Used with the lock held. */
-final class LoopFile {
+/** One file for event loops of programs, in place of several files and a wakeup. Its user has a lock for it. */
+public final class EventFile {
     private final Epoll epoll;
     private final int wakeup;
     private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private boolean woken;
 
-    private LoopFile(Epoll epoll, int wakeup) {
+    private EventFile(Epoll epoll, int wakeup) {
         this.epoll = epoll;
         this.wakeup = wakeup;
     }
 
-    static LoopFile open() throws RdmaException {
+    /** Creates a file that watches no others yet. */
+    public static EventFile open() throws RdmaException {
         Epoll epoll = Epoll.open();
+        int wakeup = -1;
         boolean made = false;
         try {
-            LoopFile file = new LoopFile(epoll, Libc.eventfd());
+            wakeup = Libc.eventfd();
+            EventFile file = new EventFile(epoll, wakeup);
+            file.watch(wakeup);
             made = true;
             return file;
         } finally {
             if (!made) {
                 epoll.close();
+                if (wakeup >= 0) {
+                    Libc.close(wakeup);
+                }
             }
         }
     }
 
-    int fd() {
+    /** Returns the file descriptor. */
+    public int fd() {
         return epoll.fd();
     }
 
-    /** Makes the file readable when the channel is, or {@link #wake} is called. */
-    void arm(int channel) throws RdmaException {
-        watch(channel);
-        watch(wakeup);
+    /** Makes the file readable when another one is, once. */
+    public void arm(int file) throws RdmaException {
+        check(epoll.arm(file, 0));
     }
 
-    void wake() {
+    /** Makes the file readable whenever another one is, for as long as both are open. */
+    public void watch(int file) throws RdmaException {
+        check(epoll.watch(file));
+    }
+
+    /** Makes the file readable until {@link #reset}. */
+    public void wake() {
         if (!woken) {
             woken = true;
             try {
@@ -56,21 +69,21 @@ final class LoopFile {
         }
     }
 
-    /** Makes the file unreadable until the next wake. */
-    void reset() throws RdmaException {
+    /** Ends the effect of {@link #wake}. */
+    public void reset() throws RdmaException {
         if (woken) {
             Libc.drain(wakeup, scratch.address());
             woken = false;
         }
     }
 
-    void close() throws RdmaException {
+    /** Frees the file. */
+    public void close() throws RdmaException {
         epoll.close();
         Libc.close(wakeup);
     }
 
-    private void watch(int file) throws RdmaException {
-        int errno = epoll.arm(file, 0);
+    private static void check(int errno) throws RdmaException {
         if (errno != 0) {
             throw Failures.of("epoll_ctl", errno);
         }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.stream;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.rdmacm.core.CmId;
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.TransportType;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all streams over one device share: the protection domain, so that memory that is registered once can be written
+ * to each of them. It is created with the first stream and closed with the last one.
+ */
+final class StreamDevice {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamDevice.class);
+    // Guarded by itself; used when a stream is created or closed.
+    private static final Map<VerbsContext, StreamDevice> DEVICES = new HashMap<>();
+
+    private final VerbsContext context;
+    private final ProtectionDomain domain;
+    private final int maxRequests;
+    private final int maxCompletions;
+    // guarded by DEVICES
+    private int streams;
+
+    private StreamDevice(VerbsContext context, ProtectionDomain domain, DeviceAttributes limits) {
+        this.context = context;
+        this.domain = domain;
+        this.maxRequests = limits.maxQueuePairRequests();
+        this.maxCompletions = limits.maxCompletionQueueEntries();
+    }
+
+    /** Returns the device that an id is bound to, to be released. */
+    static StreamDevice acquire(CmId id) throws RdmaException {
+        VerbsContext context = id.context();
+        synchronized (DEVICES) {
+            StreamDevice device = DEVICES.get(context);
+            if (device == null) {
+                requireImmediates(context);
+                device = new StreamDevice(context, context.allocateProtectionDomain(), context.queryDevice());
+                DEVICES.put(context, device);
+            }
+            device.streams++;
+            return device;
+        }
+    }
+
+    private static void requireImmediates(VerbsContext context) throws RdmaException {
+        String name = context.deviceName();
+        for (Device device : Device.list()) {
+            if (device.name().equals(name) && device.transportType() == TransportType.IWARP) {
+                throw new RdmaUnsupportedException("rsocket", 0, "", "streams need RDMA write with immediate data,"
+                        + " which iWARP does not have: " + name);
+            }
+        }
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    VerbsContext context() {
+        return context;
+    }
+
+    /** Returns how many requests a queue can have, given a wish. */
+    int queueSize(int wanted) {
+        return Math.min(wanted, Math.min(maxRequests, maxCompletions / 2));
+    }
+
+    /** Frees what is shared if this was the last stream. */
+    void release() throws RdmaException {
+        synchronized (DEVICES) {
+            streams--;
+            if (streams == 0) {
+                try {
+                    domain.close();
+                    DEVICES.remove(context);
+                } catch (IllegalStateException e) {
+                    // The program has regions in it. The next stream uses it again, and the last one tries again.
+                    LOG.debug("the protection domain of the streams stays open", e);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.rdmacm.verbs.error.RdmaException;
+
+/** Copies what has arrived to the program. One thread at a time does so, with a lock of its own. */
+final class StreamReader {
+    private final StreamCore core;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    StreamReader(StreamCore core) {
+        this.core = core;
+    }
+
+    /** Waits until no thread is reading, and keeps others out until {@link #leave}. */
+    void enter() {
+        lock.lock();
+    }
+
+    void leave() {
+        lock.unlock();
+    }
+
+    /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
+    int read(MemorySegment target) throws RdmaException {
+        enter();
+        try {
+            int length = (int) Math.min(available(), target.byteSize());
+            if (length > 0) {
+                ReceiveWindow window = core.receiving();
+                int offset = window.readOffset();
+                int first = Math.min(length, core.queues().receiveBufferSize() - offset);
+                core.queues().copyOut(offset, target, 0, first);
+                if (first < length) {
+                    core.queues().copyOut(0, target, first, length - first);
+                }
+                consume(length);
+            }
+            return target.byteSize() == 0 ? 0 : length;
+        } finally {
+            leave();
+        }
+    }
+
+    /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
+    int read(ByteBuffer target) throws RdmaException {
+        enter();
+        try {
+            int available = available();
+            if (!target.hasRemaining()) {
+                return 0;
+            }
+            return available <= 0 ? available : copy(target, available);
+        } finally {
+            leave();
+        }
+    }
+
+    /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
+    long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
+        enter();
+        try {
+            int available = available();
+            if (available <= 0) {
+                return hasRemaining(targets, first, count) ? available : 0;
+            }
+            long total = 0;
+            for (int i = first; i < first + count && total < available; i++) {
+                if (targets[i].hasRemaining()) {
+                    total += copy(targets[i], available - (int) total);
+                }
+            }
+            return total;
+        } finally {
+            leave();
+        }
+    }
+
+    private static boolean hasRemaining(ByteBuffer[] targets, int first, int count) {
+        for (int i = first; i < first + count; i++) {
+            if (targets[i].hasRemaining()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns how many bytes have arrived, -1 at the end of the stream. */
+    private int available() throws RdmaException {
+        core.requireConnected();
+        ReceiveWindow window = core.receiving();
+        if (window.available() == 0) {
+            core.look();
+        }
+        // In this order: what arrived before the end is read before the end.
+        boolean ended = core.hasInputEnded();
+        int available = window.available();
+        return available > 0 || !ended ? available : core.emptyRead();
+    }
+
+    private int copy(ByteBuffer target, int available) {
+        int position = target.position();
+        int length = Math.min(available, target.remaining());
+        ReceiveWindow window = core.receiving();
+        int offset = window.readOffset();
+        int first = Math.min(length, core.queues().receiveBufferSize() - offset);
+        core.queues().copyOut(offset, target, position, first);
+        if (first < length) {
+            core.queues().copyOut(0, target, position + first, length - first);
+        }
+        target.position(position + length);
+        consume(length);
+        return length;
+    }
+
+    private void consume(int length) {
+        core.receiving().consume(length);
+        if (core.receiving().hasFreeHalf()) {
+            core.freed();
+        }
+    }
+}

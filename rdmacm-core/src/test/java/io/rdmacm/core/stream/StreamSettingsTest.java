@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+import org.junit.jupiter.api.Test;
+
+/** What the settings accept. */
+class StreamSettingsTest {
+    @Test
+    void theDefaultsAreThoseOfC() {
+        StreamSettings settings = StreamSettings.defaults();
+        assertThat(settings.sendQueueSize()).isEqualTo(384);
+        assertThat(settings.receiveQueueSize()).isEqualTo(384);
+        assertThat(settings.inlineSize()).isEqualTo(64);
+        assertThat(settings.sendBufferSize()).isEqualTo(131_072);
+        assertThat(settings.receiveBufferSize()).isEqualTo(131_072);
+        assertThat(settings.mapSlots()).isZero();
+    }
+
+    @Test
+    void valuesOutOfTheirRange() {
+        List<UnaryOperator<StreamSettings.Builder>> wrong = List.of(
+                builder -> builder.sendQueueSize(15), builder -> builder.sendQueueSize(0xFFFF),
+                builder -> builder.receiveQueueSize(15), builder -> builder.receiveQueueSize(0xFFFF),
+                builder -> builder.inlineSize(-1), builder -> builder.sendBufferSize(4095),
+                builder -> builder.sendBufferSize(Integer.MAX_VALUE), builder -> builder.receiveBufferSize(4095),
+                builder -> builder.mapSlots(-1), builder -> builder.mapSlots(129), builder -> builder.mapSlots(32_768),
+                builder -> builder.keepAlive(Duration.ofNanos(1)), builder -> builder.keepAlive(Duration.ofDays(-1)),
+                builder -> builder.linger(Duration.ofNanos(-1)), builder -> builder.handshakeTimeout(Duration.ZERO));
+        for (UnaryOperator<StreamSettings.Builder> setting : wrong) {
+            assertThatThrownBy(() -> setting.apply(StreamSettings.builder()).build())
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> StreamSettings.builder().waiting(null).build())
+                .isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void aBuilderBeginsWithOtherSettings() {
+        StreamSettings settings = StreamSettings.builder().mapSlots(3).route(new byte[] {1}).reuseAddress(true)
+                .keepAlive(Duration.ofSeconds(1)).build();
+        StreamSettings changed = settings.toBuilder().mapSlots(4).build();
+        assertThat(changed.mapSlots()).isEqualTo(4);
+        assertThat(changed.route()).containsExactly(1);
+        assertThat(changed.reuseAddress()).isTrue();
+        assertThat(changed.keepAlive()).isEqualTo(Duration.ofSeconds(1));
+        changed.route()[0] = 2;
+        assertThat(changed.route()).containsExactly(1);
+    }
+}
