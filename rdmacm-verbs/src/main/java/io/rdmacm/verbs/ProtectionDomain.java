@@ -12,6 +12,7 @@ import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.queue.WorkQueueFlag;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryAdvice;
@@ -30,13 +31,15 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     private final VerbsContext context;
     private final boolean imported;
-    private final DomainPosts posts;
+    // The posts that use the objects of this domain. A parent domain shares them with the domain below it, because its
+    // queues use the regions of that one.
+    private final LockGroup posts;
 
     private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
         super(life, address, ibv_pd.sizeof());
         this.context = context;
         this.imported = imported;
-        this.posts = new DomainPosts();
+        this.posts = new LockGroup();
     }
 
     /** Creates a parent domain. */
@@ -365,7 +368,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /** Returns the posts that use the objects of this domain. */
-    final DomainPosts posts() {
+    final LockGroup posts() {
         return posts;
     }
 

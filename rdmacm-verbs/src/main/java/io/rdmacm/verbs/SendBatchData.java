@@ -31,7 +31,7 @@ final class SendBatchData {
     private final int maxInline;
     private final int maxHeader;
     private final boolean miscountsLists;
-    // the region that was last found to be readable, and when: see DomainPosts.changes()
+    // the region that was last found to be readable, and when: see LockGroup.changes()
     private MemoryRegion checkedRegion;
     private long checkedAt;
 

@@ -11,6 +11,7 @@ import io.rdmacm.verbs.device.PortAttributes;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 
@@ -57,8 +58,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     private SegmentedSend segmentedSend;
     private boolean segmented;
     private int checkLevel;
-    // For which posts the inline data was last found to be readable, when (see DomainPosts.changes()), and its length.
-    private DomainPosts checkedFor;
+    // For which posts the inline data was last found to be readable, when (see LockGroup.changes()), and its length.
+    private LockGroup checkedFor;
     private long checkedAt = NEVER;
     private long inlineBytes;
 
@@ -394,7 +395,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         if ((Memory.getInt(address, SEND_FLAGS) & INLINE) == 0) {
             return;
         }
-        DomainPosts posts = sender.posts();
+        LockGroup posts = sender.posts();
         if (posts != checkedFor || posts.changes() != checkedAt) {
             checkInlineAnew(entries, sender);
         }
