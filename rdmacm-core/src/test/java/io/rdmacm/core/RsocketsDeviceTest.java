@@ -176,8 +176,8 @@ class RsocketsDeviceTest {
             } else {
                 assertThatExceptionOfType(NativeLibraryException.class)
                         .isThrownBy(() -> function.callInt(-1, -1, -1, -1))
-                        .withMessage("librdmacm.so.1 has no function " + name + ", which came with rdma-core 65 (symbol "
-                                + "version RDMACM_1.5): the installed rdma-core is too old, update the package "
+                        .withMessage("librdmacm.so.1 has no function " + name + ", which came with rdma-core 65 "
+                                + "(symbol version RDMACM_1.5): the installed rdma-core is too old, update the package "
                                 + "librdmacm1");
             }
         }

@@ -117,10 +117,10 @@ final class Coverage {
 
                 Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 44), with the Java
                 method that offers it and a test. Those of `rsocket.h` are offered as the bindings have them: the peer
-                that the streams of `io.rdmacm.core.stream` are tested against. The last column says where the test runs: on an RDMA device (`rxe`
-                here; other devices run it too), or against a fake provider, a C library in the place of the real one
-                that checks the bytes it is passed. `rxe refuses`: a device test checks that the refusal becomes the
-                right exception, or is skipped with a reason.
+                that the streams of `io.rdmacm.core.stream` are tested against. The last column says where the test
+                runs: on an RDMA device (`rxe` here; other devices run it too), or against a fake provider, a C library
+                in the place of the real one that checks the bytes it is passed. `rxe refuses`: a device test checks
+                that the refusal becomes the right exception, or is skipped with a reason.
 
                 CoverageTest generates this page from annotations in the sources. Do not edit it.
                 """);
