@@ -25,13 +25,32 @@ final class ChannelKeys {
     }
 
     /**
-     * Has the selectors look at the channel again. To be called after everything that may have taken something that a
+     * Makes sure that no selector misses anything. To be called after everything that may have taken something that a
      * selector would be woken by: data may have arrived while this thread was writing, and the file is not readable any
      * more.
      */
     void touch() {
         for (RdmaSelectionKey key : keys) {
             key.touch();
+        }
+    }
+
+    /** Like {@link #touch}, for the selector of a key, which has looked by itself. */
+    void touchOthers(RdmaSelectionKey own) {
+        RdmaSelectionKey[] all = keys;
+        if (all.length > 1) {
+            for (RdmaSelectionKey key : all) {
+                if (key != own) {
+                    key.touch();
+                }
+            }
+        }
+    }
+
+    /** Has the selectors look at a channel that has changed: it has a file now, or other operations are possible. */
+    void renew() {
+        for (RdmaSelectionKey key : keys) {
+            key.renew();
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.nio;
 
+import java.io.IOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
@@ -88,7 +89,9 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     int look() {
         int wanted = interest;
         // Even if nothing is wanted: it makes the file unreadable, which otherwise would be reported again and again.
-        return source.readyOps() & wanted;
+        int possible = source.readyOps();
+        source.keys().touchOthers(this);
+        return possible & wanted;
     }
 
     boolean wantsNothing() {
@@ -111,11 +114,28 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
         listed = on;
     }
 
-    /** See {@link ChannelKeys#touch}. */
+    /** See {@link ChannelKeys#touch}. A selector that sleeps is woken only if it has something to report. */
     void touch() {
-        if (!listed) {
+        if (listed || interest == 0 || selector.queueUnlessAsleep(this)) {
+            return;
+        }
+        if ((source.readyOps() & interest) != 0 || !arm()) {
             selector.queue(this, true);
         }
+    }
+
+    private boolean arm() {
+        try {
+            return source.isArmedBySelector() || source.arm();
+        } catch (IOException e) {
+            // The selector is told, too.
+            return false;
+        }
+    }
+
+    /** See {@link ChannelKeys#renew}. */
+    void renew() {
+        selector.queue(this, true);
     }
 
     void detach() {

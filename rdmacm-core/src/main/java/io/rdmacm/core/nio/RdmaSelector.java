@@ -227,6 +227,17 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
+    /** Has the next selection look at a key; returns false if there is one that sleeps. */
+    boolean queueUnlessAsleep(RdmaSelectionKey key) {
+        synchronized (lock) {
+            if (sleeping && !closed) {
+                return false;
+            }
+            queue(key, false);
+            return true;
+        }
+    }
+
     /** Removes the file of a key, which will not get one again. */
     void detach(RdmaSelectionKey key) {
         synchronized (lock) {
@@ -424,7 +435,9 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void truncate(int kept) {
-        list.subList(kept, list.size()).clear();
+        while (list.size() > kept) {
+            list.removeLast();
+        }
     }
 
     /**
@@ -479,7 +492,7 @@ final class RdmaSelector extends AbstractSelector {
 
     private void consume() {
         Consumer<SelectionKey> consumer = action;
-        for (SelectionKey key : List.copyOf(toConsume)) {
+        for (SelectionKey key : toConsume.isEmpty() ? List.<SelectionKey>of() : List.copyOf(toConsume)) {
             consumer.accept(key);
             requireOpen();
         }
@@ -507,7 +520,7 @@ final class RdmaSelector extends AbstractSelector {
         begin();
         try {
             // Rounded up, lest it is called again and again for the last fraction of a millisecond.
-            long milliseconds = nanos == Long.MAX_VALUE ? -1 : (nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1;
+            long milliseconds = (nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1;
             return epoll.await((int) Math.min(milliseconds, Integer.MAX_VALUE));
         } finally {
             end();
@@ -540,7 +553,8 @@ final class RdmaSelector extends AbstractSelector {
                 }
             }
         }
-        for (RdmaSelectionKey key : reported) {
+        for (int i = 0; i < reported.size(); i++) {
+            RdmaSelectionKey key = reported.get(i);
             if (!key.isValid()) {
                 detach(key);
             } else if (!key.isListed() && settle(key)) {
@@ -553,6 +567,9 @@ final class RdmaSelector extends AbstractSelector {
     private void removeCancelled() {
         Set<SelectionKey> cancelled = cancelledKeys();
         synchronized (cancelled) {
+            if (cancelled.isEmpty()) {
+                return;
+            }
             for (SelectionKey key : cancelled) {
                 selected.remove(key);
                 forget((RdmaSelectionKey) key);

@@ -56,7 +56,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
                 throw Causes.ofBind(e, address);
             }
         }
-        keys.touch();
+        keys.renew();
         return this;
     }
 

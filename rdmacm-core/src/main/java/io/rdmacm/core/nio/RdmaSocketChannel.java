@@ -182,7 +182,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             if (failed) {
                 close();
             }
-            keys.touch();
+            keys.renew();
         }
     }
 
@@ -201,7 +201,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
-            keys.touch();
+            keys.renew();
         }
     }
 
@@ -360,7 +360,13 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         synchronized (lock) {
             RdmaStream connected = connected();
             if (!inputEnded) {
-                connected.shutdownInput();
+                try {
+                    connected.shutdownInput();
+                } catch (RdmaException e) {
+                    throw Causes.of(this, e);
+                } catch (IllegalStateException e) {
+                    throw Causes.of(this, e);
+                }
                 inputEnded = true;
             }
         }
@@ -373,7 +379,13 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         synchronized (lock) {
             RdmaStream connected = connected();
             if (!outputEnded) {
-                connected.shutdownOutput();
+                try {
+                    connected.shutdownOutput();
+                } catch (RdmaException e) {
+                    throw Causes.of(this, e);
+                } catch (IllegalStateException e) {
+                    throw Causes.of(this, e);
+                }
                 outputEnded = true;
             }
         }

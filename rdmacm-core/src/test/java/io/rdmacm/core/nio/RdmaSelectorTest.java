@@ -106,6 +106,25 @@ class RdmaSelectorTest {
     }
 
     @Test
+    void whatOneSelectorTakesIsNotLostForTheOther() throws Exception {
+        FakeChannel channel = register(SelectionKey.OP_READ);
+        try (Selector other = PROVIDER.openSelector()) {
+            channel.register(other, SelectionKey.OP_READ);
+            for (int i = 0; i < 200; i++) {
+                try (Background<Integer> one = Background.call(() -> selector.select(LIMIT));
+                        Background<Integer> two = Background.call(() -> other.select(LIMIT))) {
+                    channel.arrive();
+                    assertThat(one.result()).isOne();
+                    assertThat(two.result()).isOne();
+                }
+                selector.selectedKeys().clear();
+                other.selectedKeys().clear();
+                channel.read();
+            }
+        }
+    }
+
+    @Test
     void whatIsOfNoInterestNeitherEndsASelectionNorSpins() throws Exception {
         FakeChannel channel = register(0);
         assertThat(selector.select(1)).isZero();
