@@ -124,6 +124,22 @@ class BenchmarkDeviceTest {
     }
 
     @Test
+    void streamsStandBesideRstream() throws Exception {
+        assumeTrue(Commands.find("rstream").isPresent(), "rstream (rdmacm-utils) is not installed");
+        for (List<StreamTrial> group : StreamTrial.groups(FEW, FEW)) {
+            List<StreamTrial> few = group.stream().map(trial -> trial.isLatency() ? trial : trial.with(FEW, 1))
+                    .toList();
+            StreamTrials.run(few, java, new Rstream(Port.find(), Cpus.find()), 1, collector);
+        }
+        for (String name : List.of("stream_round_trip", "stream_transfer")) {
+            assertThat(collector.results()).filteredOn(result -> result.name().equals(name)
+                    && !result.metric().equals("allocated")).allMatch(result -> result.value() > 0)
+                    .extracting(Result::side, result -> result.params().get("by")).contains(
+                            tuple(Side.JAVA, "engine"), tuple(Side.JAVA, "tcp"), tuple(Side.C, "engine"));
+        }
+    }
+
+    @Test
     void connectionsAreSetUpOnBothSides() throws Exception {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
