@@ -17,8 +17,6 @@ import io.rdmacm.core.stream.StreamSettings;
 /** One end of an {@link RdmaStream}. */
 final class StreamMessageEnd implements MessageEnd {
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    // how long a rsocket polls before it sleeps, unless its configuration says otherwise
-    private static final Duration SPIN = Duration.ofNanos(10_000);
 
     private final StreamSettings settings;
     private final ByteBuffer buffer;
@@ -34,7 +32,7 @@ final class StreamMessageEnd implements MessageEnd {
      */
     StreamMessageEnd(boolean client, int size) throws IOException {
         this.settings = StreamSettings.builder().sendBufferSize(StreamTrial.BUFFER)
-                .receiveBufferSize(StreamTrial.BUFFER).waiting(WaitPolicy.spinFor(SPIN)).build();
+                .receiveBufferSize(StreamTrial.BUFFER).waiting(WaitPolicy.defaults()).build();
         this.buffer = ByteBuffer.allocateDirect(size);
         this.server = client ? null : RdmaStreamServer.listen(new InetSocketAddress(ConnectionTask.requireAddress(
                 Port.find()), 0), 1, settings);
