@@ -23,9 +23,9 @@ import picocli.CommandLine.Spec;
  * and {@link RcopyClient} are the two roles, {@link CopyMessage} is what they say.
  */
 @Command(name = "rcopy", sortOptions = false, header = "Copies a file over RDMA.",
-        description = {"Without a source, a server, which writes the files that clients send to wherever they say, as"
-                + " the user who runs it: do not run it where others can reach it.",
-            "With a source, a client that sends this file."},
+        description = "Without a source, a server, which writes the files that clients send to wherever they say, as"
+                + " the user who runs it: do not run it where others can reach it.%nWith a source, a client that sends"
+                + " this file.",
         footer = {"%nFor example, a server, and a client:",
             "  rdmacm rcopy", "  rdmacm rcopy data.bin 192.168.99.1:/tmp/data.bin"})
 public final class Rcopy implements Callable<Integer> {

@@ -106,7 +106,8 @@ final class StreamOptions {
 
     private InetSocketAddress resolved(String host, boolean passive) throws IOException {
         AddressInfo found = AddressInfo.resolve(host, Integer.toString(port),
-                passive ? AddressInfo.Hints.passive(PortSpace.TCP) : AddressInfo.Hints.active(PortSpace.TCP)).getFirst();
+                passive ? AddressInfo.Hints.passive(PortSpace.TCP) : AddressInfo.Hints.active(PortSpace.TCP))
+                .getFirst();
         route = found.route();
         return (passive ? found.source() : found.destination())
                 .filter(InetSocketAddress.class::isInstance).map(InetSocketAddress.class::cast)

@@ -37,9 +37,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Programs that know only sockets, with librspreload.so of librdmacm: curl as a client, netcat-traditional as a
- * client and as a server that receive. What is sent is compared with what arrives by its hash. The property {@code io.rdmacm.preloadedBytes} says how
- * many bytes are sent each way.
+ * Programs that know only sockets, with librspreload.so of librdmacm: curl as a client, netcat-traditional as a client
+ * and as a server that receive. What is sent is compared with what arrives by its hash. The property
+ * {@code io.rdmacm.preloadedBytes} says how many bytes are sent.
  */
 @RequiresRdma
 class PreloadedProgramsDeviceTest {
