@@ -6,6 +6,7 @@ module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
     requires HdrHistogram;
+    requires jdk.net;
 
     exports io.rdmacm.examples;
 
@@ -26,6 +27,8 @@ module io.rdmacm.examples {
     opens io.rdmacm.examples.manual to
             info.picocli;
     opens io.rdmacm.examples.rping to
+            info.picocli;
+    opens io.rdmacm.examples.stream to
             info.picocli;
     opens io.rdmacm.examples.valkey to
             info.picocli;

@@ -22,6 +22,9 @@ import io.rdmacm.examples.manual.MulticastExample;
 import io.rdmacm.examples.manual.RcExample;
 import io.rdmacm.examples.manual.SrqExample;
 import io.rdmacm.examples.rping.Rping;
+import io.rdmacm.examples.stream.Rcopy;
+import io.rdmacm.examples.stream.Riostream;
+import io.rdmacm.examples.stream.Rstream;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.valkey.ValkeyCli;
 import io.rdmacm.examples.valkey.ValkeyLoad;
@@ -46,7 +49,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "rdmacm", synopsisSubcommandLabel = "NAME",
         subcommands = {
             Rping.class, Ucmatose.class, Udaddy.class, Mckey.class, RdmaClient.class, RdmaServer.class,
-            RdmaXclient.class, RdmaXserver.class, CmTime.class, Echo.class,
+            RdmaXclient.class, RdmaXserver.class, CmTime.class, Rstream.class, Riostream.class, Rcopy.class, Echo.class,
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
             IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,

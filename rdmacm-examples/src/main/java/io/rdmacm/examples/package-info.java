@@ -17,6 +17,8 @@
  * <tr><td>{@link io.rdmacm.examples.cm}</td><td>the programs of librdmacm: rdma_client, ucmatose, udaddy, mckey,
  * cmtime and others</td></tr>
  * <tr><td>{@link io.rdmacm.examples.rping}</td><td>rping of librdmacm</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.stream}</td><td>rstream, riostream and rcopy of librdmacm: streams of
+ * bytes</td></tr>
  * <tr><td>{@link io.rdmacm.examples.eventserver}</td><td>a server with one event loop for all connections</td></tr>
  * <tr><td>{@link io.rdmacm.examples.verbs}</td><td>the programs of libibverbs: ibv_devinfo, ibv_rc_pingpong and
  * others</td></tr>

@@ -52,6 +52,10 @@ public final class DeviceBenchmark {
                 part(trials.getFirst().pattern().id().replace('_', ' ') + " " + trials.getFirst().polling().id(), only,
                         () -> Trials.run(trials, java, jucx, c, plan.trialRounds(), collector));
             }
+            for (List<StreamTrial> trials : plan.streams()) {
+                part(trials.getFirst().toString(), only,
+                        () -> StreamTrials.run(trials, java, new Rstream(port, cpus), plan.trialRounds(), collector));
+            }
             part("registration", only, () -> Registrations.run(port, programs, plan, collector));
             part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
             part("many connections", only, () -> ManyConnections.run(cpus, plan.manyConnections(), collector));

@@ -93,6 +93,23 @@ final class JavaBench implements Bench {
         });
     }
 
+    /**
+     * Runs a trial of streams once.
+     *
+     * @param trial what to measure
+     * @param allocated told the bytes that were allocated for each transfer, unless that is unknown
+     */
+    Outcome run(StreamTrial trial, DoubleConsumer allocated) throws IOException, InterruptedException {
+        return closingOnFailure(() -> {
+            if (warmUp > 0 && warm.add(trial.with(0, 0).toString())) {
+                int times = trial.isLatency() ? WARM_UPS * warmUp : trial.count();
+                measure("stream", trial.with(1, times).encode(), 0, bytes -> {
+                });
+            }
+            return measure("stream", trial.encode(), Math.max(1, trial.iterations() / PART), allocated);
+        });
+    }
+
     @Override
     public Outcome run(Measurement measurement) throws IOException, InterruptedException {
         return closingOnFailure(() -> {

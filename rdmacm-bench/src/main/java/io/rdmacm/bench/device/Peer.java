@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /**
  * One of the two processes of the Java side. It reads commands from standard input and answers each with one line:
  * <pre>
- * open verbs|connection|tcp|jucx|many client|server WARMUP MEASUREMENT   address ADDRESS
+ * open verbs|connection|tcp|jucx|stream|many client|server WARMUP MEASUREMENT   address ADDRESS
  * connect ADDRESS                 ready
  * run                             latencies HISTOGRAM, throughput MESSAGES-PER-SECOND or done;
  *                                 of many: took SET-UP EXCHANGE in seconds, or used USAGE
@@ -103,6 +103,7 @@ final class Peer {
             case "verbs" -> new VerbsTask(Measurement.parse(words[3]), client, warmUp);
             case "connection" -> ConnectionTask.open(Trial.parse(words[3]), client, warmUp);
             case "tcp", "jucx" -> new MessageTask(Trial.parse(words[3]), client, warmUp);
+            case "stream" -> new StreamTask(StreamTrial.parse(words[3]), client, warmUp);
             case "many" -> ManyConnectionsTask.open(words[3], client);
             default -> throw new IllegalArgumentException(words[0]);
         };

@@ -45,7 +45,9 @@ record Goal(String name, String meaning, double limit, boolean below) {
             atLeast("connection_read_pipeline", "reads of 64 KiB over a connection, 16 in flight: Java / perftest",
                     0.95),
             atMost("connection_over_low", "round trip of 64 B, polling: connection / queue pair", 1.05),
-            atLeast("connection_rate", "connections set up in a second by a connection manager: Java / cmtime", 0.8));
+            atLeast("connection_rate", "connections set up in a second by a connection manager: Java / cmtime", 0.8),
+            atMost("stream_latency", "round trip of 64 B over a stream, sleeping: Java / rstream", 1.10),
+            atLeast("stream_bandwidth_64k", "transfers of 64 KiB over a stream: Java / rstream", 0.95));
 
     private static Goal atMost(String name, String meaning, double limit) {
         return new Goal(name, meaning, limit, true);

@@ -43,6 +43,8 @@ final class Plots {
         plots.connections("connection_round_trip", Summary.MEDIAN, "Round trip", "µs");
         plots.connections("connection_stream", Summary.BANDWIDTH, "Stream of messages", "MiB/s");
         plots.connections("connection_reads", Summary.BANDWIDTH, "Reads", "MiB/s");
+        plots.connections(Summary.STREAM_ROUND_TRIP, Summary.TIME, "Round trip of a stream", "µs");
+        plots.connections(Summary.STREAM_TRANSFER, Summary.BANDWIDTH, "Transfers over a stream", "MiB/s");
         plots.connections(Summary.CONNECTION_SET_UP, Summary.RATE, "Connections set up in a second", "/s");
         plots.setUp();
         return plots.plots.stream().sorted(Comparator.comparing(Plot::section)).toList();

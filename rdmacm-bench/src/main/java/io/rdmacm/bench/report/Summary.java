@@ -40,6 +40,10 @@ public final class Summary {
     public static final String ALLOCATED = "allocated";
     /** Setting up many connections at once through a connection manager. */
     public static final String CONNECTION_SET_UP = "connection_set_up";
+    /** Round trips over streams of bytes. */
+    public static final String STREAM_ROUND_TRIP = "stream_round_trip";
+    /** Many transfers over streams of bytes, in each direction. */
+    public static final String STREAM_TRANSFER = "stream_transfer";
 
     private static final String ROUND_TRIP = "connection_round_trip";
     private static final List<String> POLLINGS = List.of("busy", "yield", "events", "await");
@@ -77,6 +81,7 @@ public final class Summary {
         summary.put("await_latency", waiting(results, "await"));
         summary.put("connect_rate", overConfigurations(results, "connect", RATE, Map.of()));
         connections(results, summary);
+        streams(results, summary);
         return Collections.unmodifiableMap(summary);
     }
 
@@ -108,6 +113,14 @@ public final class Summary {
                 connection(results, "connection_reads", BANDWIDTH, "handler", POLLINGS));
         summary.put("connection_over_low", overQueuePair(results));
         summary.put("connection_rate", connection(results, CONNECTION_SET_UP, RATE, "loop", List.of()));
+    }
+
+    /** The ratios of the streams of bytes: that of NIO and of Netty belong here too. */
+    private static void streams(Results results, Map<String, Double> summary) {
+        summary.put("stream_latency",
+                overConfigurations(results, STREAM_ROUND_TRIP, TIME, Map.of("by", "engine", "size", 64)));
+        summary.put("stream_bandwidth_64k",
+                overConfigurations(results, STREAM_TRANSFER, BANDWIDTH, Map.of("by", "engine", "size", 64 * 1024)));
     }
 
     /** Returns the better one of handler and receive. */

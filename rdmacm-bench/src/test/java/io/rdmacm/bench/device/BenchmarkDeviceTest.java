@@ -82,7 +82,7 @@ class BenchmarkDeviceTest {
                         .isEqualTo(kind.polling() == Polling.YIELD);
             }
             Registrations.run(Port.find(), programs,
-                    new Plan(List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096), 0), collector);
+                    new Plan(List.of(), List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096), 0), collector);
         }
         for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
             assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
@@ -124,11 +124,27 @@ class BenchmarkDeviceTest {
     }
 
     @Test
+    void streamsStandBesideRstream() throws Exception {
+        assumeTrue(Commands.find("rstream").isPresent(), "rstream (rdmacm-utils) is not installed");
+        for (List<StreamTrial> group : StreamTrial.groups(FEW, FEW)) {
+            List<StreamTrial> few = group.stream().map(trial -> trial.isLatency() ? trial : trial.with(FEW, 1))
+                    .toList();
+            StreamTrials.run(few, java, new Rstream(Port.find(), Cpus.find()), 1, collector);
+        }
+        for (String name : List.of("stream_round_trip", "stream_transfer")) {
+            assertThat(collector.results()).filteredOn(result -> result.name().equals(name)
+                    && !result.metric().equals("allocated")).allMatch(result -> result.value() > 0)
+                    .extracting(Result::side, result -> result.params().get("by")).contains(
+                            tuple(Side.JAVA, "engine"), tuple(Side.JAVA, "tcp"), tuple(Side.C, "engine"));
+        }
+    }
+
+    @Test
     void connectionsAreSetUpOnBothSides() throws Exception {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
         Connections.run(Port.find(), java, Cpus.find(),
-                new Plan(List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0), collector);
+                new Plan(List.of(), List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0), collector);
 
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
                 .extracting(Result::side, Result::params)

@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(23).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(25).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -50,6 +50,21 @@ class SummaryTest {
         assertThat(ratio("overhead_batch16")).isEqualTo(1.85, within(1e-9));
         assertThat(ratio("jni_over_java")).isEqualTo(2, within(1e-9));
         assertThat(ratio("naive_over_java")).isEqualTo(3, within(1e-9));
+    }
+
+    @Test
+    void streamsAreComparedWithRstreamByTheEngine() {
+        for (int size : new int[] {64 * 1024, 1024 * 1024}) {
+            Map<String, Object> engine = Map.of("by", "engine", "size", size);
+            add("stream_transfer", Side.JAVA, engine, "bandwidth", 400);
+            add("stream_transfer", Side.C, engine, "bandwidth", size == 1024 * 1024 ? 100 : 500);
+        }
+        add("stream_round_trip", Side.JAVA, Map.of("by", "engine", "size", 64), "time", 66);
+        add("stream_round_trip", Side.C, Map.of("by", "engine", "size", 64), "time", 60);
+        add("stream_round_trip", Side.JAVA, Map.of("by", "tcp", "size", 64), "time", 10);
+
+        assertThat(ratio("stream_latency")).isEqualTo(1.1, within(1e-9));
+        assertThat(ratio("stream_bandwidth_64k")).isEqualTo(0.8, within(1e-9));
     }
 
     @Test

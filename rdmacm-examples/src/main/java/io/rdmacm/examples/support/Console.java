@@ -33,6 +33,16 @@ public final class Console {
     }
 
     /**
+     * Prints a part of a line, at once.
+     *
+     * @param text the text
+     */
+    public void part(String text) {
+        out.print(text);
+        out.flush();
+    }
+
+    /**
      * Prints a warning or an error.
      *
      * @param line the line, without a line break

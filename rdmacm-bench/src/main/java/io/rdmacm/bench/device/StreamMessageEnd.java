@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.core.stream.StreamSettings;
+
+/** One end of an {@link RdmaStream}. */
+final class StreamMessageEnd implements MessageEnd {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    private final StreamSettings settings;
+    private final ByteBuffer buffer;
+    // null for a client
+    private final RdmaStreamServer server;
+    private RdmaStream stream;
+
+    /**
+     * Creates an end.
+     *
+     * @param client whether this is the end that connects
+     * @param size the size of the largest message
+     */
+    StreamMessageEnd(boolean client, int size) throws IOException {
+        this.settings = StreamSettings.builder().sendBufferSize(StreamTrial.BUFFER)
+                .receiveBufferSize(StreamTrial.BUFFER).waiting(WaitPolicy.defaults()).build();
+        this.buffer = ByteBuffer.allocateDirect(size);
+        this.server = client ? null : RdmaStreamServer.listen(new InetSocketAddress(ConnectionTask.requireAddress(
+                Port.find()), 0), 1, settings);
+    }
+
+    @Override
+    public byte[] address() {
+        if (server == null) {
+            return new byte[1];
+        }
+        InetSocketAddress address = server.localAddress();
+        return (address.getAddress().getHostAddress() + " " + address.getPort()).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void connect(byte[] peer) throws IOException {
+        try {
+            if (server == null) {
+                String[] words = new String(peer, StandardCharsets.US_ASCII).split(" ");
+                stream = RdmaStream.connect(new InetSocketAddress(words[0], Integer.parseInt(words[1])), settings,
+                        LIMIT);
+            } else {
+                stream = server.accept(LIMIT);
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    @Override
+    public void send(int count, int bytes) throws IOException {
+        try {
+            for (int i = 0; i < count; i++) {
+                stream.write(buffer.clear().limit(bytes), LIMIT);
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    @Override
+    public void receive(int count, int bytes) throws IOException {
+        try {
+            for (int i = 0; i < count; i++) {
+                buffer.clear().limit(bytes);
+                while (buffer.hasRemaining()) {
+                    if (stream.read(buffer, LIMIT) < 0) {
+                        throw new EOFException("the peer has closed the stream");
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private static IOException interrupted(InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        IOException failure = new InterruptedIOException("interrupted");
+        failure.initCause(cause);
+        return failure;
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (stream != null) {
+            stream.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+    }
+}

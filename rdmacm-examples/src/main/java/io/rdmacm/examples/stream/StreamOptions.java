@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.stream;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+import io.rdmacm.core.AddressInfo;
+import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.examples.support.PeerTimeout;
+import io.rdmacm.examples.support.Usage;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Spec.Target;
+
+/** The options that rstream and riostream have in common. */
+final class StreamOptions {
+    private static final int MAX_SIZE = 1 << 29;
+    private static final String ALL = "all";
+
+    @Option(names = "-s", paramLabel = "ADDR", description = "Run as a client of this server.")
+    private String server;
+
+    @Option(names = "-b", paramLabel = "ADDR",
+            description = "The local address to listen on or to connect from.")
+    private String bind;
+
+    @Option(names = "-f", paramLabel = "FORMAT", defaultValue = "name",
+            description = "The format of the addresses: name (the default), ip or ipv6. The gid of C is refused,"
+                    + " because streams have IP addresses.")
+    private String format;
+
+    @Option(names = "-B", paramLabel = "SIZE", defaultValue = "524288",
+            description = "The size of the send buffer and of the receive buffer in bytes (${DEFAULT-VALUE}).")
+    private int bufferSize;
+
+    @Option(names = "-i", paramLabel = "SIZE", defaultValue = "64",
+            description = "How many bytes are sent inline in the tests of latency (${DEFAULT-VALUE}).")
+    private int inlineSize;
+
+    @Option(names = "-I", paramLabel = "COUNT", description = "How often the transfers are repeated (1).")
+    private Integer iterations;
+
+    @Option(names = "-C", paramLabel = "COUNT",
+            description = "How many transfers are sent before the peer answers with as many (1000).")
+    private Integer count;
+
+    @Option(names = "-S", paramLabel = "SIZE",
+            description = "The length of a transfer in bytes (1000), or all for a series of many sizes. Without -S, -C"
+                    + " and -I, a series of a few sizes.")
+    private String size;
+
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471", description = "The port (${DEFAULT-VALUE}).")
+    private int port;
+
+    @Mixin
+    private PeerTimeout timeout;
+
+    @Spec(Target.MIXEE)
+    private CommandSpec program;
+
+    private InetSocketAddress local;
+    private InetSocketAddress peer;
+    private byte[] route = new byte[0];
+
+    /** Created by picocli. */
+    StreamOptions() {
+    }
+
+    /** The tests that use the same connection. */
+    record Part(int inlineSize, List<StreamTest> tests) {
+    }
+
+    /** Checks the options, and looks up the addresses: with the help of librdmacm, or like any program. */
+    void check(boolean resolve) throws IOException {
+        String how = format.toLowerCase(Locale.ROOT);
+        Usage.require(program, !how.startsWith("gid"), "Invalid format gid: streams have IP addresses");
+        Usage.require(program, how.equals("name") || how.equals("ip") || how.equals("ipv6"),
+                "Invalid format " + format + ": name, ip or ipv6");
+        Usage.require(program, bufferSize >= StreamSettings.MIN_BUFFER_SIZE
+                && bufferSize <= StreamSettings.MAX_BUFFER_SIZE, "Invalid buffer size " + bufferSize
+                + " (valid range is " + StreamSettings.MIN_BUFFER_SIZE + " to " + StreamSettings.MAX_BUFFER_SIZE + ")");
+        Usage.requireRange(program, "inline size", inlineSize, StreamSettings.MAX_QUEUE_SIZE);
+        Usage.require(program, iterations == null || iterations >= 1, "Invalid number of iterations " + iterations);
+        Usage.require(program, count == null || count >= 1, "Invalid number of transfers " + count);
+        Usage.require(program, size == null || isAll() || size(size) >= 1, "Invalid size " + size + " (valid range is"
+                + " 1 to " + MAX_SIZE + ", or all)");
+        Usage.requirePort(program, port);
+        Usage.require(program, server == null || port != 0, "a client needs the server's port: -p PORT");
+        boolean numeric = !how.equals("name");
+        if (server == null) {
+            local = resolve ? resolved(bind, true) : new InetSocketAddress(bind == null ? null : parse(bind, numeric),
+                    port);
+        } else {
+            local = bind == null ? null : new InetSocketAddress(parse(bind, numeric), 0);
+            peer = resolve ? resolved(server, false) : new InetSocketAddress(parse(server, numeric), port);
+        }
+    }
+
+    private InetSocketAddress resolved(String host, boolean passive) throws IOException {
+        AddressInfo found = AddressInfo.resolve(host, Integer.toString(port),
+                passive ? AddressInfo.Hints.passive(PortSpace.TCP) : AddressInfo.Hints.active(PortSpace.TCP))
+                .getFirst();
+        route = found.route();
+        return (passive ? found.source() : found.destination())
+                .filter(InetSocketAddress.class::isInstance).map(InetSocketAddress.class::cast)
+                .orElseThrow(() -> new UnknownHostException(host + " has no IP address"));
+    }
+
+    private InetAddress parse(String host, boolean numeric) {
+        try {
+            return numeric ? InetAddress.ofLiteral(host) : InetAddress.getByName(host);
+        } catch (IllegalArgumentException | UnknownHostException e) {
+            Usage.require(program, false, "there is no " + (numeric ? "" : "host or ") + "IP address '" + host + "'");
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns the number, 0 if it is none or too large. */
+    private static int size(String text) {
+        try {
+            int number = Integer.parseInt(text);
+            return number <= MAX_SIZE ? number : 0;
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private boolean isAll() {
+        return size != null && size.toLowerCase(Locale.ROOT).startsWith(ALL);
+    }
+
+    /** Returns what is to be tested, connection after connection. */
+    List<Part> parts() {
+        if (iterations == null && count == null && (size == null || isAll())) {
+            return List.of(new Part(inlineSize, StreamTest.latencies(isAll())),
+                    new Part(0, StreamTest.bandwidths(isAll())));
+        }
+        int bytes = size == null || isAll() ? 1000 : size(size);
+        return List.of(new Part(StreamSettings.defaults().inlineSize(), List.of(new StreamTest("custom", bytes,
+                count == null ? 1000 : count, iterations == null ? 1 : iterations))));
+    }
+
+    /** Returns the length of the longest transfer. */
+    int longest() {
+        return parts().stream().flatMap(part -> part.tests().stream()).mapToInt(StreamTest::size).max().orElseThrow();
+    }
+
+    boolean isServer() {
+        return server == null;
+    }
+
+    /** Returns the address to listen on or to connect from, null for a client that connects from any. */
+    InetSocketAddress local() {
+        return local;
+    }
+
+    InetSocketAddress peer() {
+        return peer;
+    }
+
+    int bufferSize() {
+        return bufferSize;
+    }
+
+    Duration timeout() {
+        return timeout.duration();
+    }
+
+    /** Returns the settings of streams, to be added to. */
+    StreamSettings.Builder settings(TransferMode mode) {
+        return StreamSettings.builder().sendBufferSize(bufferSize).receiveBufferSize(bufferSize)
+                .inlineSize(parts().getFirst().inlineSize()).route(route).reuseAddress(true).waiting(mode.waiting());
+    }
+}
