@@ -25,7 +25,8 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * @param manyConnections how many connections one process holds whose memory is measured
  */
 record Plan(List<Measurement> measurements, List<Trial> trials, List<List<StreamTrial>> streams, int trialRounds,
-        int rounds, int warmUp, int connections, int connectionWarmUp, int registrations, List<Integer> registered, int manyConnections) {
+        int rounds, int warmUp, int connections, int connectionWarmUp, int registrations, List<Integer> registered,
+        int manyConnections) {
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
@@ -55,7 +56,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
     static Plan full(boolean twoCpus, int mtu) {
         List<Integer> sizes = powersOf(4);
         return new Plan(measurements(twoCpus, mtu, sizes, powersOf(8), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
-                trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
+                trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000), 9,
+                3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
                 5000);
     }
 
@@ -64,8 +66,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
         List<Trial> all = new ArrayList<>(trials);
         trials.stream().filter(trial -> trial.way() == Way.RECEIVE && !trial.polling().usesEvents())
                 .map(trial -> trial.by(Way.JUCX)).forEach(all::add);
-        return new Plan(measurements, all, streams, trialRounds, rounds, warmUp, connections, connectionWarmUp, registrations,
-                registered, manyConnections);
+        return new Plan(measurements, all, streams, trialRounds, rounds, warmUp, connections, connectionWarmUp,
+                registrations, registered, manyConnections);
     }
 
     private static List<Integer> powersOf(int base) {
