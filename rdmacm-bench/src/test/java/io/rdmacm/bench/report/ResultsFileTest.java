@@ -50,7 +50,7 @@ class ResultsFileTest {
                 "read_latency", "bandwidth_64k", "bandwidth_1m", "events_latency", "await_latency", "connect_rate",
                 "connection_latency", "connection_latency_events", "connection_bandwidth_64k",
                 "connection_bandwidth_64k_copying", "connection_read_pipeline", "connection_over_low",
-                "connection_rate");
+                "connection_rate", "stream_latency", "stream_bandwidth_64k");
         assertThat(json.getAsJsonObject("summary").get("send_latency").isJsonNull())
                 .as("no C side, no ratio").isTrue();
     }
