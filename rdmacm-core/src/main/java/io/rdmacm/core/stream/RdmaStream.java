@@ -283,8 +283,9 @@ public final class RdmaStream implements AutoCloseable {
     /**
      * Prepares {@link #fd()} for a sleep of the event loop.
      *
-     * @return true if nothing has happened since the last call of {@link #poll()}, {@code read} or {@code write}, so
-     *         that the loop may sleep; false if something has, so that the loop should look again what is ready
+     * @return true if nothing has happened since the last call of this method or {@link #poll()}, so that the loop may
+     *         sleep; false if something has, also if another thread has read or written meanwhile, so that the loop
+     *         should poll again
      * @throws RdmaException when the driver fails
      */
     public boolean arm() throws RdmaException {

@@ -54,6 +54,8 @@ final class StreamCore {
     // null until it is asked for
     private EventFile file;
     private boolean fileArmed;
+    // Whether a reader, a writer or the keep-alive has taken something that the event loop has not been told of.
+    private boolean news;
     // a message of StreamMessage that is to be sent as soon as there is a request for it
     private int pendingControl = NONE;
     // Read without the lock by the reader and the writer, which at worst act a moment too late.
@@ -555,6 +557,7 @@ final class StreamCore {
     }
 
     private void changed() {
+        news = true;
         waits.wake();
         if (fileArmed) {
             file.wake();
@@ -642,6 +645,7 @@ final class StreamCore {
             if (!closing) {
                 resetFile();
                 progress();
+                news = false;
             }
             return readiness();
         } finally {
@@ -686,12 +690,13 @@ final class StreamCore {
         try {
             fd();
             resetFile();
-            boolean quiet = armQueue();
+            boolean quiet = armQueue() && !news;
             // Both, because a loop that is told of changes only is not told again of what was there before.
             if (quiet && takeLinkEvents()) {
                 changed();
                 quiet = false;
             }
+            news = false;
             fileArmed = quiet;
             return quiet;
         } finally {

@@ -278,6 +278,24 @@ class StreamDeviceTest {
         }
     }
 
+    @Test
+    void aLoopIsToldOfWhatAnotherThreadFound() throws Exception {
+        try (Streams streams = new Streams(); Streams.Pair pair = streams.connect()) {
+            RdmaStream client = pair.client();
+            client.fd();
+            do {
+                client.poll();
+            } while (!client.arm());
+            pair.server().write(ByteBuffer.wrap(new byte[2]), Streams.TIMEOUT);
+            try (Background<Integer> other = Background.call(
+                    () -> client.read(ByteBuffer.allocate(1), Streams.TIMEOUT))) {
+                assertThat(other.result()).isEqualTo(1);
+            }
+            assertThat(client.arm()).as("there is a byte that the loop does not know of").isFalse();
+            assertThat(client.poll() & RdmaStream.READABLE).isNotZero();
+        }
+    }
+
     private static boolean isReadable(Poller poller) throws Exception {
         Deadline deadline = Deadline.after(Duration.ofMillis(20));
         poller.await(deadline);
