@@ -72,8 +72,19 @@ public final class Epoll {
      * @return 0, or the error number: EBADF if the file descriptor is not open, EPERM if the file is always readable
      */
     public int watch(int file) throws RdmaException {
+        return watch(file, 0);
+    }
+
+    /**
+     * Like {@link #watch(int)}, with a token.
+     *
+     * @param file the file descriptor
+     * @param token what {@link #token} returns for it
+     * @return 0, or the error number
+     */
+    public int watch(int file, long token) throws RdmaException {
         Memory.putInt(change, EPOLLIN);
-        Memory.putLong(change + TOKEN, 0);
+        Memory.putLong(change + TOKEN, token);
         return control(EPOLL_CTL_ADD, file);
     }
 
@@ -84,7 +95,16 @@ public final class Epoll {
 
     /** Waits without a time limit; returns the number of events, 0 after a signal (epoll_wait(2)). */
     public int await() throws RdmaException {
-        int ready = WAIT.callInt(fd, events, CAPACITY, -1);
+        return await(-1);
+    }
+
+    /**
+     * Waits for some time; returns the number of events, 0 after a signal or when the time is over (epoll_wait(2)).
+     *
+     * @param milliseconds 0 to look without waiting, -1 to wait without a time limit
+     */
+    public int await(int milliseconds) throws RdmaException {
+        int ready = WAIT.callInt(fd, events, CAPACITY, milliseconds);
         if (ready < 0 && Errno.last() == Rdma.EINTR()) {
             return 0;
         }
