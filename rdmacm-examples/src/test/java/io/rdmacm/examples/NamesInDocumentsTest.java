@@ -24,7 +24,7 @@ class NamesInDocumentsTest {
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.device.",
             "io.rdmacm.verbs.error.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.",
-            "io.rdmacm.verbs.work.");
+            "io.rdmacm.verbs.work.", "io.rdmacm.netty.");
 
     @ParameterizedTest
     @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})

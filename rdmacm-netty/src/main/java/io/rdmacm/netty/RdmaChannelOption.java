@@ -28,7 +28,7 @@ public final class RdmaChannelOption {
     public static final ChannelOption<Integer> MAP_SLOTS = option("MAP_SLOTS");
     /** {@link StreamSettings#route()}. */
     public static final ChannelOption<byte[]> ROUTE = option("ROUTE");
-    /** How often an idle stream checks that the peer can be reached if {@code SO_KEEPALIVE} is on; 2 hours as of TCP. */
+    /** How often an idle stream checks that the peer can be reached if {@code SO_KEEPALIVE} is on; 2 hours, as TCP. */
     public static final ChannelOption<Duration> KEEP_ALIVE_INTERVAL = option("KEEP_ALIVE_INTERVAL");
     /** {@link StreamSettings#handshakeTimeout()}. */
     public static final ChannelOption<Duration> HANDSHAKE_TIMEOUT = option("HANDSHAKE_TIMEOUT");

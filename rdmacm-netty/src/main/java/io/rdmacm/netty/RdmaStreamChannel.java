@@ -46,8 +46,8 @@ import org.slf4j.LoggerFactory;
  * <p>It behaves as Netty's channels over TCP do: autoread, limits of a read, write watermarks, half closure, connect
  * timeouts, file regions. What is different:
  * <ul>
- * <li>The stream is made when the channel is bound or connected. Its settings are options of the channel, and fixed from
- * then on ({@link RdmaChannelOption}). Those of accepted channels are options of the server.
+ * <li>The stream is made when the channel is bound or connected. Its settings are options of the channel, and fixed
+ * from then on ({@link RdmaChannelOption}). Those of accepted channels are options of the server.
  * <li>Addresses are those of RDMA devices.
  * <li>Every write is sent at once, whatever {@code TCP_NODELAY} says; a flush of several buffers is one message where
  * it fits.
@@ -520,9 +520,6 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             if (region.transferred() >= region.count()) {
                 in.remove();
             }
-        } else if ((stream.poll() & RdmaStream.WRITABLE) != 0) {
-            throw new IOException("the file is shorter than the region that was to be written: "
-                    + region.transferred() + " of " + region.count() + " bytes");
         }
         return written > 0;
     }

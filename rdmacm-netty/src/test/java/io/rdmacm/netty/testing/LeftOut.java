@@ -12,8 +12,28 @@ import org.junit.jupiter.api.extension.TestWatcher;
 
 /** The tests of Netty's suite that do not apply to streams, each with its reason; and how many have run. */
 public final class LeftOut implements ExecutionCondition, TestWatcher {
-    private static final Map<String, String> REASONS = Map.of();
-    private static final String LOOPBACK = "binds to the loopback interface, where there is no RDMA";
+    private static final String TCP_PEER = "the peer in the test is a TCP socket of the JDK, which has no RDMA";
+    private static final String LOOPBACK = "binds to a loopback or wildcard address and connects to it, and there is"
+            + " no RDMA over the loopback interface";
+    private static final String NO_RESET = "needs the reset that SO_LINGER 0 causes with TCP: streams have none, and the"
+            + " peer sees an orderly close";
+
+    private static final Map<String, String> REASONS = Map.ofEntries(
+            Map.entry("SocketShutdownOutputByPeerTest.testShutdownOutput", TCP_PEER),
+            Map.entry("SocketShutdownOutputByPeerTest.testShutdownOutputWithoutOption", TCP_PEER),
+            Map.entry("SocketShutdownOutputBySelfTest.testShutdownOutput", TCP_PEER),
+            Map.entry("SocketShutdownOutputBySelfTest.testShutdownOutputAfterClosed", TCP_PEER),
+            Map.entry("SocketShutdownOutputBySelfTest.testShutdownOutputSoLingerNoAssertError", TCP_PEER),
+            Map.entry("SocketShutdownOutputBySelfTest.testShutdownSoLingerNoAssertError", TCP_PEER),
+            Map.entry("SocketChannelNotYetConnectedTest.readMustBePendingUntilChannelIsActive", TCP_PEER),
+            Map.entry("SocketMultipleConnectTest.testMultipleConnect", LOOPBACK),
+            Map.entry("SocketRstTest.testSoLingerZeroCausesOnlyRstOnClose", NO_RESET),
+            Map.entry("SocketHalfClosedTest.testAutoCloseFalseDoesShutdownOutput", NO_RESET),
+            Map.entry("SocketHalfClosedTest.testAllDataReadEventTriggeredAfterHalfClosure",
+                    "wants to be told of the end of the stream although it does not read, as only epoll does; Netty"
+                            + " skips it for NIO, and streams are like NIO here"),
+            Map.entry("SocketConnectionAttemptTest.testConnectCancellation",
+                    "needs a host on the internet that does not answer; ConnectDeviceTest has its own"));
 
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(LeftOut.class);
 
