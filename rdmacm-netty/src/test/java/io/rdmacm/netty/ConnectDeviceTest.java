@@ -20,13 +20,16 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoopGroup;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.netty.testing.Loops;
+import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** How binding and connecting fail, and how a connect that takes too long is given up. */
 @RequiresRdma
+@ExtendWith(NoLeaks.class)
 class ConnectDeviceTest {
     private static final long SECONDS = 240;
 

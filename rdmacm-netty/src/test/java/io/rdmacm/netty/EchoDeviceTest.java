@@ -20,12 +20,15 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.rdmacm.netty.testing.Loops;
+import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server that sends back what it gets, and a client, over event loops of all kinds. */
 @RequiresRdma
+@ExtendWith(NoLeaks.class)
 class EchoDeviceTest {
     private static final long SECONDS = 240;
     private static final int LENGTH = 1 << 21;

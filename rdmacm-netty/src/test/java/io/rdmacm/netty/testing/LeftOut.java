@@ -13,10 +13,9 @@ import org.junit.jupiter.api.extension.TestWatcher;
 /** The tests of Netty's suite that do not apply to streams, each with its reason; and how many have run. */
 public final class LeftOut implements ExecutionCondition, TestWatcher {
     private static final String TCP_PEER = "the peer in the test is a TCP socket of the JDK, which has no RDMA";
-    private static final String LOOPBACK = "binds to a loopback or wildcard address and connects to it, and there is"
-            + " no RDMA over the loopback interface";
-    private static final String NO_RESET = "needs the reset that SO_LINGER 0 causes with TCP: streams have none, and the"
-            + " peer sees an orderly close";
+    private static final String LOOPBACK = "uses a loopback address, and there is no RDMA over the loopback interface";
+    private static final String NO_RESET = "needs the reset that SO_LINGER 0 causes with TCP: streams have none, and"
+            + " the peer sees an orderly close";
 
     private static final Map<String, String> REASONS = Map.ofEntries(
             Map.entry("SocketShutdownOutputByPeerTest.testShutdownOutput", TCP_PEER),
@@ -32,6 +31,8 @@ public final class LeftOut implements ExecutionCondition, TestWatcher {
             Map.entry("SocketHalfClosedTest.testAllDataReadEventTriggeredAfterHalfClosure",
                     "wants to be told of the end of the stream although it does not read, as only epoll does; Netty"
                             + " skips it for NIO, and streams are like NIO here"),
+            Map.entry("SocketSslSessionReuseTest.testSslSessionTrustManagerResumption",
+                    "needs OpenSSL (netty-tcnative), which says nothing about the transport"),
             Map.entry("SocketConnectionAttemptTest.testConnectCancellation",
                     "needs a host on the internet that does not answer; ConnectDeviceTest has its own"));
 
