@@ -127,6 +127,16 @@ final class StreamCore {
         }
     }
 
+    /** Returns the index of the mapping of the peer that contains an offset, -1 if there is none. Takes the lock. */
+    int findMapping(long offset) {
+        lock.lock();
+        try {
+            return maps.find(offset);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Takes memory away from the peer. Takes the lock. */
     void unmap(StreamMapping mapping) throws RdmaException {
         lock.lock();

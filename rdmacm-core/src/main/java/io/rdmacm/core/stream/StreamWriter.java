@@ -175,14 +175,10 @@ final class StreamWriter {
         enter();
         try {
             begin();
-            core.lock.lock();
-            int index = core.maps().find(offset);
-            core.lock.unlock();
+            int index = core.findMapping(offset);
             if (index < 0) {
                 core.look();
-                core.lock.lock();
-                index = core.maps().find(offset);
-                core.lock.unlock();
+                index = core.findMapping(offset);
             }
             if (index < 0) {
                 throw new IndexOutOfBoundsException("the peer has mapped no memory at offset " + offset);
