@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034  # read by the scripts that source this file
 {
     PACKAGES_RUN=(libibverbs1 ibverbs-providers librdmacm1 iproute2 rdma-core)
-    PACKAGES_TEST=(gcc libc6-dev libibverbs-dev librdmacm-dev rdmacm-utils ibverbs-utils)
+    PACKAGES_TEST=(gcc libc6-dev libibverbs-dev librdmacm-dev rdmacm-utils ibverbs-utils curl)
     PACKAGES_BENCH=(perftest)
     PACKAGES_CROSS=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     PACKAGES_GUEST=(qemu-system-x86 busybox-static cpio kmod zstd xz-utils iproute2)
