@@ -21,12 +21,14 @@ import java.util.stream.Stream;
  *
  * <p>jextract is found by the environment variable {@code JEXTRACT_HOME}, or on the {@code PATH}.
  *
- * <p>What jextract writes is changed in these five places, and nowhere else:
+ * <p>What jextract writes is changed in these six places, and nowhere else:
  * <ol>
  * <li>Symbols are looked up by {@code NativeLibrary} when a function is used, by soname. jextract's own
  *     {@code -l} option opens the libraries in a static initialiser, so that on a machine without them even the
  *     constants are out of reach.</li>
  * <li>The handles of function pointers come from {@code NativeLibrary} as well, for the same reason.</li>
+ * <li>So do those of functions with a variable number of arguments, which then report a missing library or function
+ *     as it is: jextract would wrap the error in an AssertionError.</li>
  * <li>So does {@code C_POINTER}, the root of all layouts, because a JVM that denies native access throws there.</li>
  * <li>The size of the mutex, the only one that depends on the architecture, comes from {@code Platform}. All offsets
  *     behind a mutex follow, since jextract derives offsets from layouts.</li>
@@ -187,14 +189,26 @@ public final class Generate {
     }
 
     private static String adaptFunctions(String text) {
-        int functions = count("findOrThrow\\(", text);
+        int variadic = count(" makeInvoker\\(", text);
+        int functions = count("findOrThrow\\(", text) - variadic;
         String adapted = replace(text, 1, "    static final Arena LIBRARY_ARENA = .*;\n\n", "");
         adapted = replace(adapted, 1, "    static final SymbolLookup SYMBOL_LOOKUP = .*\n.*;\n\n", "");
         adapted = replace(adapted, functions,
                 "        public static final MemorySegment ADDR = SYMBOL_LOOKUP\\.findOrThrow\\((\".*\")\\);\n\n"
                 + "(.*) = Linker\\.nativeLinker\\(\\)\\.downcallHandle\\(ADDR, DESC\\);",
                 "$2 = NativeLibrary.downcall($1, DESC);");
-        return replace(adapted, functions, "return (\\w+)\\.ADDR;", "return NativeLibrary.addressOf(\"$1\");");
+        adapted = replace(adapted, functions, "return (\\w+)\\.ADDR;", "return NativeLibrary.addressOf(\"$1\");");
+        return adaptVariadicFunctions(adapted, variadic);
+    }
+
+    private static String adaptVariadicFunctions(String text, int functions) {
+        // From the address to its other use, in the same class.
+        String adapted = replace(text, functions,
+                "(?s)        private static final MemorySegment ADDR = SYMBOL_LOOKUP\\.findOrThrow\\((\"\\w+\")\\);\n"
+                + "(.*?)Linker\\.nativeLinker\\(\\)\\.downcallHandle\\(ADDR, (.*?)return ADDR;",
+                "$2NativeLibrary.downcall($1, $3return NativeLibrary.addressOf($1);");
+        return replace(adapted, functions, "catch\\(IllegalArgumentException \\| ClassCastException ex\\$\\) +\\{\n"
+                + "(.*?)throw ex\\$; .*\n", "catch (Error | RuntimeException ex\\$) {\n$1throw ex\\$;\n");
     }
 
     private static String adaptMutex(String text) {
@@ -217,7 +231,8 @@ public final class Generate {
             boolean found = switch (kind) {
                 case "constant" -> functionsAndConstants.contains(" " + name + "() {");
                 case "function" -> functionsAndConstants.contains(" " + name + "(")
-                        && functionsAndConstants.contains(" " + name + "$descriptor() {");
+                        && functionsAndConstants.contains(" " + name + "$descriptor() {")
+                        || functionsAndConstants.contains(" " + name + " makeInvoker(");
                 case "struct", "union" -> Files.exists(sources.resolve(name + ".java"));
                 default -> throw new Failure("includes.txt: no rule for " + line);
             };

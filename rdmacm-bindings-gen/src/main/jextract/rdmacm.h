@@ -29,6 +29,7 @@ union opaque_pthread_cond {
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <linux/membarrier.h>
 #include <sys/eventfd.h>
@@ -37,3 +38,4 @@ union opaque_pthread_cond {
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
+#include <rdma/rsocket.h>

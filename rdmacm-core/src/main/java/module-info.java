@@ -2,8 +2,9 @@
 
 /**
  * The Java counterpart of librdmacm: connection-manager ids, event channels and endpoints in {@link io.rdmacm.core},
- * connections that carry messages in {@link io.rdmacm.core.connection}, and streams of bytes, with the protocol of
- * rsockets, in {@link io.rdmacm.core.stream}.
+ * connections that carry messages in {@link io.rdmacm.core.connection}, streams of bytes, with the protocol of
+ * rsockets, in {@link io.rdmacm.core.stream}, and channels of {@link java.nio.channels} over these in
+ * {@link io.rdmacm.core.nio}.
  */
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
@@ -13,5 +14,6 @@ module io.rdmacm.core {
 
     exports io.rdmacm.core;
     exports io.rdmacm.core.connection;
+    exports io.rdmacm.core.nio;
     exports io.rdmacm.core.stream;
 }

@@ -29,6 +29,8 @@ static int failure;
 static int passing;
 static struct ibv_context *context;
 static struct ibv_ece remote_ece;
+static uint8_t private_data[UINT8_MAX];
+static uint8_t private_length;
 static int recording = 1;
 static uint64_t taken, acknowledged;
 
@@ -79,6 +81,7 @@ void fake_reset(void)
 	failing = NULL;
 	taken = acknowledged = 0;
 	recording = 1;
+	private_length = 0;
 }
 
 // Off, calls may come from many threads at once.
@@ -151,6 +154,14 @@ void fake_remote_ece(uint32_t vendor, uint32_t options)
 	remote_ece = (struct ibv_ece) {.vendor_id = vendor, .options = options};
 }
 
+// What the connect requests made from now on carry.
+void fake_private_data(const void *data, size_t length)
+{
+	private_length = length < UINT8_MAX ? length : UINT8_MAX;
+	if (length)
+		memcpy(private_data, data, private_length);
+}
+
 // The next event that rdma_get_cm_event finds: of an id without parameters, or a connect request with a new id.
 void fake_event(struct rdma_cm_id *id, int type)
 {
@@ -164,6 +175,8 @@ void fake_event(struct rdma_cm_id *id, int type)
 		event->id = allocate(sizeof(struct id));
 		*event->id = *id;
 		event->id->route.addr.dst_storage = id->route.addr.src_storage; // from the same host
+		event->param.conn.private_data = private_length ? private_data : NULL;
+		event->param.conn.private_data_len = private_length;
 	} else {
 		event->id = id;
 	}

@@ -1225,6 +1225,132 @@ public class Rdma extends Rdma$shared {
     public static int F_SETFL() {
         return F_SETFL;
     }
+    private static final int SOL_SOCKET = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define SOL_SOCKET 1
+     * }
+     */
+    public static int SOL_SOCKET() {
+        return SOL_SOCKET;
+    }
+    private static final int SO_REUSEADDR = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_REUSEADDR 2
+     * }
+     */
+    public static int SO_REUSEADDR() {
+        return SO_REUSEADDR;
+    }
+    private static final int SO_ERROR = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_ERROR 4
+     * }
+     */
+    public static int SO_ERROR() {
+        return SO_ERROR;
+    }
+    private static final int SO_SNDBUF = (int)7L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_SNDBUF 7
+     * }
+     */
+    public static int SO_SNDBUF() {
+        return SO_SNDBUF;
+    }
+    private static final int SO_RCVBUF = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_RCVBUF 8
+     * }
+     */
+    public static int SO_RCVBUF() {
+        return SO_RCVBUF;
+    }
+    private static final int SO_KEEPALIVE = (int)9L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_KEEPALIVE 9
+     * }
+     */
+    public static int SO_KEEPALIVE() {
+        return SO_KEEPALIVE;
+    }
+    private static final int SO_OOBINLINE = (int)10L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_OOBINLINE 10
+     * }
+     */
+    public static int SO_OOBINLINE() {
+        return SO_OOBINLINE;
+    }
+    private static final int SO_LINGER = (int)13L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_LINGER 13
+     * }
+     */
+    public static int SO_LINGER() {
+        return SO_LINGER;
+    }
+    private static final int IPV6_V6ONLY = (int)26L;
+    /**
+     * {@snippet lang=c :
+     * #define IPV6_V6ONLY 26
+     * }
+     */
+    public static int IPV6_V6ONLY() {
+        return IPV6_V6ONLY;
+    }
+    private static final int TCP_NODELAY = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define TCP_NODELAY 1
+     * }
+     */
+    public static int TCP_NODELAY() {
+        return TCP_NODELAY;
+    }
+    private static final int TCP_MAXSEG = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define TCP_MAXSEG 2
+     * }
+     */
+    public static int TCP_MAXSEG() {
+        return TCP_MAXSEG;
+    }
+    private static final int TCP_KEEPIDLE = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define TCP_KEEPIDLE 4
+     * }
+     */
+    public static int TCP_KEEPIDLE() {
+        return TCP_KEEPIDLE;
+    }
+    private static final int TCP_KEEPINTVL = (int)5L;
+    /**
+     * {@snippet lang=c :
+     * #define TCP_KEEPINTVL 5
+     * }
+     */
+    public static int TCP_KEEPINTVL() {
+        return TCP_KEEPINTVL;
+    }
+    private static final int TCP_KEEPCNT = (int)6L;
+    /**
+     * {@snippet lang=c :
+     * #define TCP_KEEPCNT 6
+     * }
+     */
+    public static int TCP_KEEPCNT() {
+        return TCP_KEEPCNT;
+    }
     private static final int POLLIN = (int)1L;
     /**
      * {@snippet lang=c :
@@ -1342,6 +1468,42 @@ public class Rdma extends Rdma$shared {
     public static int RAI_FAMILY() {
         return RAI_FAMILY;
     }
+    private static final int PROT_READ = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define PROT_READ 1
+     * }
+     */
+    public static int PROT_READ() {
+        return PROT_READ;
+    }
+    private static final int PROT_WRITE = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define PROT_WRITE 2
+     * }
+     */
+    public static int PROT_WRITE() {
+        return PROT_WRITE;
+    }
+    private static final int PROT_NONE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define PROT_NONE 0
+     * }
+     */
+    public static int PROT_NONE() {
+        return PROT_NONE;
+    }
+    private static final int SOL_RDMA = (int)65536L;
+    /**
+     * {@snippet lang=c :
+     * #define SOL_RDMA 65536
+     * }
+     */
+    public static int SOL_RDMA() {
+        return SOL_RDMA;
+    }
     private static final int SOCK_STREAM = (int)1L;
     /**
      * {@snippet lang=c :
@@ -1360,6 +1522,60 @@ public class Rdma extends Rdma$shared {
     public static int SOCK_DGRAM() {
         return SOCK_DGRAM;
     }
+    private static final int MSG_PEEK = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.MSG_PEEK = 2
+     * }
+     */
+    public static int MSG_PEEK() {
+        return MSG_PEEK;
+    }
+    private static final int MSG_DONTWAIT = (int)64L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.MSG_DONTWAIT = 64
+     * }
+     */
+    public static int MSG_DONTWAIT() {
+        return MSG_DONTWAIT;
+    }
+    private static final int MSG_WAITALL = (int)256L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.MSG_WAITALL = 256
+     * }
+     */
+    public static int MSG_WAITALL() {
+        return MSG_WAITALL;
+    }
+    private static final int SHUT_RD = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.SHUT_RD = 0
+     * }
+     */
+    public static int SHUT_RD() {
+        return SHUT_RD;
+    }
+    private static final int SHUT_WR = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.SHUT_WR = 1
+     * }
+     */
+    public static int SHUT_WR() {
+        return SHUT_WR;
+    }
+    private static final int SHUT_RDWR = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.SHUT_RDWR = 2
+     * }
+     */
+    public static int SHUT_RDWR() {
+        return SHUT_RDWR;
+    }
     private static final int IPPROTO_TCP = (int)6L;
     /**
      * {@snippet lang=c :
@@ -1377,6 +1593,15 @@ public class Rdma extends Rdma$shared {
      */
     public static int IPPROTO_UDP() {
         return IPPROTO_UDP;
+    }
+    private static final int IPPROTO_IPV6 = (int)41L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.IPPROTO_IPV6 = 41
+     * }
+     */
+    public static int IPPROTO_IPV6() {
+        return IPPROTO_IPV6;
     }
     private static final int MEMBARRIER_CMD_QUERY = (int)0L;
     /**
@@ -11998,6 +12223,1698 @@ public class Rdma extends Rdma$shared {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
+    private static class rsocket {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rsocket", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static FunctionDescriptor rsocket$descriptor() {
+        return rsocket.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static MethodHandle rsocket$handle() {
+        return rsocket.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static MemorySegment rsocket$address() {
+        return NativeLibrary.addressOf("rsocket");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static int rsocket(int domain, int type, int protocol) {
+        var mh$ = rsocket.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsocket", domain, type, protocol);
+            }
+            return (int)mh$.invokeExact(domain, type, protocol);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rbind {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rbind", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor rbind$descriptor() {
+        return rbind.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MethodHandle rbind$handle() {
+        return rbind.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MemorySegment rbind$address() {
+        return NativeLibrary.addressOf("rbind");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static int rbind(int socket, MemorySegment addr, int addrlen) {
+        var mh$ = rbind.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rbind", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rlisten {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rlisten", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static FunctionDescriptor rlisten$descriptor() {
+        return rlisten.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static MethodHandle rlisten$handle() {
+        return rlisten.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static MemorySegment rlisten$address() {
+        return NativeLibrary.addressOf("rlisten");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static int rlisten(int socket, int backlog) {
+        var mh$ = rlisten.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rlisten", socket, backlog);
+            }
+            return (int)mh$.invokeExact(socket, backlog);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class raccept {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("raccept", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor raccept$descriptor() {
+        return raccept.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle raccept$handle() {
+        return raccept.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment raccept$address() {
+        return NativeLibrary.addressOf("raccept");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static int raccept(int socket, MemorySegment addr, MemorySegment addrlen) {
+        var mh$ = raccept.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("raccept", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rconnect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rconnect", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor rconnect$descriptor() {
+        return rconnect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MethodHandle rconnect$handle() {
+        return rconnect.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MemorySegment rconnect$address() {
+        return NativeLibrary.addressOf("rconnect");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static int rconnect(int socket, MemorySegment addr, int addrlen) {
+        var mh$ = rconnect.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rconnect", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rshutdown {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rshutdown", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static FunctionDescriptor rshutdown$descriptor() {
+        return rshutdown.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static MethodHandle rshutdown$handle() {
+        return rshutdown.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static MemorySegment rshutdown$address() {
+        return NativeLibrary.addressOf("rshutdown");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static int rshutdown(int socket, int how) {
+        var mh$ = rshutdown.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rshutdown", socket, how);
+            }
+            return (int)mh$.invokeExact(socket, how);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rclose {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rclose", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static FunctionDescriptor rclose$descriptor() {
+        return rclose.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static MethodHandle rclose$handle() {
+        return rclose.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static MemorySegment rclose$address() {
+        return NativeLibrary.addressOf("rclose");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static int rclose(int socket) {
+        var mh$ = rclose.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rclose", socket);
+            }
+            return (int)mh$.invokeExact(socket);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rrecv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rrecv", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static FunctionDescriptor rrecv$descriptor() {
+        return rrecv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static MethodHandle rrecv$handle() {
+        return rrecv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static MemorySegment rrecv$address() {
+        return NativeLibrary.addressOf("rrecv");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static long rrecv(int socket, MemorySegment buf, long len, int flags) {
+        var mh$ = rrecv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rrecv", socket, buf, len, flags);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rrecvfrom {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rrecvfrom", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor rrecvfrom$descriptor() {
+        return rrecvfrom.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle rrecvfrom$handle() {
+        return rrecvfrom.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment rrecvfrom$address() {
+        return NativeLibrary.addressOf("rrecvfrom");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static long rrecvfrom(int socket, MemorySegment buf, long len, int flags, MemorySegment src_addr, MemorySegment addrlen) {
+        var mh$ = rrecvfrom.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rrecvfrom", socket, buf, len, flags, src_addr, addrlen);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags, src_addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rrecvmsg {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rrecvmsg", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static FunctionDescriptor rrecvmsg$descriptor() {
+        return rrecvmsg.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static MethodHandle rrecvmsg$handle() {
+        return rrecvmsg.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static MemorySegment rrecvmsg$address() {
+        return NativeLibrary.addressOf("rrecvmsg");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static long rrecvmsg(int socket, MemorySegment msg, int flags) {
+        var mh$ = rrecvmsg.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rrecvmsg", socket, msg, flags);
+            }
+            return (long)mh$.invokeExact(socket, msg, flags);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsend {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rsend", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static FunctionDescriptor rsend$descriptor() {
+        return rsend.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static MethodHandle rsend$handle() {
+        return rsend.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static MemorySegment rsend$address() {
+        return NativeLibrary.addressOf("rsend");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static long rsend(int socket, MemorySegment buf, long len, int flags) {
+        var mh$ = rsend.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsend", socket, buf, len, flags);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsendto {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rsendto", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor rsendto$descriptor() {
+        return rsendto.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static MethodHandle rsendto$handle() {
+        return rsendto.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static MemorySegment rsendto$address() {
+        return NativeLibrary.addressOf("rsendto");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static long rsendto(int socket, MemorySegment buf, long len, int flags, MemorySegment dest_addr, int addrlen) {
+        var mh$ = rsendto.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsendto", socket, buf, len, flags, dest_addr, addrlen);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags, dest_addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsendmsg {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rsendmsg", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static FunctionDescriptor rsendmsg$descriptor() {
+        return rsendmsg.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static MethodHandle rsendmsg$handle() {
+        return rsendmsg.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static MemorySegment rsendmsg$address() {
+        return NativeLibrary.addressOf("rsendmsg");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static long rsendmsg(int socket, MemorySegment msg, int flags) {
+        var mh$ = rsendmsg.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsendmsg", socket, msg, flags);
+            }
+            return (long)mh$.invokeExact(socket, msg, flags);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rread {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rread", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static FunctionDescriptor rread$descriptor() {
+        return rread.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static MethodHandle rread$handle() {
+        return rread.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static MemorySegment rread$address() {
+        return NativeLibrary.addressOf("rread");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static long rread(int socket, MemorySegment buf, long count) {
+        var mh$ = rread.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rread", socket, buf, count);
+            }
+            return (long)mh$.invokeExact(socket, buf, count);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rreadv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rreadv", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static FunctionDescriptor rreadv$descriptor() {
+        return rreadv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MethodHandle rreadv$handle() {
+        return rreadv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MemorySegment rreadv$address() {
+        return NativeLibrary.addressOf("rreadv");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static long rreadv(int socket, MemorySegment iov, int iovcnt) {
+        var mh$ = rreadv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rreadv", socket, iov, iovcnt);
+            }
+            return (long)mh$.invokeExact(socket, iov, iovcnt);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rwrite {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rwrite", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static FunctionDescriptor rwrite$descriptor() {
+        return rwrite.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static MethodHandle rwrite$handle() {
+        return rwrite.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static MemorySegment rwrite$address() {
+        return NativeLibrary.addressOf("rwrite");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static long rwrite(int socket, MemorySegment buf, long count) {
+        var mh$ = rwrite.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rwrite", socket, buf, count);
+            }
+            return (long)mh$.invokeExact(socket, buf, count);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rwritev {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rwritev", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static FunctionDescriptor rwritev$descriptor() {
+        return rwritev.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MethodHandle rwritev$handle() {
+        return rwritev.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MemorySegment rwritev$address() {
+        return NativeLibrary.addressOf("rwritev");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static long rwritev(int socket, MemorySegment iov, int iovcnt) {
+        var mh$ = rwritev.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rwritev", socket, iov, iovcnt);
+            }
+            return (long)mh$.invokeExact(socket, iov, iovcnt);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rpoll {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rpoll", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static FunctionDescriptor rpoll$descriptor() {
+        return rpoll.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static MethodHandle rpoll$handle() {
+        return rpoll.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static MemorySegment rpoll$address() {
+        return NativeLibrary.addressOf("rpoll");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static int rpoll(MemorySegment fds, long nfds, int timeout) {
+        var mh$ = rpoll.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rpoll", fds, nfds, timeout);
+            }
+            return (int)mh$.invokeExact(fds, nfds, timeout);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rselect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rselect", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static FunctionDescriptor rselect$descriptor() {
+        return rselect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static MethodHandle rselect$handle() {
+        return rselect.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static MemorySegment rselect$address() {
+        return NativeLibrary.addressOf("rselect");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static int rselect(int nfds, MemorySegment readfds, MemorySegment writefds, MemorySegment exceptfds, MemorySegment timeout) {
+        var mh$ = rselect.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rselect", nfds, readfds, writefds, exceptfds, timeout);
+            }
+            return (int)mh$.invokeExact(nfds, readfds, writefds, exceptfds, timeout);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rgetpeername {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rgetpeername", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor rgetpeername$descriptor() {
+        return rgetpeername.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle rgetpeername$handle() {
+        return rgetpeername.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment rgetpeername$address() {
+        return NativeLibrary.addressOf("rgetpeername");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static int rgetpeername(int socket, MemorySegment addr, MemorySegment addrlen) {
+        var mh$ = rgetpeername.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rgetpeername", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rgetsockname {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rgetsockname", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor rgetsockname$descriptor() {
+        return rgetsockname.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle rgetsockname$handle() {
+        return rgetsockname.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment rgetsockname$address() {
+        return NativeLibrary.addressOf("rgetsockname");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static int rgetsockname(int socket, MemorySegment addr, MemorySegment addrlen) {
+        var mh$ = rgetsockname.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rgetsockname", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+    private static final int RDMA_SQSIZE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_SQSIZE = 0
+     * }
+     */
+    public static int RDMA_SQSIZE() {
+        return RDMA_SQSIZE;
+    }
+    private static final int RDMA_RQSIZE = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_RQSIZE = 1
+     * }
+     */
+    public static int RDMA_RQSIZE() {
+        return RDMA_RQSIZE;
+    }
+    private static final int RDMA_INLINE = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_INLINE = 2
+     * }
+     */
+    public static int RDMA_INLINE() {
+        return RDMA_INLINE;
+    }
+    private static final int RDMA_IOMAPSIZE = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_IOMAPSIZE = 3
+     * }
+     */
+    public static int RDMA_IOMAPSIZE() {
+        return RDMA_IOMAPSIZE;
+    }
+    private static final int RDMA_ROUTE = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_ROUTE = 4
+     * }
+     */
+    public static int RDMA_ROUTE() {
+        return RDMA_ROUTE;
+    }
+
+    private static class rsetsockopt {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rsetsockopt", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static FunctionDescriptor rsetsockopt$descriptor() {
+        return rsetsockopt.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static MethodHandle rsetsockopt$handle() {
+        return rsetsockopt.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static MemorySegment rsetsockopt$address() {
+        return NativeLibrary.addressOf("rsetsockopt");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static int rsetsockopt(int socket, int level, int optname, MemorySegment optval, int optlen) {
+        var mh$ = rsetsockopt.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsetsockopt", socket, level, optname, optval, optlen);
+            }
+            return (int)mh$.invokeExact(socket, level, optname, optval, optlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rgetsockopt {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rgetsockopt", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static FunctionDescriptor rgetsockopt$descriptor() {
+        return rgetsockopt.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static MethodHandle rgetsockopt$handle() {
+        return rgetsockopt.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static MemorySegment rgetsockopt$address() {
+        return NativeLibrary.addressOf("rgetsockopt");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static int rgetsockopt(int socket, int level, int optname, MemorySegment optval, MemorySegment optlen) {
+        var mh$ = rgetsockopt.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rgetsockopt", socket, level, optname, optval, optlen);
+            }
+            return (int)mh$.invokeExact(socket, level, optname, optval, optlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    /**
+     * Variadic invoker class for:
+     * {@snippet lang=c :
+     * int rfcntl(int socket, int cmd, ...)
+     * }
+     */
+    public static class rfcntl {
+        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.of(
+                Rdma.C_INT,
+                Rdma.C_INT,
+                Rdma.C_INT
+            );
+
+        private final MethodHandle handle;
+        private final FunctionDescriptor descriptor;
+        private final MethodHandle spreader;
+
+        private rfcntl(MethodHandle handle, FunctionDescriptor descriptor, MethodHandle spreader) {
+            this.handle = handle;
+            this.descriptor = descriptor;
+            this.spreader = spreader;
+        }
+
+        /**
+         * Variadic invoker factory for:
+         * {@snippet lang=c :
+         * int rfcntl(int socket, int cmd, ...)
+         * }
+         */
+        public static rfcntl makeInvoker(MemoryLayout... layouts) {
+            FunctionDescriptor desc$ = BASE_DESC.appendArgumentLayouts(layouts);
+            Linker.Option fva$ = Linker.Option.firstVariadicArg(BASE_DESC.argumentLayouts().size());
+            var mh$ = NativeLibrary.downcall("rfcntl", desc$, fva$);
+            var spreader$ = mh$.asSpreader(Object[].class, layouts.length);
+            return new rfcntl(mh$, desc$, spreader$);
+        }
+
+        /**
+         * {@return the address}
+         */
+        public static MemorySegment address() {
+            return NativeLibrary.addressOf("rfcntl");
+        }
+
+        /**
+         * {@return the specialized method handle}
+         */
+        public MethodHandle handle() {
+            return handle;
+        }
+
+        /**
+         * {@return the specialized descriptor}
+         */
+        public FunctionDescriptor descriptor() {
+            return descriptor;
+        }
+
+        public int apply(int socket, int cmd, Object... x2) {
+            try {
+                if (TRACE_DOWNCALLS) {
+                    traceDowncall("rfcntl", socket, cmd, x2);
+                }
+                return (int) spreader.invokeExact(socket, cmd, x2);
+            } catch (Error | RuntimeException ex$) {
+                throw ex$;
+            } catch (Throwable ex$) {
+               throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static class riomap {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("riomap", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static FunctionDescriptor riomap$descriptor() {
+        return riomap.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static MethodHandle riomap$handle() {
+        return riomap.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static MemorySegment riomap$address() {
+        return NativeLibrary.addressOf("riomap");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static long riomap(int socket, MemorySegment buf, long len, int prot, int flags, long offset) {
+        var mh$ = riomap.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("riomap", socket, buf, len, prot, flags, offset);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, prot, flags, offset);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class riounmap {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("riounmap", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static FunctionDescriptor riounmap$descriptor() {
+        return riounmap.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static MethodHandle riounmap$handle() {
+        return riounmap.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static MemorySegment riounmap$address() {
+        return NativeLibrary.addressOf("riounmap");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static int riounmap(int socket, MemorySegment buf, long len) {
+        var mh$ = riounmap.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("riounmap", socket, buf, len);
+            }
+            return (int)mh$.invokeExact(socket, buf, len);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class riowrite {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_LONG,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_LONG,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("riowrite", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static FunctionDescriptor riowrite$descriptor() {
+        return riowrite.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static MethodHandle riowrite$handle() {
+        return riowrite.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static MemorySegment riowrite$address() {
+        return NativeLibrary.addressOf("riowrite");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static long riowrite(int socket, MemorySegment buf, long count, long offset, int flags) {
+        var mh$ = riowrite.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("riowrite", socket, buf, count, offset, flags);
+            }
+            return (long)mh$.invokeExact(socket, buf, count, offset, flags);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
     private static final int EWOULDBLOCK = (int)11L;
     /**
      * {@snippet lang=c :
@@ -12024,6 +13941,15 @@ public class Rdma extends Rdma$shared {
      */
     public static int ENOTSUP() {
         return ENOTSUP;
+    }
+    private static final int FD_SETSIZE = (int)1024L;
+    /**
+     * {@snippet lang=c :
+     * #define FD_SETSIZE 1024
+     * }
+     */
+    public static int FD_SETSIZE() {
+        return FD_SETSIZE;
     }
     private static final int AF_UNSPEC = (int)0L;
     /**

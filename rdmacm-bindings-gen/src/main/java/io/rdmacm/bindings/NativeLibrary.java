@@ -21,7 +21,7 @@ import java.util.Optional;
  */
 @SuppressWarnings("restricted")
 public enum NativeLibrary {
-    /** Connection management: the functions whose names start with {@code rdma_}. */
+    /** Connection management: the functions whose names start with {@code rdma_}, and those of {@code rsocket.h}. */
     LIBRDMACM("librdmacm.so.1", "io.rdmacm.librdmacm", "librdmacm1"),
     /** Verbs: all other functions. */
     LIBIBVERBS("libibverbs.so.1", "io.rdmacm.libibverbs", "libibverbs1");
@@ -41,10 +41,23 @@ public enum NativeLibrary {
      * Returns the library that a function belongs to.
      *
      * @param function the C name of an exported function
-     * @return librdmacm for names that start with {@code rdma_}, otherwise libibverbs
+     * @return librdmacm for the functions of {@code rdma_cma.h}, {@code rdma_verbs.h} and {@code rsocket.h}, otherwise
+     *     libibverbs
      */
     public static NativeLibrary of(String function) {
-        return function.startsWith("rdma_") ? LIBRDMACM : LIBIBVERBS;
+        // rdma_connect, rconnect, repoll_create: no function of libibverbs starts with an r.
+        return function.startsWith("r") ? LIBRDMACM : LIBIBVERBS;
+    }
+
+    /**
+     * Returns which release a function came with, if it is younger than rdma-core 44, the oldest one supported. Such a
+     * function is optional: the installed library may be without it.
+     *
+     * @param function the C name of an exported function
+     * @return the release and the symbol version, for messages; empty for a function that rdma-core 44 has
+     */
+    public static Optional<String> since(String function) {
+        return Optional.ofNullable(Repoll.NAMES.contains(function) ? Repoll.SINCE : null);
     }
 
     /** {@return the soname or path by which the library is opened} */
@@ -95,17 +108,17 @@ public enum NativeLibrary {
     static MemorySegment addressOf(String function) {
         NativeLibrary library = of(function);
         return library.find(function).orElseThrow(() -> new UnsatisfiedLinkError(library.soname() + " has no "
-                + function + ": it is older than this binding, so install a newer " + library.debianPackage
-                + " (its name in Debian)"));
+                + function + ": it is older than " + since(function).orElse("this binding") + ", so install a newer "
+                + library.debianPackage + " (its name in Debian)"));
     }
 
     /**
      * Returns the handle of an exported function. If there is no such function, returns a handle that throws the reason
      * on each call: a failing static initialiser would report it only once, and throw NoClassDefFoundError afterwards.
      */
-    static MethodHandle downcall(String function, FunctionDescriptor descriptor) {
+    static MethodHandle downcall(String function, FunctionDescriptor descriptor, Linker.Option... options) {
         try {
-            return Linker.nativeLinker().downcallHandle(addressOf(function), descriptor);
+            return Linker.nativeLinker().downcallHandle(addressOf(function), descriptor, options);
         } catch (UnsatisfiedLinkError | IllegalCallerException reason) {
             return throwing(reason, descriptor.toMethodType());
         }

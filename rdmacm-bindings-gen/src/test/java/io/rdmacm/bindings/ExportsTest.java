@@ -23,18 +23,42 @@ class ExportsTest {
 
     @Test
     void everyExportedFunctionIsBoundAndNothingElse() {
-        assertThat(EXPORTED).hasSize(108);
+        assertThat(EXPORTED).hasSize(135);
         assertThat(Facts.functions()).containsExactlyInAnyOrderElementsOf(EXPORTED.keySet());
     }
 
     @Test
     void eachFunctionHasAMethodThatFitsItsDescriptor() throws ReflectiveOperationException {
+        List<String> variadic = Facts.variadicFunctions().stream().map(Class::getSimpleName).toList();
         for (String function : EXPORTED.keySet()) {
+            if (variadic.contains(function)) {
+                continue;
+            }
             FunctionDescriptor descriptor = (FunctionDescriptor) Rdma.class.getMethod(function + "$descriptor")
                     .invoke(null);
             Method method = Rdma.class.getMethod(function, descriptor.toMethodType().parameterArray());
             assertThat(method.getReturnType()).describedAs(function).isEqualTo(descriptor.toMethodType().returnType());
         }
+    }
+
+    @Test
+    void aFunctionWithAVariableNumberOfArgumentsTakesAnyNumber() {
+        assertThat(Facts.variadicFunctions()).containsExactly(Rdma.rfcntl.class);
+        FunctionDescriptor get = Rdma.rfcntl.makeInvoker().descriptor();
+        FunctionDescriptor set = Rdma.rfcntl.makeInvoker(Rdma.C_INT).descriptor();
+
+        assertThat(get.argumentLayouts()).containsExactly(Rdma.C_INT, Rdma.C_INT);
+        assertThat(set.argumentLayouts()).containsExactly(Rdma.C_INT, Rdma.C_INT, Rdma.C_INT);
+    }
+
+    @Test
+    void onlyFunctionsYoungerThanTheHeadersAreOptional() {
+        assertThat(Repoll.NAMES).allSatisfy(function -> {
+            assertThat(NativeLibrary.since(function)).hasValue("rdma-core 65 (symbol version RDMACM_1.5)");
+            assertThat(NativeLibrary.of(function)).isEqualTo(NativeLibrary.LIBRDMACM);
+            assertThat(Repoll.class.getMethods()).extracting(Method::getName).contains(function);
+        });
+        assertThat(EXPORTED.keySet()).allSatisfy(function -> assertThat(NativeLibrary.since(function)).isEmpty());
     }
 
     @Test

@@ -37,7 +37,12 @@ class WithoutLibraryTest {
                 + "older than this binding, so install a newer librdmacm1 (its name in Debian)";
 
         assertEverythingElseWorks(NATIVE_ACCESS, "-Dio.rdmacm.librdmacm=libc.so.6", NO_VERBS)
-                .contains("first call" + reason, "second call" + reason, "address" + reason);
+                .contains("first call" + reason, "second call" + reason, "address" + reason)
+                .contains("variadic call" + reason.replace("rdma_create_event_channel", "rfcntl"))
+                .contains("variadic address" + reason.replace("rdma_create_event_channel", "rfcntl"))
+                .contains("newer call throws java.lang.UnsatisfiedLinkError: libc.so.6 has no repoll_create: it is "
+                        + "older than rdma-core 65 (symbol version RDMACM_1.5), so install a newer librdmacm1 (its "
+                        + "name in Debian)");
     }
 
     @Test
@@ -49,6 +54,7 @@ class WithoutLibraryTest {
                 .anyMatch(line -> line.startsWith("second call" + reason))
                 .anyMatch(line -> line.startsWith("address" + reason))
                 .anyMatch(line -> line.startsWith("verbs call" + reason))
+                .anyMatch(line -> line.startsWith("variadic call" + reason))
                 .anyMatch(line -> line.startsWith("pointer call" + reason));
     }
 

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Executable;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,9 @@ import io.rdmacm.core.connection.ConnectionRequest;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -134,6 +139,7 @@ class CmCallsTest {
             keep(keep(channel.getEvent(TIMEOUT)).id());
             endpoints();
             connections();
+            streams();
             objects.addAll(List.of(WorkCompletions.allocate(2), ScatterGatherList.allocate(2)));
             FakeRdmaCm.call("fake_recording", 0);
         }
@@ -183,12 +189,38 @@ class CmCallsTest {
             ConnectionRequest request = keep(listener.nextRequest(TIMEOUT));
             int before = FakeRdmaCm.calls("rdma_accept").size();
             try (Background<Connection> accepting = Background.call(() -> request.accept(TIMEOUT))) {
-                while (FakeRdmaCm.calls("rdma_accept").size() == before && !accepting.isDone()) {
-                    Thread.onSpinWait();
-                }
-                FakeRdmaCm.call("fake_event", FakeRdmaCm.calls("rdma_accept").getLast().arguments().getFirst(),
-                        CmEventType.ESTABLISHED.value());
+                establish(before, accepting);
                 return keep(accepting.result());
+            }
+        }
+
+        /** Has the peer confirm the next id that is accepted. */
+        private static void establish(int acceptedBefore, Background<?> accepting) {
+            while (FakeRdmaCm.calls("rdma_accept").size() == acceptedBefore && !accepting.isDone()) {
+                Thread.onSpinWait();
+            }
+            FakeRdmaCm.call("fake_event", FakeRdmaCm.calls("rdma_accept").getLast().arguments().getFirst(),
+                    CmEventType.ESTABLISHED.value());
+        }
+
+        private void streams() throws Exception {
+            keep(RdmaStream.open(StreamSettings.builder().linger(Duration.ZERO).build()));
+            int before = FakeRdmaCm.calls("rdma_accept").size();
+            RdmaStreamServer server = keep(RdmaStreamServer.listen(local, 4,
+                    StreamSettings.builder().linger(Duration.ofMillis(1)).mapSlots(4).build()));
+            long id = FakeRdmaCm.calls("rdma_listen").getLast().arguments().getFirst();
+            try (Arena arena = Arena.ofConfined();
+                    Background<RdmaStream> accepting = Background.call(() -> server.accept(TIMEOUT))) {
+                // version, flags, credits, slots for mappings, target list, buffer: see rsocket(7)
+                MemorySegment hello = arena.allocateFrom(ValueLayout.JAVA_BYTE, ByteBuffer.allocate(40)
+                        .put((byte) 1).put((byte) 2).putShort((short) 64).put(7, (byte) 4)
+                        .putLong(8, 4096).putInt(16, 17).putInt(20, 2)
+                        .putLong(24, 8192).putInt(32, 18).putInt(36, 4096).array());
+                FakeRdmaCm.call("fake_private_data", hello.address(), hello.byteSize());
+                FakeRdmaCm.call("fake_event", id, CmEventType.CONNECT_REQUEST.value());
+                FakeRdmaCm.call("fake_private_data", 0, 0);
+                establish(before, accepting);
+                keep(keep(accepting.result()).map(Arena.ofAuto().allocate(64), 0));
             }
         }
 

@@ -18,6 +18,7 @@ class PackageGraphTest {
         System.out.print(graph);
 
         assertThat(graph.upwards(List.of(
+                Set.of("io.rdmacm.core.nio"),
                 Set.of("io.rdmacm.core.stream"),
                 Set.of("io.rdmacm.core.connection"),
                 Set.of("io.rdmacm.core"),

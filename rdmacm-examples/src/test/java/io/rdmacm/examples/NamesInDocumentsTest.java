@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NamesInDocumentsTest {
     private static final Pattern METHOD = Pattern.compile("`([A-Z]\\w+)\\.([a-z]\\w+)`");
     private static final Pattern EVENT = Pattern.compile("`(io\\.rdmacm\\.[A-Z]\\w+)`");
-    private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.stream.",
+    private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.nio.",
+            "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.device.",
             "io.rdmacm.verbs.error.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.",
             "io.rdmacm.verbs.work.", "io.rdmacm.netty.");

@@ -116,7 +116,7 @@ public final class AddressHandle extends NativeObject {
     @CFunction("ibv_destroy_ah")
     protected void destroy() throws RdmaException {
         // Running posts read the struct, so they must end before it is freed. Later ones see that it is closed.
-        domain.awaitPosts();
+        domain.posts().await();
         Check.returned(DESTROY_AH, DESTROY_AH.callInt(address()));
     }
 }

@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
@@ -38,6 +39,12 @@ public final class MemoryRegion extends NativeObject {
     private static final NativeFunction DEREG_MR = NativeFunction.of("ibv_dereg_mr");
     private static final NativeFunction UNIMPORT_MR = NativeFunction.of("ibv_unimport_mr");
 
+    // What the region was first registered for, and whether that still holds. Setting the data of a request reads this:
+    // with many regions, each object more is a cache miss.
+    private final long firstStart;
+    private final long firstLength;
+    private final int firstLocalKey;
+    private volatile boolean isAsFirst;
     // null unless the region owns its memory
     private final Arena owned;
     private final Origin origin;
@@ -67,9 +74,13 @@ public final class MemoryRegion extends NativeObject {
      */
     MemoryRegion(Lifetime life, long address, Registration registration, Arena owned, Origin origin) {
         super(life, address, ibv_mr.sizeof());
+        this.firstStart = registration.start();
+        this.firstLength = registration.length();
+        this.firstLocalKey = registration.localKey();
         this.owned = owned;
         this.origin = origin;
         become(registration);
+        isAsFirst = true;
     }
 
     /**
@@ -179,6 +190,7 @@ public final class MemoryRegion extends NativeObject {
 
     /** Records a successful reregistration. */
     void become(Registration registration) {
+        isAsFirst = false;
         now = registration;
         // not the registration: it refers to the domain, and a strong reference would hide leaks from the detector
         String text = registration.toString();
@@ -187,6 +199,7 @@ public final class MemoryRegion extends NativeObject {
 
     /** Records a reregistration that failed and left the region in an unknown state. */
     void becomeUnusable() {
+        isAsFirst = false;
         broken = true;
     }
 
@@ -195,24 +208,36 @@ public final class MemoryRegion extends NativeObject {
      * range.
      */
     long addressOf(long offset, long bytes) {
+        if (isAsFirst) {
+            Objects.checkFromIndexSize(offset, bytes, firstLength);
+            return firstStart + offset;
+        }
         return usable().addressOf(offset, bytes);
     }
 
     /** Returns the local key, without the checks that {@link #addressOf} has just made. */
     int localKeyUnchecked() {
-        return now.localKey();
+        return isAsFirst ? firstLocalKey : now.localKey();
+    }
+
+    /** Returns whether the memory lasts as long as the region is open. */
+    boolean ownsMemory() {
+        return owned != null && isAsFirst;
     }
 
     /**
-     * Checks that the processor can read the memory at the address that {@link #addressOf} returns, and that it cannot
-     * be freed before a post is over: only the close of a region of the sender's domain waits for posts.
+     * Checks that the processor can read a part of the memory, and that it cannot be freed before a post is over: only
+     * the close of a region of the sender's domain waits for posts.
      *
      * @param entry the index in the scatter/gather list, for messages
      * @param sender the domain of the queue pair, whose lock is held
+     * @param address what {@link #addressOf} returned, possibly before the region was reregistered
+     * @param bytes the length of the part
      */
-    void requireReadable(int entry, ProtectionDomain sender) {
+    void requireReadable(int entry, ProtectionDomain sender, long address, long bytes) {
         Registration registration = now;
-        boolean readable = isOpen() && registration.isIdentity() && registration.memory().scope().isAlive();
+        boolean readable = isOpen() && registration.isIdentity() && registration.memory().scope().isAlive()
+                && registration.contains(address, bytes);
         if (!readable || registration.domain() != sender) {
             requireReadable(entry, sender, registration, readable);
         }
@@ -231,11 +256,17 @@ public final class MemoryRegion extends NativeObject {
     }
 
     @Override
+    protected void wakeWaiters() {
+        // nobody waits; but from now on users of the region must see that it is closed
+        isAsFirst = false;
+    }
+
+    @Override
     @CFunction({"ibv_dereg_mr", "ibv_unimport_mr"})
     protected void destroy() throws RdmaException {
         // A post with inline data makes the processor read the memory, so posts in progress must return before it is
         // freed. Later posts see that the region is closed.
-        now.domain().awaitPosts();
+        now.domain().posts().await();
         if (!deregistered) {
             switch (origin) {
                 case REGISTERED -> Check.returned(DEREG_MR, DEREG_MR.callInt(address()));

@@ -246,7 +246,7 @@ public final class MemoryWindow extends NativeObject {
     protected void destroy() throws RdmaException {
         // A post reads the struct, so posts in progress must return before it is freed. Later posts see that the window
         // is closed.
-        domain.awaitPosts();
+        domain.posts().await();
         NativeFunction function = function(ContextOps.DEALLOC_MW, domain);
         Check.returned(function, function.callInt(address()));
     }

@@ -3,7 +3,6 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_pd;
@@ -12,8 +11,8 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.queue.WorkQueueFlag;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryAdvice;
@@ -32,15 +31,15 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
 
     private final VerbsContext context;
     private final boolean imported;
-    // The send queues that may be copying inline data out of a region right now, see MemoryRegion.destroy(). A parent
-    // domain shares the list of the domain below it, because its queues use the regions of that one.
-    private final List<BiasedLock> sendQueues;
+    // The posts that use the objects of this domain. A parent domain shares them with the domain below it, because its
+    // queues use the regions of that one.
+    private final LockGroup posts;
 
     private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
         super(life, address, ibv_pd.sizeof());
         this.context = context;
         this.imported = imported;
-        this.sendQueues = new CopyOnWriteArrayList<>();
+        this.posts = new LockGroup();
     }
 
     /** Creates a parent domain. */
@@ -48,7 +47,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         super(life, address, ibv_pd.sizeof());
         this.context = below.context;
         this.imported = false;
-        this.sendQueues = below.sendQueues;
+        this.posts = below.posts;
     }
 
     static ProtectionDomain allocate(VerbsContext context) throws RdmaException {
@@ -368,12 +367,9 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         }
     }
 
-    void addSendQueue(BiasedLock queue) {
-        sendQueues.add(queue);
-    }
-
-    void removeSendQueue(BiasedLock queue) {
-        sendQueues.remove(queue);
+    /** Returns the posts that use the objects of this domain. */
+    final LockGroup posts() {
+        return posts;
     }
 
     /** Rejects an object of another context. */
@@ -385,15 +381,10 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /**
-     * Returns whether {@link #awaitPosts} of this domain also waits for posts in another one: the same, or a parent
+     * Returns whether queue pairs of another domain may use the objects of this one: it is the same, or a parent
      * domain.
      */
     boolean sharesPosts(ProtectionDomain other) {
-        return other != null && sendQueues == other.sendQueues;
-    }
-
-    /** Waits until all posts that were in progress at the call have returned. */
-    void awaitPosts() {
-        sendQueues.forEach(BiasedLock::awaitQuiet);
+        return other != null && posts == other.posts;
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -20,12 +21,14 @@ import io.rdmacm.verbs.internal.codec.EceStructs;
 import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
 import io.rdmacm.verbs.internal.driver.ContextOps;
+import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
@@ -67,6 +70,12 @@ public final class QueuePair extends NativeObject {
     private static final Set<QueuePairAttribute> QUERIED = EnumSet.complementOf(
             EnumSet.of(QueuePairAttribute.RATE_LIMIT));
 
+    // What a post reads comes first, and here instead of in the send queue: with many queue pairs, each cache line more
+    // is a miss that the call of the driver waits for.
+    private final DriverCall post;
+    private final SendQueue sends;
+    // Requests with a check level up to this one are posted unchecked. Guarded by the lock of the send queue.
+    private int uncheckedLevel;
     private final VerbsContext context;
     // null for type XRC_RECV
     private final ProtectionDomain domain;
@@ -74,7 +83,6 @@ public final class QueuePair extends NativeObject {
     private final QueuePairCapabilities capabilities;
     private final Lifetime.Destroyer destroyer;
     private final int number;
-    private final SendQueue sends;
     private final ReceiveQueue receives;
     private final boolean hasSends;
     private final boolean hasReceives;
@@ -90,13 +98,15 @@ public final class QueuePair extends NativeObject {
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
-        this.sends = new SendQueue(address, userSpace, attributes, capabilities, domain, life);
+        this.post = ContextOps.POST_SEND.call(address, userSpace);
+        this.sends = new SendQueue(userSpace, attributes, capabilities, domain, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
         this.hasSends = attributes.sendQueue() != null;
         this.hasReceives = attributes.hasReceives();
+        this.uncheckedLevel = hasSends ? sends.uncheckedLevel() : SendQueue.NONE_UNCHECKED;
         if (domain != null) {
-            domain.addSendQueue(sends);
+            domain.posts().add(sends);
         }
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
@@ -375,7 +385,25 @@ public final class QueuePair extends NativeObject {
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequest request) throws RdmaException {
-        ownSends().post(request);
+        Bias bias = sends.enter();
+        int error;
+        try {
+            boolean checked = request.checkLevel() > uncheckedLevel;
+            if (checked) {
+                ownSends().prepare(request);
+            }
+            request.unchain();
+            error = (int) post.call(address(), request.address(), request.refusedAddress());
+            if (checked) {
+                request.endBind(error == 0);
+            }
+        } finally {
+            sends.leave(bias);
+            Reference.reachabilityFence(request);
+        }
+        if (error != 0) {
+            throw SendQueue.refused(ContextOps.POST_SEND.name(), error, 0, life());
+        }
     }
 
     /**
@@ -394,7 +422,27 @@ public final class QueuePair extends NativeObject {
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequests block, int first, int count) throws RdmaException {
-        ownSends().post(block, first, count);
+        Bias bias = sends.enter();
+        int error;
+        int failed = first;
+        try {
+            SendQueue.requireRange(first, count, block.capacity());
+            boolean binds = block.checkLevel() > uncheckedLevel && ownSends().prepare(block, first, count);
+            block.chain(first, count);
+            error = (int) post.call(address(), block.address(first), block.refusedAddress());
+            if (error != 0) {
+                failed = block.indexOf(Memory.getLong(block.refusedAddress()));
+            }
+            if (binds) {
+                SendQueue.endBinds(block, first, first + count, error == 0 ? first + count : failed);
+            }
+        } finally {
+            sends.leave(bias);
+            Reference.reachabilityFence(block);
+        }
+        if (error != 0) {
+            throw SendQueue.refused(ContextOps.POST_SEND.name(), error, failed, life());
+        }
     }
 
     /**
@@ -465,8 +513,14 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            return sends.setBatch(new SendBatch(sends, extended, attributes, domain, capabilities,
-                    context.deviceName()));
+            SendBatch made = new SendBatch(sends, extended, attributes, domain, capabilities, context.deviceName());
+            Bias bias = sends.enter();
+            try {
+                uncheckedLevel = SendQueue.NONE_UNCHECKED;
+                return sends.setBatch(made);
+            } finally {
+                sends.leave(bias);
+            }
         } finally {
             life().leave();
         }
@@ -506,7 +560,7 @@ public final class QueuePair extends NativeObject {
             receives.closeAndDestroy(() -> context.events().destroy(this, destroyer));
         });
         if (domain != null) {
-            domain.removeSendQueue(sends);
+            domain.posts().remove(sends);
         }
     }
 

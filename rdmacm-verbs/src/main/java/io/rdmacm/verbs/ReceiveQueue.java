@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 import io.rdmacm.verbs.error.RdmaException;
@@ -20,9 +18,6 @@ final class ReceiveQueue extends BiasedLock {
     private final long object;
     private final int maxScatterGather;
     private final Lifetime life;
-    // C writes the address of a refused request here. Used with the lock held.
-    private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
-    private final long refusedAddress = refused.address();
 
     /**
      * Creates the queue.
@@ -55,7 +50,7 @@ final class ReceiveQueue extends BiasedLock {
                 checkEntries(request);
             }
             request.unchain();
-            error = (int) post.call(object, request.address(), refusedAddress);
+            error = (int) post.call(object, request.address(), request.refusedAddress());
         } finally {
             leave(bias);
             Reference.reachabilityFence(request);
@@ -77,9 +72,9 @@ final class ReceiveQueue extends BiasedLock {
                 }
             }
             block.chain(first, count);
-            error = (int) post.call(object, block.address(first), refusedAddress);
+            error = (int) post.call(object, block.address(first), block.refusedAddress());
             if (error != 0) {
-                failed = block.indexOf(Memory.getLong(refusedAddress));
+                failed = block.indexOf(Memory.getLong(block.refusedAddress()));
             }
         } finally {
             leave(bias);

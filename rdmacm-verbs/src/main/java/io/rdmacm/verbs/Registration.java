@@ -37,6 +37,12 @@ record Registration(ProtectionDomain domain, MemorySegment memory, Set<AccessFla
         return start + offset;
     }
 
+    /** Returns whether a part that an earlier registration of the region contained is in this one too. */
+    boolean contains(long address, long bytes) {
+        long offset = address - start;
+        return offset >= 0 && offset <= length - bytes;
+    }
+
     @Override
     public String toString() {
         return length + " bytes, lkey 0x" + Integer.toHexString(localKey) + ", rkey 0x"

@@ -15,6 +15,7 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
     final long address;
     final int capacity;
     final int maxScatterGather;
+    private final long refusedAddress;
     private final WorkRequest<?>[] requests;
     private final long lists;
     // the requests that are linked to each other; none if the links may have changed since
@@ -30,12 +31,14 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
      * @param maxScatterGather the number of scatter/gather entries that each request has room for
      */
     RequestBlock(long structSize, MemorySegment memory, WorkRequest<?>[] requests, int maxScatterGather) {
-        this.memory = memory;
+        long size = memory.byteSize() - Long.BYTES;
+        this.memory = memory.asSlice(0, size);
         this.address = memory.address();
         this.capacity = requests.length;
         this.maxScatterGather = maxScatterGather;
         this.requests = requests;
         this.lists = address + structSize * capacity;
+        this.refusedAddress = address + size;
     }
 
     /**
@@ -48,7 +51,13 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
             throw new IllegalArgumentException("a block needs at least one request with one scatter/gather entry, not "
                     + capacity + " with " + maxScatterGather);
         }
-        return Arena.ofAuto().allocate(ScatterList.blockBytes(structSize, capacity, maxScatterGather), ALIGNMENT);
+        return Arena.ofAuto().allocate(ScatterList.blockBytes(structSize, capacity, maxScatterGather) + Long.BYTES,
+                ALIGNMENT);
+    }
+
+    /** Returns where C writes the address of a request that it refuses. */
+    final long refusedAddress() {
+        return refusedAddress;
     }
 
     /** Returns the address of the scatter/gather list of a request. */

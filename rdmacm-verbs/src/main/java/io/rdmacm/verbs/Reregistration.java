@@ -97,6 +97,10 @@ public final class Reregistration {
             } else if (outcome == ReregistrationException.Outcome.UNUSABLE) {
                 region.becomeUnusable();
             }
+            if (outcome != ReregistrationException.Outcome.UNCHANGED) {
+                // The caller may free the old memory as soon as this method returns.
+                old.domain().posts().await();
+            }
             if (result != 0) {
                 throw failure(result, error, outcome);
             }

@@ -52,12 +52,11 @@ final class ScatterList {
 
     void set(int index, MemoryRegion region, long offset, int length) {
         Objects.checkIndex(index, regions.length);
-        Registration registration = region.usable();
-        long data = registration.addressOf(offset, length);
+        long data = region.addressOf(offset, length);
         long entry = address + index * ENTRY;
         Memory.putLong(entry, ADDR, data);
         Memory.putInt(entry, LENGTH, length);
-        Memory.putInt(entry, LKEY, registration.localKey());
+        Memory.putInt(entry, LKEY, region.localKeyUnchecked());
         // Writing a reference is expensive with some garbage collectors, and most requests always use the same region.
         if (regions[index] != region) {
             regions[index] = region;
@@ -71,9 +70,20 @@ final class ScatterList {
     long readableBytes(int entries, ProtectionDomain sender) {
         long sum = 0;
         for (int i = 0; i < entries; i++) {
-            regions[i].requireReadable(i, sender);
-            sum += dataLength(i);
+            long bytes = dataLength(i);
+            regions[i].requireReadable(i, sender, dataAddress(i), bytes);
+            sum += bytes;
         }
         return sum;
+    }
+
+    /** Returns whether the processor can read the data as long as the regions are not closed or changed. */
+    boolean ownsMemory(int entries) {
+        for (int i = 0; i < entries; i++) {
+            if (!regions[i].ownsMemory()) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -599,8 +599,8 @@ public final class SendBatch implements AutoCloseable {
             if ((now & PARTS) == 0) {
                 throw refusedData();
             }
-            Registration registration = region.usable();
-            to.setSge(registration.localKey(), registration.addressOf(offset, length), length);
+            long address = region.addressOf(offset, length);
+            to.setSge(region.localKeyUnchecked(), address, length);
             state = now & ~PARTS;
         } finally {
             entered.leave(bias);
@@ -833,7 +833,7 @@ public final class SendBatch implements AutoCloseable {
             if ((after & INLINE_DATA) == 0) {
                 throw SendQueue.tooMany(1, "queue pair", 0);
             }
-            data.checkInline(region, length);
+            data.checkInline(region, address, length);
         }
         return address;
     }

@@ -31,6 +31,9 @@ final class SendBatchData {
     private final int maxInline;
     private final int maxHeader;
     private final boolean miscountsLists;
+    // the region that was last found to be readable, and when: see LockGroup.changes()
+    private MemoryRegion checkedRegion;
+    private long checkedAt;
 
     /**
      * Creates the data of a batch.
@@ -91,14 +94,19 @@ final class SendBatchData {
     /** Gives C a part of a region as inline data, which C copies. */
     void setInline(MemoryRegion region, long offset, int length) {
         long address = region.addressOf(offset, length);
-        checkInline(region, length);
+        checkInline(region, address, length);
         ops.setInlineData(address, length);
     }
 
     /** Checks that the processor can read a part of a region, and that C has room for it. */
-    void checkInline(MemoryRegion region, int length) {
+    void checkInline(MemoryRegion region, long address, int length) {
         requireRoom(length);
-        region.requireReadable(0, domain);
+        long changes = domain.posts().changes();
+        if (region != checkedRegion || changes != checkedAt || !region.ownsMemory()) {
+            region.requireReadable(0, domain, address, length);
+            checkedRegion = region;
+            checkedAt = changes;
+        }
     }
 
     /** Gives C a copy of a segment as inline data, because the segment may end, or be on the heap. */

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 import java.util.Objects;
 
-import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.WorkRequestException;
-import io.rdmacm.verbs.internal.driver.ContextOps;
-import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
-import io.rdmacm.verbs.internal.ffi.Memory;
-import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
 
-/** The send queue of a queue pair. It checks send work requests and posts them. */
+/** The send queue of a queue pair: admits one thread at a time, and checks what it posts. */
 final class SendQueue extends BiasedLock {
-    private static final int NONE = -1;
+    /** The check level of a queue that checks all requests. */
+    static final int NONE_UNCHECKED = -1;
 
-    private final DriverCall post;
-    private final long object;
     private final boolean userSpace;
     private final int maxScatterGather;
     private final int maxInlineData;
@@ -32,29 +23,21 @@ final class SendQueue extends BiasedLock {
     private final boolean datagrams;
     private final int maxTsoHeader;
     private final Lifetime life;
-    // C writes the address of a refused request here. Used with the lock held.
-    private final MemorySegment refused = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
-    private final long refusedAddress = refused.address();
-    // Requests with a check level up to this one are posted unchecked. Used with the lock held.
-    private int uncheckedLevel;
     // null until the first one is started
     private volatile SendBatch batch;
 
     /**
      * Creates the queue.
      *
-     * @param object the address of the queue pair
      * @param userSpace whether a post never enters the kernel
      * @param attributes the attributes with which the queue pair was created
      * @param capabilities the actual sizes of the queue pair
      * @param domain the protection domain of the queue pair
      * @param life the life of the queue pair, for messages
      */
-    SendQueue(long object, boolean userSpace, QueuePairInitAttributes attributes, QueuePairCapabilities capabilities,
+    SendQueue(boolean userSpace, QueuePairInitAttributes attributes, QueuePairCapabilities capabilities,
             ProtectionDomain domain, Lifetime life) {
         super("QueuePair");
-        this.post = ContextOps.POST_SEND.call(object, userSpace);
-        this.object = object;
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
         this.maxInlineData = capabilities.maxInlineData();
@@ -62,25 +45,18 @@ final class SendQueue extends BiasedLock {
         this.datagrams = attributes.type() == QueuePairType.UD;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.life = life;
-        this.uncheckedLevel = datagrams ? NONE : maxScatterGather;
     }
 
     /**
-     * Sets the batch of the queue, unless it already has one.
+     * Sets the batch of the queue, unless it already has one. Called with the lock held.
      *
      * @return the batch that it now has
      */
     SendBatch setBatch(SendBatch made) {
-        Bias bias = enter();
-        try {
-            if (batch == null) {
-                batch = made;
-                uncheckedLevel = NONE;
-            }
-            return batch;
-        } finally {
-            leave(bias);
+        if (batch == null) {
+            batch = made;
         }
+        return batch;
     }
 
     /** Returns the batch of the queue; null if there is none yet. */
@@ -116,57 +92,6 @@ final class SendQueue extends BiasedLock {
         return life.toString();
     }
 
-    void post(SendRequest request) throws RdmaException {
-        Bias bias = enter();
-        int error;
-        try {
-            boolean checked = request.checkLevel() > uncheckedLevel;
-            if (checked) {
-                requireNoBatch();
-                check(request);
-                request.beginBind();
-            }
-            request.unchain();
-            error = (int) post.call(object, request.address(), refusedAddress);
-            if (checked) {
-                request.endBind(error == 0);
-            }
-        } finally {
-            leave(bias);
-            Reference.reachabilityFence(request);
-        }
-        if (error != 0) {
-            throw refused(ContextOps.POST_SEND.name(), error, 0, life);
-        }
-    }
-
-    void post(SendRequests block, int first, int count) throws RdmaException {
-        Bias bias = enter();
-        int error;
-        int failed = first;
-        try {
-            requireRange(first, count, block.capacity());
-            boolean binds = block.checkLevel() > uncheckedLevel && check(block, first, count);
-            block.chain(first, count);
-            if (binds) {
-                beginBinds(block, first, first + count);
-            }
-            error = (int) post.call(object, block.address(first), refusedAddress);
-            if (error != 0) {
-                failed = block.indexOf(Memory.getLong(refusedAddress));
-            }
-            if (binds) {
-                endBinds(block, first, first + count, error == 0 ? first + count : failed);
-            }
-        } finally {
-            leave(bias);
-            Reference.reachabilityFence(block);
-        }
-        if (error != 0) {
-            throw refused(ContextOps.POST_SEND.name(), error, failed, life);
-        }
-    }
-
     private static void beginBinds(SendRequests block, int first, int end) {
         int begun = first;
         try {
@@ -182,20 +107,39 @@ final class SendQueue extends BiasedLock {
     }
 
     /** Ends binds in reverse order, so that each one that was not posted restores what preceded it. */
-    private static void endBinds(SendRequests block, int first, int end, int failed) {
+    static void endBinds(SendRequests block, int first, int end, int failed) {
         for (int i = end - 1; i >= first; i--) {
             block.get(i).endBind(i < failed);
         }
     }
 
-    /** Checks requests, and returns whether any of them binds a memory window. */
-    private boolean check(SendRequests block, int first, int count) {
+    /** Returns up to which check level requests need no {@link #prepare}, as long as there is no batch. */
+    int uncheckedLevel() {
+        return datagrams ? NONE_UNCHECKED : maxScatterGather;
+    }
+
+    /** Checks a request that is about to be posted, and begins its bind. Called with the lock held. */
+    void prepare(SendRequest request) {
+        requireNoBatch();
+        check(request);
+        request.beginBind();
+    }
+
+    /**
+     * Checks requests that are about to be posted, and begins their binds. Called with the lock held.
+     *
+     * @return whether any of them binds a memory window, so that {@link #endBinds} must be called
+     */
+    boolean prepare(SendRequests block, int first, int count) {
         requireNoBatch();
         boolean binds = false;
         for (int i = first; i < first + count; i++) {
             SendRequest request = block.get(i);
             check(request);
             binds |= request.bindsWindow();
+        }
+        if (binds) {
+            beginBinds(block, first, first + count);
         }
         return binds;
     }

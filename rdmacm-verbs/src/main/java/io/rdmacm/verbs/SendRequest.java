@@ -11,6 +11,7 @@ import io.rdmacm.verbs.device.PortAttributes;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 
@@ -43,6 +44,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     private static final long UD_AH = UD + ibv_send_wr.wr.ud.ah$offset();
     private static final long UD_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
     private static final long UD_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
+    private static final long NEVER = -1;
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
     private static final long REMOTE_SRQN = ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc$offset()
             + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
@@ -56,6 +58,10 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     private SegmentedSend segmentedSend;
     private boolean segmented;
     private int checkLevel;
+    // For which posts the inline data was last found to be readable, when (see LockGroup.changes()), and its length.
+    private LockGroup checkedFor;
+    private long checkedAt = NEVER;
+    private long inlineBytes;
 
     SendRequest(SendRequests block, long address, long list) {
         super(block, address, list);
@@ -271,6 +277,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * @throws IndexOutOfBoundsException if the range is not within the region
      */
     public SendRequest data(MemoryRegion region, long offset, int length) {
+        checkedAt = NEVER;
         setData(region, offset, length);
         return this;
     }
@@ -287,6 +294,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * @throws IllegalArgumentException if the index would leave a gap
      */
     public SendRequest data(int index, MemoryRegion region, long offset, int length) {
+        checkedAt = NEVER;
         setData(index, region, offset, length);
         return this;
     }
@@ -297,6 +305,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * @return this request
      */
     public SendRequest noData() {
+        checkedAt = NEVER;
         clearData();
         return this;
     }
@@ -386,10 +395,26 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         if ((Memory.getInt(address, SEND_FLAGS) & INLINE) == 0) {
             return;
         }
-        long bytes = list.readableBytes(entries, sender);
-        if (bytes > maxInline) {
-            throw new IllegalArgumentException("the inline data has " + bytes + " bytes; the queue pair allows "
+        LockGroup posts = sender.posts();
+        if (posts != checkedFor || posts.changes() != checkedAt) {
+            checkInlineAnew(entries, sender);
+        }
+        if (inlineBytes > maxInline) {
+            throw new IllegalArgumentException("the inline data has " + inlineBytes + " bytes; the queue pair allows "
                     + maxInline);
+        }
+    }
+
+    private void checkInlineAnew(int entries, ProtectionDomain sender) {
+        checkedAt = NEVER;
+        // read first: what changes after that is checked once more by the next post
+        long changes = sender.posts().changes();
+        inlineBytes = list.readableBytes(entries, sender);
+        if (list.ownsMemory(entries)) {
+            if (checkedFor != sender.posts()) {
+                checkedFor = sender.posts();
+            }
+            checkedAt = changes;
         }
     }
 

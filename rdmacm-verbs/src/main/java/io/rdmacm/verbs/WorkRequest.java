@@ -41,6 +41,11 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
         return address;
     }
 
+    /** Returns where C writes the address of a request that it refuses. */
+    final long refusedAddress() {
+        return block.refusedAddress();
+    }
+
     /** Returns the current number of entries in the scatter/gather list. */
     final int entries() {
         return Memory.getInt(address, NUM_SGE);

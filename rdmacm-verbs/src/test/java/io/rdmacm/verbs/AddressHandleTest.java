@@ -26,6 +26,7 @@ import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.codec.AddressStructs;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
@@ -229,7 +230,7 @@ class AddressHandleTest {
         try (Background<Void> poster = Background.run(() -> pair.postSend(request))) {
             FakeVerbs.awaitHeld();
             try (Background<Void> closer = Background.run(handle::close)) {
-                closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                closer.awaitInside(LockGroup.class, "await");
                 assertThat(FakeVerbs.calls("ibv_destroy_ah")).isEmpty();
                 FakeVerbs.release();
                 closer.result();

@@ -15,6 +15,7 @@ import java.util.Arrays;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -213,7 +214,7 @@ class MemoryRegionTest {
         try (Background<Void> poster = Background.run(() -> stack.queuePair().postSend(request))) {
             FakeVerbs.awaitHeld();
             try (Background<Void> closer = Background.run(region::close)) {
-                closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                closer.awaitInside(LockGroup.class, "await");
                 assertThat(memory.scope().isAlive()).isTrue();
                 assertThat(FakeVerbs.calls("ibv_dereg_mr")).isEmpty();
                 FakeVerbs.release();

@@ -21,6 +21,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -349,7 +350,7 @@ class MemoryWindowTest {
         try (Background<Void> poster = Background.run(() -> stack.queuePair().postSend(request))) {
             FakeVerbs.awaitHeld();
             try (Background<Void> closer = Background.run(second::close)) {
-                closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                closer.awaitInside(LockGroup.class, "await");
                 assertThat(FakeVerbs.calls("fake_dealloc_mw")).isEmpty();
                 FakeVerbs.release();
                 closer.result();

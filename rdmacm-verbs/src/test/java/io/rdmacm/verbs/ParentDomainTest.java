@@ -20,6 +20,7 @@ import io.rdmacm.bindings.ibv_parent_domain_init_attr;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
@@ -132,7 +133,7 @@ class ParentDomainTest {
             try (Background<Void> poster = Background.run(() -> pair.postSend(request))) {
                 FakeVerbs.awaitHeld();
                 try (Background<Void> closer = Background.run(region::close)) {
-                    closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                    closer.awaitInside(LockGroup.class, "await");
                     assertThat(memory.scope().isAlive()).isTrue();
                     FakeVerbs.release();
                     closer.result();
@@ -165,7 +166,7 @@ class ParentDomainTest {
             try (Background<Void> poster = Background.run(() -> datagrams.postSend(request))) {
                 FakeVerbs.awaitHeld();
                 try (Background<Void> closer = Background.run(handle::close)) {
-                    closer.awaitInside(ProtectionDomain.class, "awaitPosts");
+                    closer.awaitInside(LockGroup.class, "await");
                     FakeVerbs.release();
                     closer.result();
                     poster.result();

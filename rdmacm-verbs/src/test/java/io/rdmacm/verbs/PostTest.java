@@ -298,6 +298,56 @@ class PostTest {
     }
 
     @Test
+    void inlineDataOfMemoryThatTheRegionWasMovedAwayFromIsRefused() throws RdmaException {
+        try (Arena arena = Arena.ofConfined(); MemoryRegion region = stack.domain().allocate(8)) {
+            SendRequest request = sends.get(0).inline(true).data(region, 0, 8);
+            stack.queuePair().postSend(request);
+
+            region.reregister(Reregistration.change().memory(arena.allocate(8)));
+            FakeVerbs.reset();
+
+            assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(request))
+                    .withMessageContaining("the processor cannot read inline data from");
+            assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(sends, 0, 1));
+            assertThat(FakeVerbs.calls("post_send")).isEmpty();
+            stack.queuePair().postSend(request.data(region, 0, 8));
+        }
+    }
+
+    @Test
+    void inlineDataOfMemoryOfTheProgramIsRefusedOnceItIsFreed() throws RdmaException {
+        Arena arena = Arena.ofConfined();
+        try (MemoryRegion region = stack.domain().register(arena.allocate(8))) {
+            SendRequest request = sends.get(0).inline(true).data(region, 0, 8);
+            stack.queuePair().postSend(request);
+            arena.close();
+
+            assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(request))
+                    .withMessageContaining("the processor cannot read inline data from");
+            assertThat(FakeVerbs.calls("post_send")).hasSize(1);
+        }
+    }
+
+    @Test
+    void inlineDataIsCheckedForEachQueuePair() throws RdmaException {
+        SendRequest request = sends.get(0).inline(true).data(stack.region(), 0, 48);
+        stack.queuePair().postSend(request);
+        try (QueuePair smaller = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
+                .completionQueue(stack.queue()).maxInlineData(32).build())) {
+            assertThatIllegalArgumentException().isThrownBy(() -> smaller.postSend(request))
+                    .withMessage("the inline data has 48 bytes; the queue pair allows 32");
+            smaller.postSend(request.noData());
+            smaller.postSend(request.data(0, stack.region(), 0, 8));
+        }
+        try (ProtectionDomain other = stack.context().allocateProtectionDomain();
+                QueuePair foreign = other.createQueuePair(QueuePairInitAttributes.builder()
+                        .completionQueue(stack.queue()).maxInlineData(64).build())) {
+            assertThatIllegalArgumentException().isThrownBy(() -> foreign.postSend(request))
+                    .withMessageContaining("another protection domain than the queue pair");
+        }
+    }
+
+    @Test
     void aReceiveIntoMemoryThatTheDeviceMayNotWriteIsRefused() throws RdmaException {
         try (MemoryRegion readOnly = stack.domain().allocate(8, AccessFlag.REMOTE_READ)) {
             ReceiveRequest request = receives.get(0);

@@ -367,6 +367,25 @@ class SendBatchTest {
     }
 
     @Test
+    void inlineDataOfMemoryThatTheRegionWasMovedAwayFromIsRefused() throws RdmaException {
+        try (Arena arena = Arena.ofConfined();
+                MemoryRegion region = stack.domain().allocate(8, AccessFlag.LOCAL_WRITE);
+                SendBatch batch = pair.startBatch()) {
+            ScatterGatherList list = ScatterGatherList.allocate(1).set(0, region, 0, 8);
+            batch.inline(true).send(region, 0, 8).send();
+            batch.inlineData(list);
+
+            region.reregister(Reregistration.change().memory(arena.allocate(8)));
+
+            batch.send();
+            assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(list))
+                    .withMessageContaining("the processor cannot read inline data from");
+            batch.inlineData(region, 0, 8).complete();
+        }
+        assertThat(FakeVerbs.calls("wr_set_inline_data")).hasSize(2);
+    }
+
+    @Test
     void partsAreSetInOrder() {
         ScatterGatherList list = ScatterGatherList.allocate(2);
         assertThatIllegalArgumentException().isThrownBy(() -> list.set(1, stack.region(), 0, 1))

@@ -34,6 +34,7 @@ final class Measurements {
     private static final int SAMPLE_MILLIS = 100;
     private static final int ALLOCATION_SAMPLES = 3;
     private static final String PUBLIC_API = "publicApi";
+    private static final String NATIVE_CALLS = "nativeCalls";
 
     // JMH uses Unsafe
     private static final List<String> JVM_ARGUMENTS =
@@ -86,6 +87,9 @@ final class Measurements {
         inC.put("extended", 1);
         Map<String, Object> inJava = Map.of("batch", batch, "payload", payload);
         List<Result> results = new ArrayList<>(both(Summary.POST_POLL, PostAndPollInPlace.class, params, inC, inJava));
+        if (payload == Payload.ONE_ENTRY) {
+            results.add(java(PostAndPollInPlace.class, NATIVE_CALLS, Side.CALLS, Summary.POST_POLL, params, inJava));
+        }
         if (round == 1) {
             results.add(allocation(PostAndPollInPlace.class, Summary.POST_POLL, params, inJava));
         }
@@ -107,7 +111,7 @@ final class Measurements {
         inC.put("depth", NullStack.SMALL_DEPTH);
         inC.put("queuePairs", pairs);
         inC.put("rotate", rotate ? 1 : 0);
-        return both(Summary.QUEUE_PAIRS, PostAndPollAmongQueuePairs.class,
+        return withCalls(Summary.QUEUE_PAIRS, PostAndPollAmongQueuePairs.class,
                 params(round, "rotate", rotate, "queue_pairs", pairs), inC,
                 Map.of("queuePairs", pairs, "rotate", rotate));
     }
@@ -120,7 +124,7 @@ final class Measurements {
         inC.put("regions", regions);
         inC.put("rotate", rotate ? 1 : 0);
         inC.put("data", rotate ? 1 : 0);
-        return both(Summary.REGIONS, PostAndPollAmongRegions.class,
+        return withCalls(Summary.REGIONS, PostAndPollAmongRegions.class,
                 params(round, "rotate", rotate, "regions", regions), inC,
                 Map.of("regions", regions, "rotate", rotate));
     }
@@ -130,6 +134,14 @@ final class Measurements {
         List<Result> results = new ArrayList<>();
         results.add(c(name, params, inC));
         results.add(java(benchmark, PUBLIC_API, Side.JAVA, name, params, inJava));
+        return results;
+    }
+
+    private List<Result> withCalls(String name, Class<?> benchmark, Map<String, Object> params,
+            Map<String, Integer> inC, Map<String, ?> inJava)
+            throws IOException, InterruptedException, RunnerException {
+        List<Result> results = both(name, benchmark, params, inC, inJava);
+        results.add(java(benchmark, NATIVE_CALLS, Side.CALLS, name, params, inJava));
         return results;
     }
 

@@ -41,6 +41,7 @@ public class PostAndPollAmongQueuePairs {
 
     private NullStack stack;
     private RotatingLoop loop;
+    private CallsLoop calls;
     private int depth;
 
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
@@ -48,6 +49,7 @@ public class PostAndPollAmongQueuePairs {
     public void open() throws RdmaException {
         stack = new NullStack(false, NullStack.SMALL_DEPTH, queuePairs, 1).shuffled();
         loop = new RotatingLoop(stack, rotate ? queuePairs : 1, 1, false);
+        calls = new CallsLoop(stack, rotate ? queuePairs : 1, 1, false);
         depth = Placement.anyDepth();
         Placement.settle();
     }
@@ -62,5 +64,11 @@ public class PostAndPollAmongQueuePairs {
     @Benchmark
     public long publicApi() throws RdmaException {
         return Placement.run(depth, loop, PostAndPoll.OPERATIONS);
+    }
+
+    /** The native calls alone. */
+    @Benchmark
+    public long nativeCalls() throws RdmaException {
+        return Placement.run(depth, calls, PostAndPoll.OPERATIONS);
     }
 }

@@ -41,6 +41,7 @@ public class PostAndPollAmongRegions {
 
     private NullStack stack;
     private RotatingLoop loop;
+    private CallsLoop calls;
     private int depth;
 
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
@@ -48,6 +49,7 @@ public class PostAndPollAmongRegions {
     public void open() throws RdmaException {
         stack = new NullStack(false, NullStack.SMALL_DEPTH, 1, regions).shuffled();
         loop = new RotatingLoop(stack, 1, rotate ? regions : 1, rotate);
+        calls = new CallsLoop(stack, 1, rotate ? regions : 1, rotate);
         depth = Placement.anyDepth();
         Placement.settle();
     }
@@ -62,5 +64,11 @@ public class PostAndPollAmongRegions {
     @Benchmark
     public long publicApi() throws RdmaException {
         return Placement.run(depth, loop, PostAndPoll.OPERATIONS);
+    }
+
+    /** The native calls alone. */
+    @Benchmark
+    public long nativeCalls() throws RdmaException {
+        return Placement.run(depth, calls, PostAndPoll.OPERATIONS);
     }
 }

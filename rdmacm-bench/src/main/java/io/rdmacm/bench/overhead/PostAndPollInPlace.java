@@ -50,6 +50,7 @@ public class PostAndPollInPlace {
     private ExtendedCompletionQueue queue;
     private MemoryRegion region;
     private ScatterGatherList parts;
+    private CallsInPlaceLoop calls;
     private long id;
     private int depth;
 
@@ -65,6 +66,7 @@ public class PostAndPollInPlace {
         for (int entry = 0; entry < payload.entries(); entry++) {
             parts.set(entry, region, (long) entry * length, length);
         }
+        calls = new CallsInPlaceLoop(stack, batch, length);
         depth = Placement.anyDepth();
     }
 
@@ -78,6 +80,12 @@ public class PostAndPollInPlace {
     @Benchmark
     public long publicApi() throws RdmaException {
         return Placement.run(depth, this::run, PostAndPoll.OPERATIONS);
+    }
+
+    /** The native calls alone, for requests of one entry. */
+    @Benchmark
+    public long nativeCalls() throws RdmaException {
+        return Placement.run(depth, calls, PostAndPoll.OPERATIONS);
     }
 
     private long run(int operations) throws RdmaException {

@@ -32,6 +32,8 @@ record Goal(String name, String meaning, double limit, boolean below) {
             atLeast("bandwidth_64k", "bandwidth with 64 KiB: Java / perftest", 0.97),
             atLeast("bandwidth_1m", "bandwidth with 1 MiB: Java / perftest", 0.97),
             atMost("events_latency", "latency of sends of 64 B by events: Java / perftest", 1.05),
+            atMost("await_latency", "latency of sends of 64 B by CompletionQueue.await: Java / perftest by events",
+                    1.05),
             atLeast("connect_rate", "connections set up in a second: Java / cmtime", 0),
             atMost("connection_latency", "round trip of 64 B over a connection, polling: Java / perftest", 1.10),
             atMost("connection_latency_events", "round trip of 64 B over a connection, sleeping: Java / perftest",

@@ -14,7 +14,9 @@ public enum Side {
     /** DiSNI, a published JNI library; measured only if the environment names it. */
     DISNI,
     /** The generated bindings, used in the naive way. */
-    NAIVE;
+    NAIVE,
+    /** The native calls alone, with one Java object for each object of C: the least that Java can cost. */
+    CALLS;
 
     /** {@return the name in the results file} */
     public String id() {

@@ -73,11 +73,16 @@ public final class Summary {
         }
         summary.put("bandwidth_64k", bandwidth(results, 64 * 1024));
         summary.put("bandwidth_1m", bandwidth(results, 1024 * 1024));
-        summary.put("events_latency", overConfigurations(results, "send_latency", MEDIAN,
-                Map.of("transport", "RC", "polling", "events", "size", 64)));
+        summary.put("events_latency", waiting(results, "events"));
+        summary.put("await_latency", waiting(results, "await"));
         summary.put("connect_rate", overConfigurations(results, "connect", RATE, Map.of()));
         connections(results, summary);
         return Collections.unmodifiableMap(summary);
+    }
+
+    private static Double waiting(Results results, String polling) {
+        return overConfigurations(results, "send_latency", MEDIAN,
+                Map.of("transport", "RC", "polling", polling, "size", 64));
     }
 
     private static Double firstPost(Results results) {

@@ -12,15 +12,16 @@ final class Svg {
     /** The style of all plots. The sides differ in shape too, for people who cannot distinguish the colours. */
     static final String STYLE = """
             .plot{--ink:#212529;--faint:#dee2e6;--java:#c92a2a;--c:#1c7ed6;--jni:#7048e8;--disni:#e8590c;\
-            --naive:#868e96;\
+            --naive:#868e96;--calls:#2b8a3e;\
             font:12px system-ui,sans-serif;fill:var(--ink)}
             @media(prefers-color-scheme:dark){.plot{--ink:#e9ecef;--faint:#495057;--java:#ff8787;--c:#74c0fc;\
-            --jni:#b197fc;--disni:#ffa94d;--naive:#adb5bd}}
+            --jni:#b197fc;--disni:#ffa94d;--naive:#adb5bd;--calls:#8ce99a}}
             .plot .title{font-size:14px;font-weight:600}
             .plot .grid{stroke:var(--faint);stroke-width:1}
             .plot .line{fill:none;stroke-width:2;stroke-linejoin:round}
             .plot .java{--side:var(--java)}.plot .c{--side:var(--c)}
             .plot .jni{--side:var(--jni)}.plot .disni{--side:var(--disni)}.plot .naive{--side:var(--naive)}
+            .plot .calls{--side:var(--calls)}
             .plot .line,.plot .dot{stroke:var(--side)}
             .plot .dot{fill:var(--side)}.plot .bar{fill:var(--side)}
             .plot .c.line{stroke-width:6;opacity:.5}.plot .c.dot{stroke:none;opacity:.8}
@@ -131,6 +132,7 @@ final class Svg {
             case JNI -> "JNI";
             case DISNI -> "DiSNI";
             case NAIVE -> "naive FFM";
+            case CALLS -> "the calls alone";
         };
     }
 

@@ -47,7 +47,7 @@ class ResultsFileTest {
         assertThat(json.getAsJsonObject("summary").keySet()).containsExactly("overhead_batch1", "overhead_batch16",
                 "overhead_worst_classic", "overhead_geomean_classic", "overhead_worst_extended",
                 "jni_over_java", "naive_over_java", "first_post_seconds", "send_latency", "write_latency",
-                "read_latency", "bandwidth_64k", "bandwidth_1m", "events_latency", "connect_rate",
+                "read_latency", "bandwidth_64k", "bandwidth_1m", "events_latency", "await_latency", "connect_rate",
                 "connection_latency", "connection_latency_events", "connection_bandwidth_64k",
                 "connection_bandwidth_64k_copying", "connection_read_pipeline", "connection_over_low",
                 "connection_rate");

@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(22).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(23).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -125,6 +125,19 @@ class SummaryTest {
 
         assertThat(ratio("bandwidth_64k")).isEqualTo(1.0, within(1e-9));
         assertThat(ratio("bandwidth_1m")).isEqualTo(0.97, within(1e-9));
+    }
+
+    @Test
+    void waitingIsComparedWithEventsOfPerftest() {
+        for (String polling : List.of("events", "await")) {
+            add("send_latency", Side.C, latency(polling, 64), "p50", 20);
+            add("send_latency", Side.C, latency(polling, 512), "p50", 1);
+        }
+        add("send_latency", Side.JAVA, latency("events", 64), "p50", 22);
+        add("send_latency", Side.JAVA, latency("await", 64), "p50", 15);
+
+        assertThat(ratio("events_latency")).isEqualTo(1.1, within(1e-9));
+        assertThat(ratio("await_latency")).isEqualTo(0.75, within(1e-9));
     }
 
     @Test

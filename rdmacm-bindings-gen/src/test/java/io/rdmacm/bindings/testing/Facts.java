@@ -154,14 +154,23 @@ public final class Facts {
                 .toList();
     }
 
-    /** Returns the names of the functions: the methods of the header class that have a descriptor. */
+    /**
+     * Returns the names of the functions: the methods of the header class that have a descriptor, and the classes that
+     * stand for functions with a variable number of arguments.
+     */
     public static List<String> functions() {
         String suffix = "$descriptor";
-        return sorted(Rdma.class.getDeclaredMethods()).stream()
-                .map(Method::getName)
-                .filter(name -> name.endsWith(suffix))
-                .map(name -> name.substring(0, name.length() - suffix.length()))
-                .toList();
+        return Stream.concat(
+                sorted(Rdma.class.getDeclaredMethods()).stream()
+                        .map(Method::getName)
+                        .filter(name -> name.endsWith(suffix))
+                        .map(name -> name.substring(0, name.length() - suffix.length())),
+                variadicFunctions().stream().map(Class::getSimpleName)).toList();
+    }
+
+    /** Returns the classes that stand for functions with a variable number of arguments. */
+    public static List<Class<?>> variadicFunctions() {
+        return Arrays.stream(Rdma.class.getClasses()).<Class<?>>map(type -> type).toList();
     }
 
     private static List<Method> sorted(Method[] methods) {

@@ -21,6 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.CFunction;
+import io.rdmacm.bindings.NativeLibrary;
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.Repoll;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.testing.Covers;
@@ -74,6 +77,7 @@ final class Coverage {
         for (Class<?> type : both(ModuleClasses.all(VerbsContext.class), ModuleClasses.all(CmId.class))) {
             members(type).forEach(this::addMethod);
         }
+        functions().stream().filter(f -> f.header().equals("rsocket.h")).forEach(this::addBinding);
         for (Class<?> type : both(ModuleClasses.all(Covers.class), ModuleClasses.all(Coverage.class))) {
             for (Method method : type.getDeclaredMethods()) {
                 addTest(type, method);
@@ -81,7 +85,7 @@ final class Coverage {
         }
     }
 
-    /** All functions and macros of the three headers. */
+    /** All functions and macros of the four headers. */
     static List<Function> functions() throws IOException {
         try (var resource = Objects.requireNonNull(Coverage.class.getResourceAsStream("/c-functions.tsv"));
                 var reader = new BufferedReader(new InputStreamReader(resource, StandardCharsets.UTF_8))) {
@@ -112,10 +116,11 @@ final class Coverage {
                 # Coverage of the C API
 
                 Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 44), with the Java
-                method that offers it and a test. The last column says where the test runs: on an RDMA device (`rxe`
-                here; other devices run it too), or against a fake provider, a C library in the place of the real one
-                that checks the bytes it is passed. `rxe refuses`: a device test checks that the refusal becomes the
-                right exception, or is skipped with a reason.
+                method that offers it and a test. Those of `rsocket.h` are offered as the bindings have them: the peer
+                that the streams of `io.rdmacm.core.stream` are tested against. The last column says where the test
+                runs: on an RDMA device (`rxe` here; other devices run it too), or against a fake provider, a C library
+                in the place of the real one that checks the bytes it is passed. `rxe refuses`: a device test checks
+                that the refusal becomes the right exception, or is skipped with a reason.
 
                 CoverageTest generates this page from annotations in the sources. Do not edit it.
                 """);
@@ -142,7 +147,8 @@ final class Coverage {
         if (LACKING_ON_RXE.contains(row.publicName())) {
             return testsOf(row).stream().anyMatch(onDevice::contains) ? "fake provider; rxe refuses" : "fake provider";
         }
-        return testsOf(row).stream().anyMatch(this::runsOnRxe) ? "rxe" : "fake provider";
+        String device = testsOf(row).stream().anyMatch(this::runsOnRxe) ? "rxe" : "fake provider";
+        return device + NativeLibrary.since(row.name()).map(release -> ", from " + release).orElse("");
     }
 
     private boolean runsOnRxe(String test) {
@@ -172,6 +178,17 @@ final class Coverage {
             for (String function : annotation.value()) {
                 methods.computeIfAbsent(function, f -> new TreeSet<>()).add(type + "." + name);
             }
+        }
+    }
+
+    /** The method of the bindings, or the class, if the function takes a variable number of arguments. */
+    private void addBinding(Function function) {
+        for (Class<?> type : List.of(Rdma.class, Repoll.class)) {
+            Stream.concat(Stream.of(type.getMethods()).map(Method::getName),
+                            Stream.of(type.getClasses()).map(Class::getSimpleName))
+                    .filter(function.name()::equals)
+                    .forEach(name -> methods.computeIfAbsent(name, n -> new TreeSet<>())
+                            .add(type.getSimpleName() + "." + name));
         }
     }
 

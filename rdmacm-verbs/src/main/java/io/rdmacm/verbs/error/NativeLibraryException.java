@@ -43,7 +43,22 @@ public class NativeLibraryException extends RdmaException {
      * @return the exception
      */
     public static NativeLibraryException missingSymbol(String symbol, String library, String debianPackage) {
+        return missingSymbol(symbol, library, debianPackage, "");
+    }
+
+    /**
+     * Like {@link #missingSymbol(String, String, String)}, for a function that not every supported release has.
+     *
+     * @param symbol the name of the function
+     * @param library the file name of the library
+     * @param debianPackage the Debian or Ubuntu package that contains the library
+     * @param since the release that the function came with; may be empty
+     * @return the exception
+     */
+    public static NativeLibraryException missingSymbol(String symbol, String library, String debianPackage,
+            String since) {
         return new NativeLibraryException(library, symbol, library + " has no function " + symbol
+                + (since.isEmpty() ? "" : ", which came with " + since)
                 + ": the installed rdma-core is too old, update the package " + debianPackage, null);
     }
 

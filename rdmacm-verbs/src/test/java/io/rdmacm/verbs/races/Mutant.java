@@ -41,14 +41,15 @@ public enum Mutant {
     NO_MARK("BiasedLock") {
         @Override
         ClassTransform transform() {
-            return replacing("enter", Mutant::isOne, (builder, element) -> builder.iconst_0());
+            return ClassTransform.transformingMethodBodies(method -> method.methodName().equalsString("mark"),
+                    CodeTransform.ofStateful(Mutant::withoutFirstOne));
         }
     },
     /** A thread checks its bias only before it sets its mark, which here takes its time. */
     NO_SECOND_LOOK("BiasedLock") {
         @Override
         ClassTransform transform() {
-            return ClassTransform.transformingMethodBodies(method -> method.methodName().equalsString("enter"),
+            return ClassTransform.transformingMethodBodies(method -> method.methodName().equalsString("mark"),
                     CodeTransform.ofStateful(Mutant::exceptFirstComparison));
         }
     },
@@ -79,6 +80,18 @@ public enum Mutant {
     }
 
     abstract ClassTransform transform();
+
+    private static CodeTransform withoutFirstOne() {
+        boolean[] seen = new boolean[1];
+        return (builder, element) -> {
+            if (!seen[0] && isOne(element)) {
+                seen[0] = true;
+                builder.iconst_0();
+            } else {
+                builder.with(element);
+            }
+        };
+    }
 
     private static CodeTransform exceptFirstComparison() {
         boolean[] seen = new boolean[1];

@@ -39,7 +39,8 @@ enum Symbols {
         @Override
         NativeLibraryException missing(String symbol) {
             NativeLibrary library = NativeLibrary.of(symbol);
-            return NativeLibraryException.missingSymbol(symbol, library.soname(), library.debianPackage());
+            return NativeLibraryException.missingSymbol(symbol, library.soname(), library.debianPackage(),
+                    NativeLibrary.since(symbol).orElse(""));
         }
     },
 

@@ -11,18 +11,18 @@ import io.rdmacm.verbs.error.RdmaException;
  * A biased lock: admits one thread at a time to the native side of a queue, and lets a close wait until no thread is
  * inside. In the usual case, where a single thread posts or polls, it costs two loads and two stores, and no fence.
  *
- * <p>The lock is biased towards the thread that uses it. While that thread owns the bias, it marks itself as inside
+ * <p>The lock is biased towards the thread that uses it. While that thread owns a bias, it marks itself as inside
  * with an opaque store, reads the bias again, and enters. Anyone else who wants the queue (another thread, or a close)
  * revokes the bias, executes a memory barrier on all threads, and waits until the mark is cleared: after the barrier,
  * either the mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is
  * protected by an ordinary lock from then on.
  *
- * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The queues that are posted to
- * extend this class, which itself serves as the bias of its first thread. So the data that a post touches lies together
- * in memory, which saves as much as the lock costs, and more with many queues.
+ * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The lock itself serves as the
+ * bias of its first thread, which therefore reads nothing but this object.
  */
 public class BiasedLock extends Bias {
     private static final VarHandle BIAS;
+    private static final VarHandle THREAD;
     private static final VarHandle INSIDE;
     private static final Bias NOBODY = new Bias();
     private static final int HANDOVERS_BEFORE_SHARING = 32;
@@ -33,6 +33,7 @@ public class BiasedLock extends Bias {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             BIAS = lookup.findVarHandle(BiasedLock.class, "bias", Bias.class);
+            THREAD = lookup.findVarHandle(Bias.class, "thread", Thread.class);
             INSIDE = lookup.findVarHandle(Bias.class, "inside", int.class);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
@@ -66,16 +67,25 @@ public class BiasedLock extends Bias {
      * @throws IllegalStateException if the queue is closed
      */
     public final Bias enter() {
-        Bias mine = (Bias) BIAS.getOpaque(this);
-        if (mine.thread == Thread.currentThread()) {
-            INSIDE.setOpaque(mine, 1);
-            Membarrier.light();
-            if ((Bias) BIAS.getOpaque(this) == mine) {
-                return mine;
-            }
-            INSIDE.setOpaque(mine, 0);
+        Thread me = Thread.currentThread();
+        if (mark(this, me)) {
+            return this;
         }
-        return enterSlowly();
+        Bias mine = (Bias) BIAS.getOpaque(this);
+        return mine != this && mark(mine, me) ? mine : enterSlowly();
+    }
+
+    /** Marks a thread as inside, if it owns the bias. */
+    private static boolean mark(Bias bias, Thread thread) {
+        if ((Thread) THREAD.getOpaque(bias) == thread) {
+            INSIDE.setOpaque(bias, 1);
+            Membarrier.light();
+            if ((Thread) THREAD.getOpaque(bias) == thread) {
+                return true;
+            }
+            INSIDE.setOpaque(bias, 0);
+        }
+        return false;
     }
 
     /**
@@ -226,6 +236,7 @@ public class BiasedLock extends Bias {
             return;
         }
         BIAS.setOpaque(this, NOBODY);
+        THREAD.setOpaque(revoked, null);
         Membarrier.heavy();
         for (int spins = 0; (int) INSIDE.getAcquire(revoked) != 0; spins++) {
             // A post or a poll is too short to sleep for, but its thread may not be running at the moment.
@@ -235,6 +246,5 @@ public class BiasedLock extends Bias {
                 Thread.yield();
             }
         }
-        revoked.thread = null;
     }
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.nio;
+
+import java.net.Inet4Address;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.Objects;
+
+/** Checks of addresses and families, with the exceptions that the channels of the JDK throw. */
+final class Addresses {
+    private Addresses() {
+    }
+
+    /** Returns the family; null for both kinds of internet addresses. */
+    static ProtocolFamily requireInternet(ProtocolFamily family) {
+        Objects.requireNonNull(family, "family");
+        if (family != StandardProtocolFamily.INET && family != StandardProtocolFamily.INET6) {
+            throw new UnsupportedOperationException("RDMA has no protocol family " + family.name());
+        }
+        return family;
+    }
+
+    /** Returns an address that a channel of a family can use. */
+    static InetSocketAddress require(SocketAddress address, ProtocolFamily family) {
+        Objects.requireNonNull(address, "address");
+        if (!(address instanceof InetSocketAddress internet)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        if (internet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        if (family == StandardProtocolFamily.INET && !(internet.getAddress() instanceof Inet4Address)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        return internet;
+    }
+
+    /** Returns an address to bind to: any, if the program names none. */
+    static InetSocketAddress requireLocal(SocketAddress address, ProtocolFamily family) {
+        return address == null ? new InetSocketAddress(0) : require(address, family);
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.nio;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.spi.AbstractSelectionKey;
+
+/** A channel's registration with an {@link RdmaSelector}, which owns all fields but the sets of operations. */
+final class RdmaSelectionKey extends AbstractSelectionKey {
+    private final RdmaSelector selector;
+    private final SelectableChannel channel;
+    private final Selectable source;
+    private volatile int interest;
+    private volatile int ready;
+
+    // Whether the selector is going to look at the channel by itself. Written by the thread that selects. It clears the
+    // mark before it looks for the last time, so whoever changes something first and then finds the mark set knows that
+    // it will be seen.
+    private volatile boolean listed;
+
+    /** Whether the key is in the queue; guarded by the selector's lock. */
+    boolean queued;
+    /** The next one in the queue; guarded by the selector's lock. */
+    RdmaSelectionKey next;
+    /** What epoll calls the file of the channel by, 0 if the selector does not have it; guarded by the lock. */
+    long token;
+    /** The file, as long as there is a token; guarded by the selector's lock. */
+    int file;
+    /** Whether the channel is closed, or the key cancelled; guarded by the selector's lock. */
+    boolean detached;
+
+    RdmaSelectionKey(RdmaSelector selector, SelectableChannel channel, int interest, Object attachment) {
+        this.selector = selector;
+        this.channel = channel;
+        this.source = (Selectable) channel;
+        this.interest = interest;
+        attach(attachment);
+    }
+
+    @Override
+    public SelectableChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public RdmaSelector selector() {
+        return selector;
+    }
+
+    @Override
+    public int interestOps() {
+        requireValid();
+        return interest;
+    }
+
+    @Override
+    public SelectionKey interestOps(int ops) {
+        requireValid();
+        if ((ops & ~channel.validOps()) != 0) {
+            throw new IllegalArgumentException("operations " + ops + ", but the channel has only "
+                    + channel.validOps());
+        }
+        interest = ops;
+        if (!listed) {
+            selector.queue(this, false);
+        }
+        return this;
+    }
+
+    @Override
+    public int readyOps() {
+        requireValid();
+        return ready;
+    }
+
+    private void requireValid() {
+        if (!isValid()) {
+            throw new CancelledKeyException();
+        }
+    }
+
+    Selectable source() {
+        return source;
+    }
+
+    /** Returns the operations that are both wanted and possible now. */
+    int look() {
+        int wanted = interest;
+        // Even if nothing is wanted: it makes the file unreadable, which otherwise would be reported again and again.
+        int possible = source.readyOps();
+        source.keys().touchOthers(this);
+        return possible & wanted;
+    }
+
+    boolean wantsNothing() {
+        return interest == 0;
+    }
+
+    void ready(int ops) {
+        ready = ops;
+    }
+
+    int ready() {
+        return ready;
+    }
+
+    boolean isListed() {
+        return listed;
+    }
+
+    void listed(boolean on) {
+        listed = on;
+    }
+
+    /** See {@link ChannelKeys#touch}. A selector that sleeps is woken only if it has something to report. */
+    void touch() {
+        if (listed || interest == 0 || selector.queueUnlessAsleep(this)) {
+            return;
+        }
+        if ((source.readyOps() & interest) != 0 || !arm()) {
+            selector.queue(this, true);
+        }
+    }
+
+    private boolean arm() {
+        try {
+            return source.isArmedBySelector() || source.arm();
+        } catch (IOException e) {
+            // The selector is told, too.
+            return false;
+        }
+    }
+
+    /** See {@link ChannelKeys#renew}. */
+    void renew() {
+        selector.queue(this, true);
+    }
+
+    void detach() {
+        selector.detach(this);
+    }
+}

@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.nio;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.IllegalSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelectionKey;
+import java.nio.channels.spi.AbstractSelector;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Epoll;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Libc;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.Poller;
+
+/**
+ * A selector of {@link RdmaSelectorProvider}: an epoll instance over the files of its channels and a counter that wakes
+ * it.
+ *
+ * <p>A selection looks only at the keys that are <em>listed</em>: those that were ready the last time, those whose file
+ * epoll reports, and those in the queue, which other threads put there (new keys, new interest sets, channels that were
+ * read or written). A listed key that is not ready is armed and leaves the list before the selector sleeps. So the cost
+ * does not depend on how many channels are idle.
+ *
+ * <p>Other threads only touch what the lock guards, and are never kept waiting by a thread that selects.
+ */
+final class RdmaSelector extends AbstractSelector {
+    private static final long WAKEUP_TOKEN = 0;
+    private static final int SLOT_BITS = 32;
+    // A channel that is busy enough to change between two looks so many times in a row may have another turn.
+    private static final int MOST_LOOKS = 8;
+    // A look at more keys than that takes longer than it is worth to wait without sleeping.
+    private static final int MOST_SPINNING = 16;
+    // While the thread polls, idle channels are asked for less often, because that is a system call.
+    private static final int ROUNDS_PER_EVENTS = 16;
+
+    private final long spinNanos;
+    private final Epoll epoll;
+    private final Poller poller;
+    private final int wakeup;
+    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+
+    private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
+    private final Set<SelectionKey> keysForPrograms = Collections.unmodifiableSet(keys);
+    private final Set<SelectionKey> selected = new HashSet<>();
+    private final Set<SelectionKey> selectedForPrograms = new SelectedKeys(selected);
+
+    // Of the thread that selects.
+    private final List<RdmaSelectionKey> list = new ArrayList<>();
+    private final List<RdmaSelectionKey> reported = new ArrayList<>();
+    private boolean selecting;
+    private int updated;
+    private Consumer<SelectionKey> action;
+    private final Set<SelectionKey> toConsume = new LinkedHashSet<>();
+    private boolean ready;
+
+    private final Object lock = new Object();
+    // Guarded by the lock: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
+    private RdmaSelectionKey[] slots = new RdmaSelectionKey[16];
+    private final ArrayList<Integer> freeSlots = new ArrayList<>();
+    private int usedSlots = 1;
+    private int generation;
+    private RdmaSelectionKey queue;
+    private boolean woken;
+    private boolean sleeping;
+    private boolean signalled;
+    private boolean closed;
+
+    RdmaSelector(RdmaSelectorProvider provider) throws IOException {
+        super(provider);
+        Duration spin = provider.settings().waiting().spin();
+        spinNanos = spin.compareTo(Duration.ofDays(1)) < 0 ? spin.toNanos() : Long.MAX_VALUE;
+        epoll = Epoll.open();
+        int counter = -1;
+        boolean made = false;
+        try {
+            counter = Libc.eventfd();
+            check(epoll.watch(counter, WAKEUP_TOKEN));
+            made = true;
+        } finally {
+            if (!made) {
+                epoll.close();
+                if (counter >= 0) {
+                    Libc.close(counter);
+                }
+            }
+        }
+        wakeup = counter;
+        poller = new Poller(epoll.fd());
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+        requireOpen();
+        return keysForPrograms;
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+        requireOpen();
+        return selectedForPrograms;
+    }
+
+    @Override
+    public int selectNow() throws IOException {
+        return perform(null, 0);
+    }
+
+    @Override
+    public int select() throws IOException {
+        return perform(null, -1);
+    }
+
+    @Override
+    public int select(long timeout) throws IOException {
+        return perform(null, milliseconds(timeout));
+    }
+
+    @Override
+    public int selectNow(Consumer<SelectionKey> action) throws IOException {
+        return perform(Objects.requireNonNull(action, "action"), 0);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action) throws IOException {
+        return perform(Objects.requireNonNull(action, "action"), -1);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+        return perform(Objects.requireNonNull(action, "action"), milliseconds(timeout));
+    }
+
+    private static long milliseconds(long timeout) {
+        if (timeout < 0) {
+            throw new IllegalArgumentException("timeout is negative: " + timeout);
+        }
+        return timeout == 0 ? -1 : timeout;
+    }
+
+    @Override
+    public Selector wakeup() {
+        synchronized (lock) {
+            woken = true;
+            wakeSleeper();
+        }
+        return this;
+    }
+
+    @Override
+    protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
+        requireOpen();
+        if (!(channel instanceof Selectable source)) {
+            throw new ForeignChannelException(channel);
+        }
+        RdmaSelectionKey key = new RdmaSelectionKey(this, channel, ops, attachment);
+        keys.add(key);
+        source.keys().add(key);
+        queue(key, false);
+        if (!isOpen()) {
+            // It was closed in the meantime, perhaps too early to find the key.
+            keys.remove(key);
+            source.keys().remove(key);
+            key.cancel();
+            throw new ClosedSelectorException();
+        }
+        return key;
+    }
+
+    @Override
+    protected void implCloseSelector() throws IOException {
+        wakeup();
+        synchronized (this) {
+            synchronized (selectedForPrograms) {
+                for (SelectionKey key : keys) {
+                    forget((RdmaSelectionKey) key);
+                }
+                selected.clear();
+                list.clear();
+                synchronized (lock) {
+                    closed = true;
+                    queue = null;
+                    epoll.close();
+                    Libc.close(wakeup);
+                }
+                poller.close();
+            }
+        }
+    }
+
+    private void requireOpen() {
+        if (!isOpen()) {
+            throw new ClosedSelectorException();
+        }
+    }
+
+    /** Has the next selection look at a key, or the current one, if it sleeps and is to be woken. */
+    void queue(RdmaSelectionKey key, boolean wake) {
+        synchronized (lock) {
+            if (!key.queued && !closed) {
+                key.queued = true;
+                key.next = queue;
+                queue = key;
+            }
+            if (wake) {
+                wakeSleeper();
+            }
+        }
+    }
+
+    /** Has the next selection look at a key; returns false if there is one that sleeps. */
+    boolean queueUnlessAsleep(RdmaSelectionKey key) {
+        synchronized (lock) {
+            if (sleeping && !closed) {
+                return false;
+            }
+            queue(key, false);
+            return true;
+        }
+    }
+
+    /** Removes the file of a key, which will not get one again. */
+    void detach(RdmaSelectionKey key) {
+        synchronized (lock) {
+            key.detached = true;
+            if (key.token != 0) {
+                int slot = (int) key.token;
+                key.token = 0;
+                slots[slot] = null;
+                freeSlots.add(slot);
+                if (!closed) {
+                    try {
+                        epoll.forget(key.file);
+                    } catch (RdmaException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Ends the sleep of the thread that selects, if there is one. The lock is held. */
+    private void wakeSleeper() {
+        if (sleeping && !signalled) {
+            signalled = true;
+            try {
+                Libc.signal(wakeup);
+            } catch (RdmaException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Selects: the time is in milliseconds, 0 to look once, -1 to wait without a limit. */
+    private int perform(Consumer<SelectionKey> consumer, long timeout) throws IOException {
+        synchronized (this) {
+            requireOpen();
+            if (selecting) {
+                throw new IllegalStateException("a selection calls a selection");
+            }
+            selecting = true;
+            try {
+                synchronized (selectedForPrograms) {
+                    updated = 0;
+                    action = consumer;
+                    removeCancelled();
+                    run(timeout);
+                    removeCancelled();
+                    consume();
+                    return updated;
+                }
+            } finally {
+                selecting = false;
+                action = null;
+                toConsume.clear();
+            }
+        }
+    }
+
+    private void run(long timeout) throws IOException {
+        long start = System.nanoTime();
+        long limit = timeout < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeout);
+        ready = false;
+        takeQueue();
+        lookAtList();
+        if (!ready && limit > 0) {
+            spin(start, limit);
+        }
+        while (true) {
+            if (!ready && limit > 0) {
+                armList();
+            }
+            long left = limit - (System.nanoTime() - start);
+            boolean last = ready || left <= 0 || isToReturn();
+            // Even if something is ready already, or the idle ones would never have their turn.
+            takeEvents(last || !list.isEmpty() ? epoll.await(0) : sleep(left));
+            if (last || ready) {
+                break;
+            }
+            takeQueue();
+        }
+        synchronized (lock) {
+            woken = false;
+        }
+    }
+
+    /** Whether a wakeup, or an interrupt of this thread, ends the selection. */
+    private boolean isToReturn() {
+        if (Thread.currentThread().isInterrupted()) {
+            return true;
+        }
+        synchronized (lock) {
+            return woken;
+        }
+    }
+
+    /** Moves the keys of the queue to the list. */
+    private void takeQueue() throws IOException {
+        synchronized (lock) {
+            while (queue != null) {
+                RdmaSelectionKey key = queue;
+                queue = key.next;
+                key.next = null;
+                key.queued = false;
+                if (!key.isListed()) {
+                    key.listed(true);
+                    list.add(key);
+                }
+                attach(key);
+            }
+        }
+    }
+
+    /** Tells epoll about the file of a key, when it has one. The lock is held, so the file cannot be closed. */
+    private void attach(RdmaSelectionKey key) throws IOException {
+        if (key.detached || key.token != 0) {
+            return;
+        }
+        int file = key.source().file();
+        if (file < 0) {
+            return;
+        }
+        int slot = freeSlots.isEmpty() ? usedSlots++ : freeSlots.removeLast();
+        if (slot == slots.length) {
+            slots = Arrays.copyOf(slots, 2 * slots.length);
+        }
+        generation++;
+        long token = (long) generation << SLOT_BITS | slot;
+        if (!key.source().isArmedBySelector()) {
+            int errno = epoll.watch(file, token);
+            if (errno != 0) {
+                freeSlots.add(slot);
+                check(errno);
+            }
+        }
+        slots[slot] = key;
+        key.token = token;
+        key.file = file;
+    }
+
+    /** Looks at the keys of the list, without arming those that are not ready. */
+    private void lookAtList() {
+        int kept = 0;
+        for (int i = 0; i < list.size(); i++) {
+            RdmaSelectionKey key = list.get(i);
+            int ops = key.isValid() ? key.look() : 0;
+            if (ops != 0) {
+                report(key, ops);
+            }
+            if (key.isValid() && (ops != 0 || !key.wantsNothing())) {
+                list.set(kept, key);
+                kept++;
+            } else {
+                leaveList(key);
+            }
+        }
+        truncate(kept);
+    }
+
+    /**
+     * A key without interest leaves the list. If the interest set is changed by another thread at the same time, it
+     * either finds the mark cleared, and queues the key, or its change is seen here.
+     */
+    private void leaveList(RdmaSelectionKey key) {
+        key.listed(false);
+        if (key.isValid() && !key.wantsNothing()) {
+            queue(key, false);
+        }
+    }
+
+    /** Polls for some time before the keys of the list are armed. */
+    private void spin(long start, long limit) throws IOException {
+        long most = Math.min(spinNanos, limit);
+        for (int rounds = 1; !ready && !list.isEmpty() && list.size() <= MOST_SPINNING
+                && System.nanoTime() - start < most && !isToReturn(); rounds++) {
+            Thread.onSpinWait();
+            if (rounds % ROUNDS_PER_EVENTS == 0) {
+                takeEvents(epoll.await(0));
+                takeQueue();
+            }
+            lookAtList();
+        }
+    }
+
+    /** Arms the keys of the list, which leave it unless they turn out to be ready. */
+    private void armList() throws IOException {
+        int kept = 0;
+        for (int i = 0; i < list.size(); i++) {
+            RdmaSelectionKey key = list.get(i);
+            if (settle(key)) {
+                list.set(kept, key);
+                kept++;
+            }
+        }
+        truncate(kept);
+    }
+
+    private void truncate(int kept) {
+        while (list.size() > kept) {
+            list.removeLast();
+        }
+    }
+
+    /**
+     * Reports a key that is ready, or arms it. Returns whether it is to be listed: because it is ready, or because it
+     * changes so fast that it cannot be armed, and then the selector does not sleep.
+     */
+    private boolean settle(RdmaSelectionKey key) throws IOException {
+        for (int looks = 0; looks < MOST_LOOKS; looks++) {
+            key.listed(false);
+            int ops = key.isValid() ? key.look() : 0;
+            if (ops != 0) {
+                key.listed(true);
+                report(key, ops);
+                return true;
+            }
+            if (!key.isValid() || key.wantsNothing() || arm(key)) {
+                return false;
+            }
+        }
+        key.listed(true);
+        return true;
+    }
+
+    /** Returns false if the key has to be looked at again. */
+    private boolean arm(RdmaSelectionKey key) throws IOException {
+        if (!key.source().isArmedBySelector()) {
+            return key.source().arm();
+        }
+        synchronized (lock) {
+            if (key.token != 0) {
+                check(epoll.arm(key.file, key.token));
+            }
+        }
+        return true;
+    }
+
+    private void report(RdmaSelectionKey key, int ops) {
+        ready = true;
+        if (action != null) {
+            key.ready(ops);
+            if (toConsume.add(key)) {
+                updated++;
+            }
+        } else if (selected.add(key)) {
+            key.ready(ops);
+            updated++;
+        } else if ((key.ready() | ops) != key.ready()) {
+            key.ready(key.ready() | ops);
+            updated++;
+        }
+    }
+
+    private void consume() {
+        Consumer<SelectionKey> consumer = action;
+        for (SelectionKey key : toConsume.isEmpty() ? List.<SelectionKey>of() : List.copyOf(toConsume)) {
+            consumer.accept(key);
+            requireOpen();
+        }
+    }
+
+    /** Sleeps until epoll has events, and returns how many; 0 when the time is over or the selector was woken. */
+    private int sleep(long nanos) throws IOException {
+        synchronized (lock) {
+            if (woken || queue != null) {
+                return epoll.await(0);
+            }
+            sleeping = true;
+        }
+        try {
+            return Thread.currentThread().isVirtual() ? park(nanos) : sleepInKernel(nanos);
+        } finally {
+            synchronized (lock) {
+                sleeping = false;
+            }
+        }
+    }
+
+    private int sleepInKernel(long nanos) throws IOException {
+        // An interrupt calls wakeup().
+        begin();
+        try {
+            // Rounded up, lest it is called again and again for the last fraction of a millisecond.
+            long milliseconds = (nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1;
+            return epoll.await((int) Math.min(milliseconds, Integer.MAX_VALUE));
+        } finally {
+            end();
+        }
+    }
+
+    private int park(long nanos) throws IOException {
+        try {
+            poller.await(Deadline.after(Duration.ofNanos(nanos)));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return epoll.await(0);
+    }
+
+    /** Looks at the keys that epoll has reported. */
+    private void takeEvents(int events) throws IOException {
+        synchronized (lock) {
+            for (int i = 0; i < events; i++) {
+                long token = epoll.token(i);
+                if (token == WAKEUP_TOKEN) {
+                    Libc.drain(wakeup, scratch.address());
+                    signalled = false;
+                } else {
+                    RdmaSelectionKey key = slots[(int) token];
+                    // One that has been detached since then is not there any more, or another one is.
+                    if (key != null && key.token == token) {
+                        reported.add(key);
+                    }
+                }
+            }
+        }
+        for (int i = 0; i < reported.size(); i++) {
+            RdmaSelectionKey key = reported.get(i);
+            if (!key.isValid()) {
+                detach(key);
+            } else if (!key.isListed() && settle(key)) {
+                list.add(key);
+            }
+        }
+        reported.clear();
+    }
+
+    private void removeCancelled() {
+        Set<SelectionKey> cancelled = cancelledKeys();
+        synchronized (cancelled) {
+            if (cancelled.isEmpty()) {
+                return;
+            }
+            for (SelectionKey key : cancelled) {
+                selected.remove(key);
+                forget((RdmaSelectionKey) key);
+            }
+            cancelled.clear();
+        }
+    }
+
+    private void forget(RdmaSelectionKey key) {
+        keys.remove(key);
+        detach(key);
+        key.source().keys().remove(key);
+        deregister((AbstractSelectionKey) key);
+    }
+
+    private static void check(int errno) throws RdmaException {
+        if (errno != 0) {
+            throw Failures.of("epoll_ctl", errno);
+        }
+    }
+
+    /** A channel of another provider. */
+    private static final class ForeignChannelException extends IllegalSelectorException {
+        private static final long serialVersionUID = 1L;
+
+        private final String message;
+
+        ForeignChannelException(SelectableChannel channel) {
+            message = "a selector of RdmaSelectorProvider takes the SocketChannels and ServerSocketChannels of that "
+                    + "provider only, not a " + channel.getClass().getName() + "; register it with a selector of its "
+                    + "own provider";
+        }
+
+        @Override
+        public String getMessage() {
+            return message;
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.nio;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.SocketTimeoutException;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.Deadline;
+
+/** A {@link ServerSocketChannel} over an {@link RdmaStreamServer}, which exists as soon as the channel is bound. */
+final class RdmaServerSocketChannel extends ServerSocketChannel implements Selectable {
+    private static final int DEFAULT_BACKLOG = 50;
+
+    private final ProtocolFamily family;
+    private final ChannelOptions options;
+    private final ChannelKeys keys = new ChannelKeys();
+    private final Object lock = new Object();
+    // Written with the lock held.
+    private volatile RdmaStreamServer server;
+    private ServerSocket socket;
+
+    /** A channel that is not bound; a family of null stands for both kinds of internet addresses. */
+    RdmaServerSocketChannel(RdmaSelectorProvider provider, ProtocolFamily family) {
+        super(provider);
+        this.family = family;
+        this.options = new ChannelOptions(ChannelOptions.OF_SERVERS, provider.settings(), false);
+    }
+
+    @Override
+    public ServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
+        synchronized (lock) {
+            Causes.requireOpen(this);
+            if (server != null) {
+                throw new AlreadyBoundException();
+            }
+            InetSocketAddress address = Addresses.requireLocal(local, family);
+            try {
+                server = RdmaStreamServer.listen(address, backlog > 0 ? backlog : DEFAULT_BACKLOG, options.fix());
+            } catch (RdmaException e) {
+                throw Causes.ofBind(e, address);
+            }
+        }
+        keys.renew();
+        return this;
+    }
+
+    @Override
+    public SocketChannel accept() throws IOException {
+        return accept(isBlocking() ? Deadline.FOREVER : null);
+    }
+
+    /** Accepts: without waiting if the timeout is null, and returns null if there is nothing to accept. */
+    SocketChannel accept(Duration timeout) throws IOException {
+        Causes.requireOpen(this);
+        RdmaStreamServer listening = server;
+        if (listening == null) {
+            throw new NotYetBoundException();
+        }
+        RdmaStream accepted;
+        try {
+            if (timeout == null) {
+                accepted = listening.accept();
+            } else {
+                Causes.requireNotInterrupted(this);
+                accepted = listening.accept(timeout);
+            }
+        } catch (InterruptedException e) {
+            throw Causes.interrupted(this);
+        } catch (RdmaTimeoutException e) {
+            SocketTimeoutException failure = new SocketTimeoutException("Accept timed out");
+            failure.initCause(e);
+            throw failure;
+        } catch (IOException e) {
+            throw Causes.of(this, e);
+        } catch (IllegalStateException e) {
+            throw Causes.of(this, e);
+        }
+        return accepted == null ? null : new RdmaSocketChannel((RdmaSelectorProvider) provider(), accepted);
+    }
+
+    @Override
+    public ServerSocket socket() {
+        synchronized (lock) {
+            if (socket == null) {
+                socket = ServerSocketView.of(this);
+            }
+            return socket;
+        }
+    }
+
+    @Override
+    public SocketAddress getLocalAddress() throws IOException {
+        Causes.requireOpen(this);
+        return localAddress();
+    }
+
+    /** Returns the local address, also of a closed channel; null if it is not bound. */
+    InetSocketAddress localAddress() {
+        RdmaStreamServer listening = server;
+        return listening == null ? null : listening.localAddress();
+    }
+
+    @Override
+    public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        Objects.requireNonNull(name, "name");
+        Causes.requireOpen(this);
+        options.set(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        Objects.requireNonNull(name, "name");
+        Causes.requireOpen(this);
+        return options.get(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean block) {
+        // Each operation asks when it begins.
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        RdmaStreamServer open;
+        synchronized (lock) {
+            open = server;
+        }
+        keys.close();
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    @Override
+    public int file() {
+        RdmaStreamServer listening = server;
+        return listening == null ? -1 : listening.fd();
+    }
+
+    @Override
+    public boolean isArmedBySelector() {
+        return true;
+    }
+
+    @Override
+    public int readyOps() {
+        RdmaStreamServer listening = server;
+        return listening != null && listening.isAcceptable() ? SelectionKey.OP_ACCEPT : 0;
+    }
+
+    @Override
+    public boolean arm() {
+        return true;
+    }
+
+    @Override
+    public ChannelKeys keys() {
+        return keys;
+    }
+
+    @Override
+    public String toString() {
+        return "java.nio.channels.ServerSocketChannel over RDMA[" + (!isOpen() ? "closed" : server == null ? "unbound"
+                : localAddress().toString()) + "]";
+    }
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.nio;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketImpl;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+
+import io.rdmacm.verbs.internal.wait.Deadline;
+
+/** A channel as a {@link Socket}. Its streams need a channel in blocking mode. */
+final class SocketView extends Socket {
+    private final RdmaSocketChannel channel;
+    private volatile int timeout;
+
+    private SocketView(RdmaSocketChannel channel) throws SocketException {
+        // Without an implementation: every method that would use one is overridden.
+        super((SocketImpl) null);
+        this.channel = channel;
+    }
+
+    static Socket of(RdmaSocketChannel channel) {
+        try {
+            return new SocketView(channel);
+        } catch (SocketException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Something that a channel does. */
+    @FunctionalInterface
+    interface Call<T> {
+        T run() throws IOException;
+    }
+
+    /** Makes the exceptions of channels those of sockets. */
+    static <T> T asSocket(Call<T> call) throws IOException {
+        try {
+            return call.run();
+        } catch (ClosedChannelException e) {
+            throw because(e, "Socket is closed");
+        } catch (NotYetConnectedException e) {
+            throw because(e, "Socket is not connected");
+        } catch (AlreadyBoundException e) {
+            throw because(e, "Already bound");
+        } catch (AlreadyConnectedException e) {
+            throw because(e, "Already connected");
+        }
+    }
+
+    private static SocketException because(Exception cause, String message) {
+        return new SocketException(message, cause);
+    }
+
+    /** Gets or sets an option. */
+    static <T> T option(Call<T> call) throws SocketException {
+        try {
+            return asSocket(call);
+        } catch (SocketException e) {
+            throw e;
+        } catch (IOException e) {
+            throw because(e, e.getMessage());
+        }
+    }
+
+    private <T> void set(SocketOption<T> option, T value) throws SocketException {
+        option(() -> channel.setOption(option, value));
+    }
+
+    private <T> T get(SocketOption<T> option) throws SocketException {
+        return option(() -> channel.getOption(option));
+    }
+
+    private void requireOpen() throws SocketException {
+        if (!channel.isOpen()) {
+            throw new SocketException("Socket is closed");
+        }
+    }
+
+    @Override
+    public void connect(SocketAddress endpoint) throws IOException {
+        connect(endpoint, 0);
+    }
+
+    @Override
+    public void connect(SocketAddress endpoint, int timeout) throws IOException {
+        if (endpoint == null || timeout < 0) {
+            throw new IllegalArgumentException(endpoint == null ? "no address" : "timeout is negative: " + timeout);
+        }
+        if (endpoint instanceof InetSocketAddress internet && internet.isUnresolved()) {
+            requireOpen();
+            if (channel.isConnected()) {
+                throw new SocketException("Already connected");
+            }
+            close();
+            throw new UnknownHostException(internet.getHostString());
+        }
+        requireBlocking();
+        asSocket(() -> channel.connect(endpoint, limit(timeout)));
+    }
+
+    private static Duration limit(int milliseconds) {
+        return milliseconds == 0 ? Deadline.FOREVER : Duration.ofMillis(milliseconds);
+    }
+
+    private void requireBlocking() {
+        if (!channel.isBlocking()) {
+            throw new IllegalBlockingModeException();
+        }
+    }
+
+    @Override
+    public void bind(SocketAddress local) throws IOException {
+        asSocket(() -> channel.bind(local));
+    }
+
+    @Override
+    public InetAddress getInetAddress() {
+        InetSocketAddress remote = channel.remoteAddress();
+        return remote == null ? null : remote.getAddress();
+    }
+
+    @Override
+    public InetAddress getLocalAddress() {
+        InetSocketAddress local = channel.isOpen() ? channel.localAddress() : null;
+        return (local == null ? new InetSocketAddress(0) : local).getAddress();
+    }
+
+    @Override
+    public int getPort() {
+        InetSocketAddress remote = channel.remoteAddress();
+        return remote == null ? 0 : remote.getPort();
+    }
+
+    @Override
+    public int getLocalPort() {
+        InetSocketAddress local = channel.localAddress();
+        return local == null ? -1 : local.getPort();
+    }
+
+    @Override
+    public SocketAddress getRemoteSocketAddress() {
+        return channel.remoteAddress();
+    }
+
+    @Override
+    public SocketAddress getLocalSocketAddress() {
+        return channel.localAddress();
+    }
+
+    @Override
+    public SocketChannel getChannel() {
+        return channel;
+    }
+
+    @Override
+    public InputStream getInputStream() throws IOException {
+        requireConnected();
+        if (channel.isInputEnded()) {
+            throw new SocketException("Socket input is shutdown");
+        }
+        return new Input();
+    }
+
+    @Override
+    public OutputStream getOutputStream() throws IOException {
+        requireConnected();
+        if (channel.isOutputEnded()) {
+            throw new SocketException("Socket output is shutdown");
+        }
+        return new Output();
+    }
+
+    private void requireConnected() throws SocketException {
+        requireOpen();
+        if (!channel.isConnected()) {
+            throw new SocketException("Socket is not connected");
+        }
+    }
+
+    @Override
+    public void setTcpNoDelay(boolean on) throws SocketException {
+        set(StandardSocketOptions.TCP_NODELAY, on);
+    }
+
+    @Override
+    public boolean getTcpNoDelay() throws SocketException {
+        return get(StandardSocketOptions.TCP_NODELAY);
+    }
+
+    @Override
+    public void setSoLinger(boolean on, int linger) throws SocketException {
+        if (on && linger < 0) {
+            throw new IllegalArgumentException("linger is negative: " + linger);
+        }
+        set(StandardSocketOptions.SO_LINGER, on ? linger : -1);
+    }
+
+    @Override
+    public int getSoLinger() throws SocketException {
+        return get(StandardSocketOptions.SO_LINGER);
+    }
+
+    @Override
+    public void sendUrgentData(int data) throws IOException {
+        throw new SocketException("Urgent data not supported");
+    }
+
+    @Override
+    public void setOOBInline(boolean on) throws SocketException {
+        requireOpen();
+        if (on) {
+            throw new SocketException("Urgent data not supported");
+        }
+    }
+
+    @Override
+    public boolean getOOBInline() throws SocketException {
+        requireOpen();
+        return false;
+    }
+
+    @Override
+    public void setSoTimeout(int timeout) throws SocketException {
+        requireOpen();
+        if (timeout < 0) {
+            throw new IllegalArgumentException("timeout is negative: " + timeout);
+        }
+        this.timeout = timeout;
+    }
+
+    @Override
+    public int getSoTimeout() throws SocketException {
+        requireOpen();
+        return timeout;
+    }
+
+    @Override
+    public void setSendBufferSize(int size) throws SocketException {
+        set(StandardSocketOptions.SO_SNDBUF, positive(size));
+    }
+
+    @Override
+    public int getSendBufferSize() throws SocketException {
+        return get(StandardSocketOptions.SO_SNDBUF);
+    }
+
+    @Override
+    public void setReceiveBufferSize(int size) throws SocketException {
+        set(StandardSocketOptions.SO_RCVBUF, positive(size));
+    }
+
+    @Override
+    public int getReceiveBufferSize() throws SocketException {
+        return get(StandardSocketOptions.SO_RCVBUF);
+    }
+
+    /** Returns the size of a buffer. */
+    static int positive(int size) {
+        if (size <= 0) {
+            throw new IllegalArgumentException("the size must be positive, not " + size);
+        }
+        return size;
+    }
+
+    @Override
+    public void setKeepAlive(boolean on) throws SocketException {
+        set(StandardSocketOptions.SO_KEEPALIVE, on);
+    }
+
+    @Override
+    public boolean getKeepAlive() throws SocketException {
+        return get(StandardSocketOptions.SO_KEEPALIVE);
+    }
+
+    @Override
+    public void setTrafficClass(int trafficClass) throws SocketException {
+        // A hint, as in TCP.
+        requireOpen();
+        if (trafficClass < 0 || trafficClass > 255) {
+            throw new IllegalArgumentException("the traffic class must be from 0 to 255, not " + trafficClass);
+        }
+    }
+
+    @Override
+    public int getTrafficClass() throws SocketException {
+        requireOpen();
+        return 0;
+    }
+
+    @Override
+    public void setReuseAddress(boolean on) throws SocketException {
+        set(StandardSocketOptions.SO_REUSEADDR, on);
+    }
+
+    @Override
+    public boolean getReuseAddress() throws SocketException {
+        return get(StandardSocketOptions.SO_REUSEADDR);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    @Override
+    public void shutdownInput() throws IOException {
+        asSocket(channel::shutdownInput);
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        asSocket(channel::shutdownOutput);
+    }
+
+    @Override
+    public boolean isConnected() {
+        return channel.isConnected();
+    }
+
+    @Override
+    public boolean isBound() {
+        return channel.isBound();
+    }
+
+    @Override
+    public boolean isClosed() {
+        return !channel.isOpen();
+    }
+
+    @Override
+    public boolean isInputShutdown() {
+        return channel.isInputEnded();
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return channel.isOutputEnded();
+    }
+
+    @Override
+    public void setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
+        // There is nothing to choose from.
+    }
+
+    @Override
+    public <T> Socket setOption(SocketOption<T> name, T value) throws IOException {
+        channel.setOption(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return channel.getOption(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return channel.supportedOptions();
+    }
+
+    @Override
+    public String toString() {
+        return channel.isConnected()
+                ? "Socket[addr=" + getInetAddress() + ",port=" + getPort() + ",localport=" + getLocalPort() + "]"
+                : "Socket[unconnected]";
+    }
+
+    private final class Input extends InputStream {
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, bytes.length);
+            if (length == 0) {
+                return 0;
+            }
+            requireBlocking();
+            return asSocket(() -> channel.read(ByteBuffer.wrap(bytes, offset, length), limit(timeout)));
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    private final class Output extends OutputStream {
+        @Override
+        public void write(int value) throws IOException {
+            write(new byte[] {(byte) value});
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, bytes.length);
+            requireBlocking();
+            ByteBuffer source = ByteBuffer.wrap(bytes, offset, length);
+            while (source.hasRemaining()) {
+                asSocket(() -> channel.write(source));
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+}

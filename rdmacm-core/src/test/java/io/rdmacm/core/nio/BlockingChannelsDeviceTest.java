@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.rdmacm.core.testing.NioProvider;
+import io.rdmacm.core.testing.NioProvider.Pair;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Programs for channels in blocking mode, over TCP with the JDK and over RDMA. */
+@RequiresRdma
+class BlockingChannelsDeviceTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(NioProvider::useOnce);
+
+    private static final int MEBIBYTE = 1 << 20;
+
+    @ParameterizedTest
+    @EnumSource
+    void everythingThatIsWrittenComesBack(NioProvider provider) throws Exception {
+        byte[] data = bytes(MEBIBYTE);
+        ByteBuffer back = ByteBuffer.allocate(data.length);
+        try (ServerSocketChannel server = provider.listen();
+                Background<Void> echo = Background.run(() -> echoOne(server));
+                SocketChannel client = provider.get().openSocketChannel()) {
+            assertThat(client.connect(server.getLocalAddress())).isTrue();
+            try (Background<Void> writing = Background.run(() -> {
+                ByteBuffer source = ByteBuffer.wrap(data);
+                while (source.hasRemaining()) {
+                    client.write(source);
+                }
+                client.shutdownOutput();
+            })) {
+                while (client.read(back) >= 0 && back.hasRemaining()) {
+                    assertThat(back.position()).isPositive();
+                }
+                writing.result();
+            }
+            assertThat(client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            echo.result();
+        }
+        assertThat(back.array()).isEqualTo(data);
+    }
+
+    private static void echoOne(ServerSocketChannel server) throws IOException {
+        try (SocketChannel channel = server.accept()) {
+            ByteBuffer buffer = ByteBuffer.allocateDirect(10_000);
+            while (channel.read(buffer) >= 0) {
+                buffer.flip();
+                channel.write(buffer);
+                assertThat(buffer.hasRemaining()).isFalse();
+                buffer.clear();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void eachDirectionEndsByItself(NioProvider provider) throws IOException {
+        try (Pair pair = provider.pair()) {
+            pair.client().write(bytes("question"));
+            pair.client().shutdownOutput();
+
+            assertThat(readAll(pair.server())).isEqualTo("question");
+            assertThatThrownBy(() -> pair.client().write(bytes("more"))).isInstanceOf(ClosedChannelException.class);
+            assertThat(pair.client().isOpen()).isTrue();
+
+            pair.server().write(bytes("answer"));
+            pair.server().close();
+            assertThat(readAll(pair.client())).isEqualTo("answer");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void nothingIsReadAfterTheInputWasShutDown(NioProvider provider) throws IOException {
+        try (Pair pair = provider.pair()) {
+            assertThat(pair.server().shutdownInput()).isSameAs(pair.server());
+            assertThat(pair.server().shutdownInput()).isSameAs(pair.server());
+
+            assertThat(pair.server().read(ByteBuffer.allocate(10))).isEqualTo(-1);
+            assertThat(pair.server().read(new ByteBuffer[] {ByteBuffer.allocate(10)})).isEqualTo(-1);
+            pair.server().write(bytes("still"));
+            assertThat(read(pair.client(), 5)).isEqualTo("still");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void buffersAreGatheredAndScattered(NioProvider provider) throws IOException {
+        try (Pair pair = provider.pair()) {
+            ByteBuffer[] sources = {bytes("not this"), bytes("ab"), ByteBuffer.allocateDirect(0), bytes("cde"),
+                bytes("nor that")};
+
+            assertThat(pair.client().write(sources, 1, 3)).isEqualTo(5);
+
+            ByteBuffer[] targets = {ByteBuffer.allocate(1), ByteBuffer.allocateDirect(3), ByteBuffer.allocate(10)};
+            long total = 0;
+            while (total < 5) {
+                total += pair.server().read(targets);
+            }
+            assertThat(string(targets[0]) + "|" + string(targets[1]) + "|" + string(targets[2])).isEqualTo("a|bcd|e");
+            assertThat(sources[0].remaining()).isEqualTo(8);
+            assertThat(sources[4].remaining()).isEqualTo(8);
+            assertThat(pair.server().read(new ByteBuffer[0])).isZero();
+            assertThatThrownBy(() -> pair.server().read(targets, 2, 2)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> pair.server().read(bytes("x").asReadOnlyBuffer()))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsNotPossibleYetOrAnyMoreIsRefused(NioProvider provider) throws IOException {
+        SocketChannel channel = provider.get().openSocketChannel();
+        assertThatThrownBy(() -> channel.read(bytes("x"))).isInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(() -> channel.write(bytes("x"))).isInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(channel::shutdownInput).isInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(channel::shutdownOutput).isInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(channel::finishConnect).isInstanceOf(NoConnectionPendingException.class);
+        assertThatThrownBy(() -> channel.connect(null)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> channel.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)))
+                .isInstanceOf(UnresolvedAddressException.class);
+        assertThatThrownBy(() -> channel.connect(new SocketAddress() { }))
+                .isInstanceOf(UnsupportedAddressTypeException.class);
+        assertThat(channel.isOpen()).isTrue();
+        assertThat(channel.getLocalAddress()).isNull();
+        assertThat(channel.getRemoteAddress()).isNull();
+        channel.close();
+        channel.close();
+        assertThatThrownBy(() -> channel.read(bytes("x"))).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> channel.write(bytes("x"))).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(channel::finishConnect).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(channel::getLocalAddress).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> channel.bind(null)).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> channel.connect(new InetSocketAddress(provider.address(), 1)))
+                .isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> channel.getOption(StandardSocketOptions.SO_LINGER))
+                .isInstanceOf(ClosedChannelException.class);
+
+        try (Pair pair = provider.pair()) {
+            assertThatThrownBy(() -> pair.client().connect(new InetSocketAddress(provider.address(), 1)))
+                    .isInstanceOf(AlreadyConnectedException.class);
+            assertThatThrownBy(() -> pair.client().bind(null)).isInstanceOf(AlreadyBoundException.class);
+            assertThat(pair.client().finishConnect()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatAServerCannotDoIsRefused(NioProvider provider) throws IOException {
+        ServerSocketChannel server = provider.get().openServerSocketChannel();
+        assertThatThrownBy(server::accept).isInstanceOf(NotYetBoundException.class);
+        assertThat(server.getLocalAddress()).isNull();
+        server.bind(new InetSocketAddress(provider.address(), 0));
+        assertThatThrownBy(() -> server.bind(null)).isInstanceOf(AlreadyBoundException.class);
+        server.close();
+        assertThatThrownBy(server::accept).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> server.bind(null)).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(server::getLocalAddress).isInstanceOf(ClosedChannelException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void bothEndsKnowBothAddresses(NioProvider provider) throws IOException {
+        try (ServerSocketChannel server = provider.listen(); Pair pair = provider.pair(server)) {
+            assertThat(pair.client().getRemoteAddress()).isEqualTo(server.getLocalAddress());
+            assertThat(pair.server().getRemoteAddress()).isEqualTo(pair.client().getLocalAddress());
+            assertThat(pair.server().getLocalAddress()).isEqualTo(server.getLocalAddress());
+            assertThat(pair.client().isConnected()).isTrue();
+            assertThat(pair.client().isConnectionPending()).isFalse();
+            assertThat(pair.client().provider()).isSameAs(provider.get());
+            assertThat(pair.server().provider()).isSameAs(provider.get());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientMayBindFirst(NioProvider provider) throws Exception {
+        try (ServerSocketChannel server = provider.listen();
+                SocketChannel client = provider.get().openSocketChannel(StandardProtocolFamily.INET)) {
+            client.bind(new InetSocketAddress(provider.address(), 0));
+            InetSocketAddress local = (InetSocketAddress) client.getLocalAddress();
+            assertThat(local.getPort()).isPositive();
+            assertThatThrownBy(() -> client.bind(null)).isInstanceOf(AlreadyBoundException.class);
+            assertThatThrownBy(() -> client.connect(new InetSocketAddress(InetAddress.getByName("::1"), 1)))
+                    .isInstanceOf(UnsupportedAddressTypeException.class);
+
+            client.connect(server.getLocalAddress());
+            try (SocketChannel accepted = server.accept()) {
+                assertThat(accepted.getRemoteAddress()).isEqualTo(local);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whereNobodyListensAConnectIsRefused(NioProvider provider) throws IOException {
+        InetSocketAddress free;
+        try (ServerSocketChannel server = provider.listen()) {
+            free = (InetSocketAddress) server.getLocalAddress();
+        }
+        SocketChannel client = provider.get().openSocketChannel();
+
+        assertThatThrownBy(() -> client.connect(free)).isInstanceOf(ConnectException.class)
+                .hasMessageContaining("refused");
+        assertThat(client.isOpen()).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aPortIsBoundOnce(NioProvider provider) throws IOException {
+        try (ServerSocketChannel server = provider.listen();
+                ServerSocketChannel other = provider.get().openServerSocketChannel()) {
+            assertThatThrownBy(() -> other.bind(server.getLocalAddress())).isInstanceOf(BindException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInterruptClosesTheChannel(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            CountDownLatch begun = new CountDownLatch(1);
+            AtomicBoolean status = new AtomicBoolean();
+            Background<Void> reading = Background.run(() -> {
+                begun.countDown();
+                assertThatThrownBy(() -> pair.client().read(ByteBuffer.allocate(1)))
+                        .isInstanceOf(ClosedByInterruptException.class);
+                status.set(Thread.interrupted());
+            });
+            begun.await();
+            reading.interrupt();
+            reading.result();
+            assertThat(status).isTrue();
+            assertThat(pair.client().isOpen()).isFalse();
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+        try (ServerSocketChannel server = provider.listen()) {
+            Background<Void> accepting = Background.run(() -> assertThatThrownBy(server::accept)
+                    .isInstanceOf(ClosedByInterruptException.class));
+            accepting.interrupt();
+            accepting.result();
+            assertThat(server.isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInterruptedThreadClosesAtOnce(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> pair.client().write(bytes("x"))).isInstanceOf(ClosedByInterruptException.class);
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(pair.client().isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCloseEndsTheWaitOfAnotherThread(NioProvider provider) throws Exception {
+        Pair pair = provider.pair();
+        CountDownLatch begun = new CountDownLatch(3);
+        ServerSocketChannel server = provider.listen();
+        try (Background<Void> reading = Background.run(() -> {
+            begun.countDown();
+            assertThatThrownBy(() -> pair.client().read(ByteBuffer.allocate(1)))
+                    .isInstanceOf(AsynchronousCloseException.class);
+        }); Background<Void> writing = Background.run(() -> {
+            begun.countDown();
+            assertThatThrownBy(() -> {
+                while (true) {
+                    pair.client().write(ByteBuffer.allocate(MEBIBYTE));
+                }
+            }).isInstanceOf(ClosedChannelException.class);
+        }); Background<Void> accepting = Background.run(() -> {
+            begun.countDown();
+            assertThatThrownBy(server::accept).isInstanceOf(ClosedChannelException.class);
+        })) {
+            begun.await();
+            // The writer fills all buffers of both sides.
+            Thread.yield();
+            pair.client().close();
+            server.close();
+            reading.result();
+            writing.result();
+            accepting.result();
+        }
+        pair.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void optionsAreKept(NioProvider provider) throws IOException {
+        try (SocketChannel channel = provider.get().openSocketChannel();
+                ServerSocketChannel server = provider.get().openServerSocketChannel()) {
+            assertThat(channel.supportedOptions()).contains(StandardSocketOptions.SO_RCVBUF,
+                    StandardSocketOptions.SO_SNDBUF, StandardSocketOptions.TCP_NODELAY,
+                    StandardSocketOptions.SO_KEEPALIVE, StandardSocketOptions.SO_LINGER,
+                    StandardSocketOptions.SO_REUSEADDR);
+            assertThat(channel.getOption(StandardSocketOptions.TCP_NODELAY)).isFalse();
+            assertThat(channel.getOption(StandardSocketOptions.SO_LINGER)).isEqualTo(-1);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true)
+                    .setOption(StandardSocketOptions.SO_KEEPALIVE, true)
+                    .setOption(StandardSocketOptions.SO_REUSEADDR, true)
+                    .setOption(StandardSocketOptions.SO_LINGER, 3)
+                    .setOption(StandardSocketOptions.SO_SNDBUF, 100_000)
+                    .setOption(StandardSocketOptions.SO_RCVBUF, 100_000);
+            assertThat(channel.getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_REUSEADDR)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_LINGER)).isEqualTo(3);
+            assertThat(channel.getOption(StandardSocketOptions.SO_SNDBUF)).isGreaterThanOrEqualTo(100_000);
+            assertThat(channel.getOption(StandardSocketOptions.SO_RCVBUF)).isGreaterThanOrEqualTo(100_000);
+            channel.setOption(StandardSocketOptions.SO_LINGER, -5);
+            assertThat(channel.getOption(StandardSocketOptions.SO_LINGER)).isEqualTo(-1);
+            assertThatThrownBy(() -> channel.setOption(StandardSocketOptions.SO_SNDBUF, -1))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> channel.setOption(StandardSocketOptions.SO_SNDBUF, null))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> channel.setOption(null, 1)).isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> channel.getOption(StandardSocketOptions.IP_MULTICAST_TTL))
+                    .isInstanceOf(UnsupportedOperationException.class);
+
+            server.setOption(StandardSocketOptions.SO_REUSEADDR, true)
+                    .setOption(StandardSocketOptions.SO_RCVBUF, 65536);
+            assertThat(server.getOption(StandardSocketOptions.SO_RCVBUF)).isGreaterThanOrEqualTo(65536);
+            assertThatThrownBy(() -> server.setOption(StandardSocketOptions.TCP_NODELAY, true))
+                    .isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLingeringCloseDeliversWhatWasWritten(NioProvider provider) throws Exception {
+        byte[] data = bytes(50_000);
+        try (Pair pair = provider.pair()) {
+            pair.client().setOption(StandardSocketOptions.SO_LINGER, 200);
+            pair.client().write(ByteBuffer.wrap(data));
+            pair.client().close();
+
+            assertThat(readAll(pair.server())).hasSize(data.length);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theSocketsOfChannels(NioProvider provider) throws Exception {
+        try (ServerSocketChannel listening = provider.get().openServerSocketChannel();
+                SocketChannel connecting = provider.get().openSocketChannel()) {
+            ServerSocket server = listening.socket();
+            assertThat(server.isBound()).isFalse();
+            assertThat(server).hasToString("ServerSocket[unbound]").isSameAs(listening.socket());
+            server.bind(new InetSocketAddress(provider.address(), 0), 5);
+            assertThat(server.isBound()).isTrue();
+            assertThat(server.getLocalSocketAddress()).isEqualTo(listening.getLocalAddress());
+            Socket client = connecting.socket();
+            assertThat(client).hasToString("Socket[unconnected]").isSameAs(connecting.socket());
+            assertThat(client.getChannel()).isSameAs(connecting);
+            assertThatThrownBy(client::getInputStream).isInstanceOf(SocketException.class);
+
+            client.connect(server.getLocalSocketAddress(), 60_000);
+            try (Socket accepted = server.accept()) {
+                assertThat(client.getRemoteSocketAddress()).isEqualTo(server.getLocalSocketAddress());
+                assertThat(client.getPort()).isEqualTo(server.getLocalPort());
+                assertThat(accepted.getPort()).isEqualTo(client.getLocalPort());
+                assertThat(accepted.getInetAddress()).isEqualTo(client.getLocalAddress());
+                client.setTcpNoDelay(true);
+                assertThat(client.getTcpNoDelay()).isTrue();
+                client.getOutputStream().write("hello".getBytes());
+                InputStream in = accepted.getInputStream();
+                assertThat(in.read()).isEqualTo('h');
+                assertThat(in.readNBytes(4)).isEqualTo("ello".getBytes());
+
+                accepted.setSoTimeout(20);
+                assertThatThrownBy(in::read).isInstanceOf(SocketTimeoutException.class);
+                assertThat(accepted.isClosed()).isFalse();
+                connecting.configureBlocking(false);
+                assertThatThrownBy(() -> client.getOutputStream().write(1))
+                        .isInstanceOf(IllegalBlockingModeException.class);
+                client.shutdownOutput();
+                assertThat(client.isOutputShutdown()).isTrue();
+                assertThat(in.read()).isEqualTo(-1);
+                client.close();
+                assertThat(client.isClosed()).isTrue();
+                assertThat(connecting.isOpen()).isFalse();
+                assertThat(client.isConnected()).isFalse();
+                assertThatThrownBy(client::getSoLinger).isInstanceOf(SocketException.class)
+                        .hasMessage("Socket is closed");
+            }
+            server.setSoTimeout(20);
+            assertThatThrownBy(server::accept).isInstanceOf(SocketTimeoutException.class);
+        }
+    }
+
+    private static byte[] bytes(int count) {
+        byte[] bytes = new byte[count];
+        for (int i = 0; i < count; i++) {
+            bytes[i] = (byte) (i * 31 + (i >> 10));
+        }
+        return bytes;
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes());
+    }
+
+    private static String string(ByteBuffer buffer) {
+        ByteBuffer filled = buffer.flip();
+        byte[] bytes = new byte[filled.remaining()];
+        filled.get(bytes);
+        return new String(bytes);
+    }
+
+    private static String read(SocketChannel channel, int length) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(length);
+        while (buffer.hasRemaining() && channel.read(buffer) >= 0) {
+            assertThat(channel.isOpen()).isTrue();
+        }
+        return string(buffer);
+    }
+
+    private static String readAll(SocketChannel channel) throws IOException {
+        StringBuilder text = new StringBuilder();
+        ByteBuffer buffer = ByteBuffer.allocate(1000);
+        while (channel.read(buffer) >= 0) {
+            text.append(string(buffer));
+            buffer.clear();
+        }
+        return text.toString();
+    }
+}
