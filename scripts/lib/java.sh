@@ -48,7 +48,7 @@ run_maven() {
 # test_class_path ROOT: prints the class path of all modules and their tests.
 test_class_path() {
     local module path=()
-    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-examples; do
+    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-netty rdmacm-examples; do
         path+=("$1/$module/target/classes" "$1/$module/target/test-classes")
     done
     (IFS=:; echo "${path[*]}:$(<"$1/rdmacm-examples/target/test-classpath.txt")")
@@ -62,7 +62,7 @@ EXAMPLES_CACHE=rdmacm-examples/target/rdmacm-examples.aot
 examples_outdated() {
     local root=$1 jar=$1/$EXAMPLES_JAR module sources=()
     [[ -e $jar ]] || return 0
-    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-examples; do
+    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-netty rdmacm-examples; do
         sources+=("$root/$module/pom.xml" "$root/$module/src/main")
         [[ ! -d $root/$module/src/generated ]] || sources+=("$root/$module/src/generated")
     done

@@ -5,6 +5,8 @@
 module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
+    requires io.rdmacm.netty;
+    requires io.netty.codec.http;
     requires HdrHistogram;
     requires jdk.net;
 
@@ -25,6 +27,8 @@ module io.rdmacm.examples {
     opens io.rdmacm.examples.load to
             info.picocli;
     opens io.rdmacm.examples.manual to
+            info.picocli;
+    opens io.rdmacm.examples.netty to
             info.picocli;
     opens io.rdmacm.examples.rping to
             info.picocli;

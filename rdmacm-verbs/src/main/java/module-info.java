@@ -4,7 +4,7 @@
  * The objects of libibverbs: devices, protection domains, memory regions, completion queues, queue pairs, and the data
  * path of posting and polling.
  */
-@SuppressWarnings("module") // io.rdmacm.core is built after this module
+@SuppressWarnings("module") // io.rdmacm.core and io.rdmacm.netty are built after this module
 module io.rdmacm.verbs {
     requires transitive io.rdmacm.bindings;
     requires org.slf4j;
@@ -26,7 +26,8 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.internal.codec to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.ffi to
-            io.rdmacm.core;
+            io.rdmacm.core,
+            io.rdmacm.netty;
     exports io.rdmacm.verbs.internal.jfr to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.life to

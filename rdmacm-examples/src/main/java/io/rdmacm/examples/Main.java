@@ -21,6 +21,7 @@ import io.rdmacm.examples.manual.ApmExample;
 import io.rdmacm.examples.manual.MulticastExample;
 import io.rdmacm.examples.manual.RcExample;
 import io.rdmacm.examples.manual.SrqExample;
+import io.rdmacm.examples.netty.HttpServer;
 import io.rdmacm.examples.rping.Rping;
 import io.rdmacm.examples.stream.Rcopy;
 import io.rdmacm.examples.stream.Riostream;
@@ -53,7 +54,7 @@ import picocli.CommandLine.Spec;
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
             IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
-            EventServer.class, EventClient.class, KvServer.class, KvLoad.class,
+            EventServer.class, EventClient.class, KvServer.class, KvLoad.class, HttpServer.class,
             ValkeyCli.class, ValkeyLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",
         footer = "%nrdmacm NAME --help lists the options of a program.", commandListHeading = "%nPrograms:%n")

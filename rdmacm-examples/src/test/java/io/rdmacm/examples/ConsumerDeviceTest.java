@@ -19,7 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The program of the README in projects that depend on the installed artifacts, with the options that the README gives.
+ * The program of the README, and one of the guide with Netty, in projects that depend on the installed artifacts, with
+ * the options that the README gives.
  * scripts/lib/consumer creates the projects.
  */
 @RequiresRdma
@@ -28,7 +29,7 @@ class ConsumerDeviceTest {
 
     @BeforeEach
     void requireProjects() {
-        assumeTrue(Files.exists(projects.resolve("modulepath/target/path")),
+        assumeTrue(Files.exists(projects.resolve("netty/target/path")),
                 "scripts/test creates the projects, by scripts/lib/consumer");
     }
 
@@ -43,19 +44,28 @@ class ConsumerDeviceTest {
                 "-m", "consumer/consumer.Hello"));
     }
 
+    @Test
+    void withNetty() throws Exception {
+        assertPrints(List.of("--enable-native-access=ALL-UNNAMED", "-cp", path("netty"), "NettyEcho"), "over RDMA");
+    }
+
     private String path(String project) throws Exception {
         Path target = projects.resolve(project).resolve("target");
         return target.resolve("classes") + File.pathSeparator + Files.readString(target.resolve("path")).strip();
     }
 
     private static void assertSaysHello(List<String> arguments) throws Exception {
+        assertPrints(arguments, "hello from far away", "the client has gone");
+    }
+
+    private static void assertPrints(List<String> arguments, String... lines) throws Exception {
         List<String> command = new ArrayList<>(ForkedJvm.command());
         command.addAll(arguments);
         command.add(RdmaTestDevice.get().ipv4().getHostAddress());
         try (Program hello = Program.process(command.toArray(String[]::new))) {
             Program.Result result = hello.result();
             assertThat(result.status()).describedAs(result.err()).isZero();
-            assertThat(result.outLines()).containsExactlyInAnyOrder("hello from far away", "the client has gone");
+            assertThat(result.outLines()).containsExactlyInAnyOrder(lines);
             assertThat(result.err()).doesNotContain("restricted method");
         }
     }

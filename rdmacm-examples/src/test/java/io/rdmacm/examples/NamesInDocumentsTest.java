@@ -25,7 +25,7 @@ class NamesInDocumentsTest {
             "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.device.",
             "io.rdmacm.verbs.error.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.",
-            "io.rdmacm.verbs.work.");
+            "io.rdmacm.verbs.work.", "io.rdmacm.netty.");
 
     @ParameterizedTest
     @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+
+/**
+ * What both kinds of channels have in common: they are open, active and linked to an event loop. The stream or server
+ * below is made when the channel is bound or connected, because its settings are options of the channel, and linked to
+ * the event loop from then on.
+ */
+abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChannel {
+    private volatile boolean open = true;
+    // The two below are used in the event loop.
+    private LoopLink link;
+    private boolean readPending;
+
+    AbstractRdmaChannel(Channel parent) {
+        super(parent);
+    }
+
+    /** Returns whether there is a stream or server, whose file can be watched. */
+    abstract boolean hasFile();
+
+    /** The channel is being registered with an event loop; its options have been set. */
+    void registering() {
+        // nothing to do
+    }
+
+    /** Frees the stream or server, without waiting for more than the options ask for. */
+    abstract void free() throws Exception;
+
+    @Override
+    public final boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    protected final boolean isCompatible(EventLoop loop) {
+        return LoopLinks.areCompatible(loop);
+    }
+
+    @Override
+    protected final void doRegister(ChannelPromise promise) {
+        try {
+            registering();
+            linkIfPossible(promise);
+        } catch (IOException | RuntimeException e) {
+            promise.tryFailure(e);
+            return;
+        }
+        promise.trySuccess();
+    }
+
+    /** Links the channel to its event loop if there is a file. */
+    final void linkIfPossible(ChannelPromise promise) throws IOException {
+        if (link == null && hasFile()) {
+            link = LoopLinks.link(this, eventLoop(), promise::tryFailure);
+        }
+    }
+
+    /** Returns the link to the event loop; null if there is none. */
+    final LoopLink link() {
+        return link;
+    }
+
+    @Override
+    protected void doDeregister() throws Exception {
+        LoopLink former = link;
+        link = null;
+        if (former != null) {
+            former.cancel();
+        }
+    }
+
+    @Override
+    protected void doBeginRead() throws Exception {
+        readPending = true;
+        if (link != null) {
+            link.look();
+        }
+    }
+
+    /** Returns whether the program wants to read. */
+    final boolean isReadPending() {
+        return readPending;
+    }
+
+    /** What the program wanted to read has been read. */
+    final void endRead() {
+        readPending = false;
+    }
+
+    /** Autoread was switched off. May be called from any thread. */
+    final void clearReadPending() {
+        if (!isRegistered()) {
+            readPending = false;
+        } else if (eventLoop().inEventLoop()) {
+            readPending = false;
+        } else {
+            eventLoop().execute(() -> readPending &= config().isAutoRead());
+        }
+    }
+
+    @Override
+    public final void closeForLoop() {
+        unsafe().close(voidPromise());
+    }
+
+    @Override
+    protected final void doDisconnect() throws Exception {
+        doClose();
+    }
+
+    @Override
+    protected void doClose() throws Exception {
+        if (!open) {
+            return;
+        }
+        open = false;
+        readPending = false;
+        // Before the file is closed.
+        doDeregister();
+        free();
+    }
+
+    /** Reports a failure that is nobody's in particular, and closes the channel. */
+    final void fail(Throwable cause) {
+        pipeline().fireExceptionCaught(cause);
+        closeForLoop();
+    }
+
+    /** Returns an address that a stream can be bound or connected to. */
+    static InetSocketAddress require(SocketAddress address) {
+        if (!(address instanceof InetSocketAddress inet)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        if (inet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        return inet;
+    }
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoOps;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Epoll;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Libc;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Drives the {@link RdmaStreamChannel}s and {@link RdmaServerStreamChannel}s of an event loop. It polls those that were
+ * in use lately, and when none of them has had anything to do for a while, sleeps until one has. Polling answers sooner
+ * but occupies a CPU. TCP channels need another event loop; the channels of this package also work with Netty's
+ * EpollIoHandler, beside TCP channels.
+ *
+ * <pre>{@code
+ * EventLoopGroup group = new MultiThreadIoEventLoopGroup(RdmaIoHandler.newFactory());
+ * }</pre>
+ *
+ * <p>Used by the event loop alone, except for {@link #wakeup()}.
+ */
+public final class RdmaIoHandler implements IoHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaIoHandler.class);
+    private static final boolean ONE_CPU = Runtime.getRuntime().availableProcessors() == 1;
+    private static final long WAKEUP_TOKEN = 0;
+    // While the thread polls, idle channels are asked for less often, because that is a system call.
+    private static final int ROUNDS_PER_EVENTS = 16;
+    private static final int FOREVER = -1;
+
+    private final ThreadAwareExecutor executor;
+    private final long spinNanos;
+    private final Epoll epoll;
+    private final int wakeup;
+    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final Map<Long, Registration> registrations = new HashMap<>();
+    // those that are polled; the others are armed, or not to be watched
+    private final List<Registration> active = new ArrayList<>();
+    private long lastToken = WAKEUP_TOKEN;
+    private long lastUse = System.nanoTime();
+    private int rounds;
+    // These two are for the threads that wake this one.
+    private volatile boolean woken;
+    private volatile boolean sleeping;
+
+    private RdmaIoHandler(ThreadAwareExecutor executor, long spinNanos) throws RdmaException {
+        this.executor = executor;
+        this.spinNanos = spinNanos;
+        epoll = Epoll.open();
+        int counter = -1;
+        boolean made = false;
+        try {
+            counter = Libc.eventfd();
+            check(epoll.watch(counter, WAKEUP_TOKEN));
+            made = true;
+        } finally {
+            if (!made) {
+                epoll.close();
+                if (counter >= 0) {
+                    Libc.close(counter);
+                }
+            }
+        }
+        wakeup = counter;
+    }
+
+    /**
+     * Returns a factory of handlers that poll as long as {@link WaitPolicy#defaults()} says before they sleep.
+     *
+     * @return the factory
+     */
+    public static IoHandlerFactory newFactory() {
+        return newFactory(WaitPolicy.defaults());
+    }
+
+    /**
+     * Returns a factory of handlers.
+     *
+     * @param waiting how long a handler polls before it sleeps
+     * @return the factory. Its handlers cannot be created when the limit of open files is reached
+     */
+    public static IoHandlerFactory newFactory(WaitPolicy waiting) {
+        Duration spin = Objects.requireNonNull(waiting, "waiting").spin();
+        long nanos = TimeUnit.NANOSECONDS.convert(spin);
+        return new IoHandlerFactory() {
+            @Override
+            public IoHandler newHandler(ThreadAwareExecutor ioExecutor) {
+                try {
+                    return new RdmaIoHandler(ioExecutor, nanos);
+                } catch (RdmaException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+
+            @Override
+            public boolean isChangingThreadSupported() {
+                return true;
+            }
+        };
+    }
+
+    @Override
+    public boolean isCompatible(Class<? extends IoHandle> handleType) {
+        return RdmaIoHandle.class.isAssignableFrom(handleType);
+    }
+
+    @Override
+    public IoRegistration register(IoHandle handle) throws Exception {
+        if (!(handle instanceof RdmaIoHandle ours)) {
+            throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
+                    + handle.getClass().getName());
+        }
+        Registration registration = new Registration(ours, ++lastToken, ours.channel().file());
+        registration.watch();
+        registrations.put(registration.token, registration);
+        handle.registered();
+        return registration;
+    }
+
+    @Override
+    public int run(IoHandlerContext context) {
+        // Before the context is asked whether there are tasks: those that come later set it again.
+        woken = false;
+        try {
+            return runOnce(context);
+        } catch (RdmaException e) {
+            // Nothing that a channel can be blamed for.
+            LOG.warn("an event loop over RDMA cannot wait for its channels", e);
+            Thread.yield();
+            return 0;
+        }
+    }
+
+    private int runOnce(IoHandlerContext context) throws RdmaException {
+        while (true) {
+            if (++rounds % ROUNDS_PER_EVENTS == 0) {
+                takeEvents(epoll.await(0));
+            }
+            int handled = poll(context);
+            if (handled > 0 || !context.canBlock() || woken) {
+                return handled;
+            }
+            long now = System.nanoTime();
+            long left = context.deadlineNanos() == -1 ? Long.MAX_VALUE : context.delayNanos(now);
+            if (left <= 0) {
+                return 0;
+            }
+            if (active.isEmpty() || now - lastUse >= spinNanos) {
+                if (armAll()) {
+                    takeEvents(sleep(left));
+                    return poll(context);
+                }
+            } else if (ONE_CPU) {
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** Has the active channels do what they can; returns how many had something to do. */
+    private int poll(IoHandlerContext context) {
+        long begin = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
+        int handled = 0;
+        // By index, because channels become active and are cancelled meanwhile.
+        for (int i = 0; i < active.size(); i++) {
+            Registration registration = active.get(i);
+            if (registration.valid && registration.handle.channel().progress()) {
+                handled++;
+            }
+        }
+        active.removeIf(registration -> !registration.valid);
+        if (handled > 0) {
+            lastUse = System.nanoTime();
+        }
+        if (context.shouldReportActiveIoTime()) {
+            context.reportActiveIoTime(handled > 0 ? System.nanoTime() - begin : 0);
+        }
+        return handled;
+    }
+
+    /** Arms the active channels; returns false if one of them has something to do. */
+    private boolean armAll() {
+        boolean quiet = true;
+        for (int i = 0; i < active.size(); i++) {
+            Registration registration = active.get(i);
+            registration.active = registration.valid && !registration.handle.channel().arm();
+            quiet &= !registration.active;
+        }
+        active.removeIf(registration -> !registration.active);
+        return quiet;
+    }
+
+    private int sleep(long nanos) throws RdmaException {
+        sleeping = true;
+        try {
+            if (woken) {
+                return epoll.await(0);
+            }
+            // Rounded up, lest the loop comes round again and again for the last fraction of a millisecond.
+            long milliseconds = nanos == Long.MAX_VALUE ? FOREVER
+                    : Math.min((nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1, Integer.MAX_VALUE);
+            return epoll.await((int) milliseconds);
+        } finally {
+            sleeping = false;
+        }
+    }
+
+    private void takeEvents(int events) throws RdmaException {
+        for (int i = 0; i < events; i++) {
+            long token = epoll.token(i);
+            if (token == WAKEUP_TOKEN) {
+                Libc.drain(wakeup, scratch.address());
+            } else {
+                Registration registration = registrations.get(token);
+                if (registration != null) {
+                    registration.activate();
+                }
+            }
+        }
+    }
+
+    @Override
+    public void wakeup() {
+        if (executor.isExecutorThread(Thread.currentThread())) {
+            return;
+        }
+        woken = true;
+        if (sleeping) {
+            try {
+                Libc.signal(wakeup);
+            } catch (RdmaException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @Override
+    public void prepareToDestroy() {
+        for (Registration registration : List.copyOf(registrations.values())) {
+            registration.cancel();
+            try {
+                registration.handle.close();
+            } catch (Exception e) {
+                LOG.debug("{} could not be closed", registration.handle, e);
+            }
+        }
+    }
+
+    @Override
+    public void destroy() {
+        try {
+            epoll.close();
+            Libc.close(wakeup);
+        } catch (RdmaException e) {
+            LOG.warn("the files of an event loop over RDMA could not be closed", e);
+        }
+    }
+
+    private static void check(int errno) throws RdmaException {
+        if (errno != 0) {
+            throw Failures.of("epoll_ctl", errno);
+        }
+    }
+
+    /** A channel of this event loop. */
+    private final class Registration implements IoRegistration {
+        private final RdmaIoHandle handle;
+        private final long token;
+        private final int file;
+        private boolean active;
+        private boolean watched;
+        private volatile boolean valid = true;
+
+        Registration(RdmaIoHandle handle, long token, int file) {
+            this.handle = handle;
+            this.token = token;
+            this.file = file;
+        }
+
+        void watch() throws RdmaException {
+            if (!watched) {
+                check(epoll.watch(file, token));
+                watched = true;
+            }
+        }
+
+        void forget() throws RdmaException {
+            if (watched) {
+                watched = false;
+                epoll.forget(file);
+            }
+        }
+
+        void activate() {
+            if (!active && valid) {
+                active = true;
+                RdmaIoHandler.this.active.add(this);
+            }
+        }
+
+        @Override
+        public <T> T attachment() {
+            return null;
+        }
+
+        @Override
+        public long submit(IoOps ops) {
+            if (!(ops instanceof RdmaIoOps ours)) {
+                throw new IllegalArgumentException("not an operation of RdmaIoHandler: " + ops);
+            }
+            if (!valid) {
+                return -1;
+            }
+            try {
+                switch (ours) {
+                    case WATCH -> watch();
+                    case IGNORE -> forget();
+                    default -> {
+                        lastUse = System.nanoTime();
+                        activate();
+                    }
+                }
+            } catch (RdmaException e) {
+                throw new UncheckedIOException(e);
+            }
+            return token;
+        }
+
+        @Override
+        public boolean isValid() {
+            return valid;
+        }
+
+        @Override
+        public boolean cancel() {
+            if (!valid) {
+                return false;
+            }
+            valid = false;
+            if (executor.isExecutorThread(Thread.currentThread())) {
+                end();
+            } else {
+                executor.execute(this::end);
+            }
+            return true;
+        }
+
+        private void end() {
+            if (registrations.remove(token) == null) {
+                return;
+            }
+            try {
+                forget();
+            } catch (RdmaException e) {
+                LOG.debug("{} could not be removed from its event loop", handle, e);
+            }
+            handle.unregistered();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AlreadyBoundException;
+
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.verbs.error.RdmaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A channel that accepts {@link RdmaStreamChannel}s: the counterpart of Netty's ServerSocketChannel, over an
+ * {@link RdmaStreamServer}. It works in event loops with {@link RdmaIoHandler} or with Netty's EpollIoHandler. Peers
+ * use this package, {@link RdmaStream}, or any program that speaks the protocol of rsockets (rsocket(7)).
+ *
+ * <p>The address is one of an RDMA device, or the wildcard address for those of all devices; there is no RDMA over the
+ * loopback interface.
+ */
+public final class RdmaServerStreamChannel extends AbstractRdmaChannel implements ServerSocketChannel {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaServerStreamChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+
+    private final RdmaServerStreamChannelConfig config = new RdmaServerStreamChannelConfig(this);
+    // null until the channel is bound
+    private volatile RdmaStreamServer server;
+    private boolean watched = true;
+
+    /** Creates a channel that is not bound. */
+    public RdmaServerStreamChannel() {
+        super(null);
+    }
+
+    @Override
+    public RdmaServerStreamChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isActive() {
+        return isOpen() && server != null;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    /** {@return null} */
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return null;
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        RdmaStreamServer bound = server;
+        return bound == null ? null : bound.localAddress();
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return null;
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new ServerUnsafe();
+    }
+
+    @Override
+    protected void doBind(SocketAddress address) throws Exception {
+        InetSocketAddress local = require(address);
+        if (server != null) {
+            throw new AlreadyBoundException();
+        }
+        try {
+            server = RdmaStreamServer.listen(local, Math.max(config.getBacklog(), 1), config.options().fix());
+        } catch (RdmaException e) {
+            throw Causes.ofBind(e, local);
+        }
+        watched = true;
+        linkIfPossible(newPromise().addListener(future -> fail(future.cause())));
+    }
+
+    @Override
+    boolean hasFile() {
+        return server != null;
+    }
+
+    @Override
+    public int file() {
+        return server.fd();
+    }
+
+    @Override
+    public boolean hasNews() {
+        return false;
+    }
+
+    @Override
+    public long spinNanos() {
+        return 0;
+    }
+
+    @Override
+    public boolean arm() {
+        // The file is readable for as long as there are streams, so it is watched only while they are wanted.
+        if (isOpen() && link() != null && watched && !isReadPending()) {
+            watched = false;
+            link().interest(false);
+        }
+        return !isReadPending() || !isOpen() || !server.isAcceptable();
+    }
+
+    @Override
+    protected void doBeginRead() throws Exception {
+        if (!watched && link() != null) {
+            watched = true;
+            link().interest(true);
+        }
+        super.doBeginRead();
+    }
+
+    @Override
+    protected void doDeregister() throws Exception {
+        watched = true;
+        super.doDeregister();
+    }
+
+    @Override
+    public boolean progress() {
+        if (!isActive() || !isReadPending() || !server.isAcceptable()) {
+            return false;
+        }
+        var handle = unsafe().recvBufAllocHandle();
+        handle.reset(config);
+        handle.attemptedBytesRead(1);
+        Throwable failure = null;
+        int accepted = 0;
+        do {
+            RdmaStream stream = null;
+            try {
+                stream = server.accept();
+            } catch (RdmaException e) {
+                failure = e;
+            }
+            if (stream == null) {
+                break;
+            }
+            accepted++;
+            handle.lastBytesRead(1);
+            handle.incMessagesRead(1);
+            endRead();
+            pipeline().fireChannelRead(new RdmaStreamChannel(this, stream));
+        } while (isOpen() && handle.continueReading());
+        if (accepted == 0) {
+            endRead();
+        }
+        handle.readComplete();
+        pipeline().fireChannelReadComplete();
+        if (failure != null) {
+            // A stream that did not come about, or a device that has gone; the handlers may close the channel.
+            pipeline().fireExceptionCaught(failure);
+        }
+        return true;
+    }
+
+    @Override
+    void free() throws IOException {
+        RdmaStreamServer closing = server;
+        if (closing != null) {
+            // It waits for the thread of the server, which may be busy with a handshake.
+            Thread.ofVirtual().name("rdmacm-netty-close").start(() -> {
+                try {
+                    closing.close();
+                } catch (RdmaException e) {
+                    LOG.debug("{} could not be closed", closing, e);
+                }
+            });
+        }
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected Object filterOutboundMessage(Object msg) {
+        throw new UnsupportedOperationException();
+    }
+
+
+    /** A server cannot connect. */
+    private final class ServerUnsafe extends AbstractUnsafe {
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            safeSetFailure(promise, new UnsupportedOperationException());
+        }
+    }
+}

@@ -1,0 +1,768 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.WritableByteChannel;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoop;
+import io.netty.channel.FileRegion;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.Future;
+import io.netty.util.internal.StringUtil;
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A channel over an {@link RdmaStream}: the counterpart of Netty's SocketChannel over TCP. It works in event loops with
+ * {@link RdmaIoHandler} or with Netty's EpollIoHandler. The peer uses this package, {@code RdmaStream}, or any program
+ * that speaks the protocol of rsockets (rsocket(7)).
+ *
+ * <p>It behaves as Netty's channels over TCP do: autoread, limits of a read, write watermarks, half closure, connect
+ * timeouts, file regions. What is different:
+ * <ul>
+ * <li>The stream is made when the channel is bound or connected. Its settings are options of the channel, and fixed
+ * from then on ({@link RdmaChannelOption}). Those of accepted channels are options of the server.
+ * <li>Addresses are those of RDMA devices.
+ * <li>Every write is sent at once, whatever {@code TCP_NODELAY} says; a flush of several buffers is one message where
+ * it fits.
+ * <li>There is no reset: a peer that closes with {@code SO_LINGER} 0 is seen to close.
+ * </ul>
+ *
+ * <p>Buffers are copied to and from registered memory, except that those of an {@link RdmaByteBufAllocator} are written
+ * without a copy.
+ */
+public final class RdmaStreamChannel extends AbstractRdmaChannel implements SocketChannel {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaStreamChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    private static final int MOST_BUFFERS = 64;
+    private static final long MOST_BYTES = 1 << 20;
+    private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
+            + StringUtil.simpleClassName(FileRegion.class) + ')';
+
+    private final RdmaStreamChannelConfig config;
+    private final LentBuffers lent = new LentBuffers();
+    private final Runnable flushing = () -> ((StreamUnsafe) unsafe()).flushNow();
+    // null until the channel is bound or connects
+    private volatile RdmaStream stream;
+    private volatile boolean connected;
+    private volatile boolean inputShut;
+    private volatile boolean outputShut;
+    // what the channel has joined; null if it is not one of ours
+    private volatile RdmaByteBufAllocator allocator;
+    // The fields below are used in the event loop.
+    private boolean writePending;
+    private boolean allDataRead;
+    private ChannelPromise connectPromise;
+    private Future<?> connectTimeout;
+    private SocketAddress requestedRemote;
+    private WritableByteChannel output;
+
+    /** Creates a channel that is not connected. */
+    public RdmaStreamChannel() {
+        super(null);
+        config = new RdmaStreamChannelConfig(this, StreamSettings.defaults(), false);
+    }
+
+    /** Creates a channel that was accepted. */
+    RdmaStreamChannel(RdmaServerStreamChannel parent, RdmaStream stream) {
+        super(parent);
+        this.stream = stream;
+        config = new RdmaStreamChannelConfig(this, stream.settings(), true);
+        config.options().inherit(parent.config().options());
+        connected = true;
+    }
+
+    @Override
+    public RdmaServerStreamChannel parent() {
+        return (RdmaServerStreamChannel) super.parent();
+    }
+
+    @Override
+    public RdmaStreamChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isActive() {
+        return isOpen() && connected;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        RdmaStream mine = stream;
+        return mine == null ? null : mine.localAddress();
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        RdmaStream mine = stream;
+        return mine == null || !connected ? null : mine.peerAddress();
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new StreamUnsafe();
+    }
+
+    // The stream and its event loop.
+
+    @Override
+    boolean hasFile() {
+        return stream != null && (connected || connectPromise != null);
+    }
+
+    @Override
+    void registering() {
+        if (connected && allocator == null) {
+            joinAllocator();
+        }
+    }
+
+    @Override
+    public int file() throws IOException {
+        return stream.fd();
+    }
+
+    @Override
+    public long spinNanos() {
+        return connected ? config.options().spinNanos() : 0;
+    }
+
+    @Override
+    public boolean hasNews() {
+        if (!isActive()) {
+            return true;
+        }
+        int ready = stream.poll();
+        return isReadPending() && (ready & RdmaStream.READABLE) != 0
+                || writePending && (ready & RdmaStream.WRITABLE) != 0;
+    }
+
+    @Override
+    public boolean arm() {
+        if (!isOpen()) {
+            return true;
+        }
+        try {
+            return stream.arm();
+        } catch (RdmaException e) {
+            fail(e);
+            return true;
+        }
+    }
+
+    @Override
+    public boolean progress() {
+        if (!isOpen() || stream == null) {
+            return false;
+        }
+        if (connectPromise != null) {
+            return finishConnect();
+        }
+        if (!connected) {
+            return false;
+        }
+        int ready = stream.poll();
+        boolean any = false;
+        if (!lent.isEmpty()) {
+            lent.release(stream.releasedBytes());
+        }
+        if (writePending && (ready & RdmaStream.WRITABLE) != 0) {
+            any = true;
+            ((StreamUnsafe) unsafe()).flushNow();
+        }
+        if (isOpen() && isReadPending() && (ready & RdmaStream.READABLE) != 0) {
+            any = true;
+            read0();
+        }
+        return any;
+    }
+
+    // Binding and connecting.
+
+    private RdmaStream openStream() throws RdmaException {
+        RdmaStream made = stream;
+        if (made == null) {
+            made = RdmaStream.open(config.options().fix());
+            stream = made;
+        }
+        return made;
+    }
+
+    @Override
+    protected void doBind(SocketAddress address) throws Exception {
+        InetSocketAddress local = require(address);
+        try {
+            openStream().bind(local);
+        } catch (RdmaException e) {
+            throw Causes.ofBind(e, local);
+        }
+    }
+
+    private void startConnect(SocketAddress remote, SocketAddress local, ChannelPromise promise) throws Exception {
+        InetSocketAddress to = require(remote);
+        if (connectPromise != null) {
+            throw new ConnectionPendingException();
+        }
+        if (connected) {
+            throw new AlreadyConnectedException();
+        }
+        if (local != null) {
+            doBind(local);
+        }
+        boolean started = false;
+        try {
+            openStream().startConnect(to);
+            requestedRemote = remote;
+            connectPromise = promise;
+            linkIfPossible(newPromise().addListener(future -> fail(future.cause())));
+            started = true;
+        } finally {
+            if (!started) {
+                connectPromise = null;
+                doClose();
+            }
+        }
+    }
+
+    private void awaitConnect(ChannelPromise promise) {
+        int millis = config.getConnectTimeoutMillis();
+        if (millis > 0) {
+            SocketAddress remote = requestedRemote;
+            connectTimeout = eventLoop().schedule(() -> {
+                if (connectPromise == promise && promise.tryFailure(
+                        new ConnectTimeoutException("connection timed out after " + millis + " ms: " + remote))) {
+                    closeForLoop();
+                }
+            }, millis, TimeUnit.MILLISECONDS);
+        }
+        promise.addListener((ChannelFuture future) -> {
+            if (future.isCancelled()) {
+                endConnect();
+                closeForLoop();
+            }
+        });
+    }
+
+    private ChannelPromise endConnect() {
+        ChannelPromise promise = connectPromise;
+        connectPromise = null;
+        if (connectTimeout != null) {
+            connectTimeout.cancel(false);
+            connectTimeout = null;
+        }
+        return promise;
+    }
+
+    /** Returns whether the connect has come to an end. */
+    private boolean finishConnect() {
+        try {
+            if (!stream.finishConnect()) {
+                return false;
+            }
+        } catch (RdmaException | IllegalStateException e) {
+            ((StreamUnsafe) unsafe()).connectFailed(endConnect(), e);
+            return true;
+        }
+        ((StreamUnsafe) unsafe()).connected(endConnect());
+        return true;
+    }
+
+    // Reading.
+
+    private void read0() {
+        if (inputShut && (allDataRead || !config.isAllowHalfClosure())) {
+            endRead();
+            return;
+        }
+        var handle = unsafe().recvBufAllocHandle();
+        handle.reset(config);
+        ByteBuf buffer = null;
+        boolean ended = false;
+        try {
+            do {
+                buffer = handle.allocate(config.getAllocator());
+                handle.attemptedBytesRead(buffer.writableBytes());
+                handle.lastBytesRead(readInto(buffer));
+                if (handle.lastBytesRead() <= 0) {
+                    buffer.release();
+                    buffer = null;
+                    ended = handle.lastBytesRead() < 0;
+                    if (ended) {
+                        endRead();
+                    }
+                    break;
+                }
+                handle.incMessagesRead(1);
+                endRead();
+                pipeline().fireChannelRead(buffer);
+                buffer = null;
+            } while (isOpen() && !inputShut && handle.continueReading());
+            handle.readComplete();
+            pipeline().fireChannelReadComplete();
+            if (ended) {
+                endInput(true);
+            }
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            readFailed(buffer, e);
+        }
+    }
+
+    private int readInto(ByteBuf buffer) throws IOException {
+        int index = buffer.writerIndex();
+        int length = buffer.nioBufferCount() == 1
+                ? stream.read(buffer.internalNioBuffer(index, buffer.writableBytes()))
+                : (int) stream.read(buffer.nioBuffers(index, buffer.writableBytes()), 0, buffer.nioBufferCount());
+        if (length > 0) {
+            buffer.writerIndex(index + length);
+        }
+        return length;
+    }
+
+    private void readFailed(ByteBuf buffer, Throwable cause) {
+        if (buffer != null) {
+            if (buffer.isReadable()) {
+                endRead();
+                pipeline().fireChannelRead(buffer);
+            } else {
+                buffer.release();
+            }
+        }
+        unsafe().recvBufAllocHandle().readComplete();
+        ChannelPipeline pipeline = pipeline();
+        pipeline.fireChannelReadComplete();
+        pipeline.fireExceptionCaught(cause);
+        if (cause instanceof IOException || cause instanceof OutOfMemoryError) {
+            endInput(false);
+        }
+    }
+
+    /** There will be no more data. */
+    private void endInput(boolean atEnd) {
+        if (!isOpen()) {
+            return;
+        }
+        if (!inputShut) {
+            if (!config.isAllowHalfClosure()) {
+                closeForLoop();
+                return;
+            }
+            try {
+                doShutdownInput();
+            } catch (IOException | IllegalStateException e) {
+                LOG.debug("the input of {} had ended", this, e);
+                inputShut = true;
+            }
+            pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        }
+        if (atEnd && !allDataRead) {
+            allDataRead = true;
+            pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+        }
+    }
+
+    // Writing.
+
+    @Override
+    protected Object filterOutboundMessage(Object msg) {
+        if (msg instanceof ByteBuf || msg instanceof FileRegion) {
+            return msg;
+        }
+        throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(msg)
+                + EXPECTED_TYPES);
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        writePending = false;
+        int left = config.getWriteSpinCount();
+        try {
+            while (left > 0) {
+                Object message = in.current();
+                if (message == null) {
+                    return;
+                }
+                if (message instanceof ByteBuf buffer && !buffer.isReadable()) {
+                    in.remove();
+                    continue;
+                }
+                if (!write0(in, message)) {
+                    writePending = true;
+                    return;
+                }
+                left--;
+            }
+        } finally {
+            if (link() != null) {
+                link().touched();
+            }
+        }
+        // There is room, but others may have their turn first.
+        eventLoop().execute(flushing);
+    }
+
+    /** Writes the first message, or several at once; returns false if there is no room. */
+    private boolean write0(ChannelOutboundBuffer in, Object message) throws IOException {
+        if (message instanceof FileRegion region) {
+            return writeRegion(in, region);
+        }
+        ByteBuf buffer = (ByteBuf) message;
+        if (isLendable(buffer)) {
+            return lend(in, buffer, RdmaByteBufAllocator.sliceOf(buffer));
+        }
+        if (in.size() == 1 && buffer.nioBufferCount() == 1) {
+            int written = stream.write(buffer.internalNioBuffer(buffer.readerIndex(), buffer.readableBytes()));
+            in.removeBytes(written);
+            return written > 0;
+        }
+        return writeSeveral(in, buffer);
+    }
+
+    /** Returns whether a buffer is in memory that the device can read, and large enough for that to pay. */
+    private boolean isLendable(ByteBuf buffer) {
+        if (buffer.readableBytes() < config.options().lendThreshold()) {
+            return false;
+        }
+        RegisteredSlice slice = RdmaByteBufAllocator.sliceOf(buffer);
+        return slice != null && slice.region().protectionDomain() == stream.protectionDomain();
+    }
+
+    private boolean lend(ChannelOutboundBuffer in, ByteBuf buffer, RegisteredSlice slice) throws IOException {
+        long address = MemorySegment.ofBuffer(buffer.internalNioBuffer(buffer.readerIndex(), buffer.readableBytes()))
+                .address();
+        long offset = slice.offset() + address - slice.memory().address();
+        int written = stream.write(slice.region(), offset, buffer.readableBytes());
+        if (written > 0) {
+            lent.add(buffer, stream.lentBytes());
+            in.removeBytes(written);
+        }
+        return written > 0;
+    }
+
+    private boolean writeSeveral(ChannelOutboundBuffer in, ByteBuf first) throws IOException {
+        ByteBuffer[] buffers = in.nioBuffers(MOST_BUFFERS, allocator == null ? MOST_BYTES : copied(in));
+        int count = in.nioBufferCount();
+        if (count == 0) {
+            // Buffers without memory of their own in one piece.
+            buffers = first.nioBuffers();
+            count = buffers.length;
+        }
+        long written = stream.write(buffers, 0, count);
+        in.removeBytes(written);
+        return written > 0;
+    }
+
+    /** Returns how many bytes there are before the next buffer that need not be copied. */
+    private long copied(ChannelOutboundBuffer in) throws IOException {
+        CopiedBytes bytes = new CopiedBytes();
+        try {
+            in.forEachFlushedMessage(bytes);
+        } catch (IOException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        return Math.clamp(bytes.total, 1, MOST_BYTES);
+    }
+
+    private boolean writeRegion(ChannelOutboundBuffer in, FileRegion region) throws IOException {
+        if (region.transferred() >= region.count()) {
+            in.remove();
+            return true;
+        }
+        if (output == null) {
+            output = new StreamOutput();
+        }
+        long written = region.transferTo(output, region.transferred());
+        if (written > 0) {
+            in.progress(written);
+            if (region.transferred() >= region.count()) {
+                in.remove();
+            }
+        }
+        return written > 0;
+    }
+
+    // Shutting down and closing.
+
+    @Override
+    public boolean isInputShutdown() {
+        return inputShut || !isOpen() && connected;
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return outputShut || !isOpen() && connected;
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return isInputShutdown() && isOutputShutdown();
+    }
+
+    private void doShutdownInput() throws IOException {
+        requireConnected();
+        stream.shutdownInput();
+        inputShut = true;
+        if (link() != null) {
+            link().touched();
+        }
+    }
+
+    @Override
+    protected void doShutdownOutput() throws Exception {
+        requireConnected();
+        stream.shutdownOutput();
+        outputShut = true;
+        if (link() != null) {
+            link().touched();
+        }
+    }
+
+    private void requireConnected() throws IOException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+        if (!connected) {
+            throw new NotYetConnectedException();
+        }
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        inLoop(() -> {
+            try {
+                doShutdownInput();
+                promise.setSuccess();
+            } catch (IOException | RuntimeException e) {
+                promise.setFailure(e);
+            }
+        });
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        inLoop(() -> ((AbstractUnsafe) unsafe()).shutdownOutput(promise));
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        shutdownOutput().addListener(first -> shutdownInput().addListener(second -> {
+            Throwable cause = first.isSuccess() ? second.cause() : first.cause();
+            if (cause == null) {
+                promise.setSuccess();
+            } else {
+                promise.setFailure(cause);
+            }
+        }));
+        return promise;
+    }
+
+    private void inLoop(Runnable task) {
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
+            loop.execute(task);
+        }
+    }
+
+    @Override
+    protected void doClose() throws Exception {
+        ChannelPromise promise = endConnect();
+        if (promise != null) {
+            promise.tryFailure(new ClosedChannelException());
+        }
+        super.doClose();
+    }
+
+    @Override
+    void free() throws IOException {
+        RdmaStream closing = stream;
+        if (closing == null) {
+            return;
+        }
+        if (allocator != null) {
+            // Before the stream is closed: the protection domain can be closed only after the memory in it.
+            allocator.leave(closing);
+        }
+        CompletableFuture<Void> end = closing.closeAsync();
+        end.whenComplete((nothing, failure) -> lent.release(Long.MAX_VALUE));
+        if (config.getSoLinger() > 0) {
+            awaitEnd(end);
+        }
+    }
+
+    /** The program asked for it with SO_LINGER; this is not the event loop. */
+    private void awaitEnd(CompletableFuture<Void> end) throws IOException {
+        try {
+            end.get(config.getSoLinger(), TimeUnit.SECONDS);
+        } catch (TimeoutException | InterruptedException e) {
+            LOG.debug("{} is being closed in the background", this, e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** Takes part in the registered memory of the allocator, if it is one of ours. */
+    private void joinAllocator() {
+        if (config.getAllocator() instanceof RdmaByteBufAllocator ours) {
+            allocator = ours;
+            ours.join(stream);
+        }
+    }
+
+    /** Counts the bytes before the first buffer that need not be copied. */
+    private final class CopiedBytes implements ChannelOutboundBuffer.MessageProcessor {
+        private long total;
+
+        @Override
+        public boolean processMessage(Object message) {
+            if (!(message instanceof ByteBuf buffer) || total > 0 && isLendable(buffer)) {
+                return false;
+            }
+            total += buffer.readableBytes();
+            return total < MOST_BYTES;
+        }
+    }
+
+    /** A file region writes to it. */
+    private final class StreamOutput implements WritableByteChannel {
+        @Override
+        public int write(ByteBuffer source) throws IOException {
+            return stream.write(source);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return RdmaStreamChannel.this.isOpen();
+        }
+
+        @Override
+        public void close() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** What only an Unsafe can do. */
+    private final class StreamUnsafe extends AbstractUnsafe {
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            if (promise.isDone() || !ensureOpen(promise)) {
+                return;
+            }
+            try {
+                startConnect(remoteAddress, localAddress, promise);
+                awaitConnect(promise);
+            } catch (Throwable t) {
+                promise.tryFailure(annotateConnectException(Causes.ofConnect(t), remoteAddress));
+                closeIfClosed();
+            }
+        }
+
+        void connected(ChannelPromise promise) {
+            connected = true;
+            joinAllocator();
+            boolean active = isActive();
+            boolean kept = promise.trySuccess();
+            if (active) {
+                pipeline().fireChannelActive();
+            }
+            // Cancelled at the last moment.
+            if (!kept) {
+                close(voidPromise());
+            }
+        }
+
+        void connectFailed(ChannelPromise promise, Throwable cause) {
+            promise.tryFailure(annotateConnectException(Causes.ofConnect(cause), requestedRemote));
+            close(voidPromise());
+        }
+
+        @Override
+        protected void flush0() {
+            // If there was no room, the event loop flushes when there is.
+            if (!writePending) {
+                super.flush0();
+            }
+        }
+
+        void flushNow() {
+            super.flush0();
+        }
+
+        @Override
+        protected Executor prepareToClose() {
+            if (isOpen() && connected && config.getSoLinger() > 0) {
+                try {
+                    doDeregister();
+                } catch (Exception e) {
+                    LOG.debug("{} could not be removed from its event loop", RdmaStreamChannel.this, e);
+                }
+                return task -> Thread.ofVirtual().name("rdmacm-netty-close").start(task);
+            }
+            return null;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.channel.ChannelOption;
+import io.rdmacm.core.stream.StreamSettings;
+
+/**
+ * The options of a channel that concern its stream, or the streams that it accepts: their settings, which are fixed
+ * when there is a stream, and a few that can be changed at any time. Thread-safe.
+ */
+final class StreamOptions {
+    /** The options that all channels over RDMA have. */
+    static final Set<ChannelOption<?>> ALL = Set.of(ChannelOption.SO_SNDBUF, ChannelOption.SO_RCVBUF,
+            ChannelOption.SO_REUSEADDR, ChannelOption.SO_KEEPALIVE, ChannelOption.SO_LINGER,
+            RdmaChannelOption.SEND_QUEUE_SIZE, RdmaChannelOption.RECEIVE_QUEUE_SIZE, RdmaChannelOption.INLINE_SIZE,
+            RdmaChannelOption.MAP_SLOTS, RdmaChannelOption.ROUTE, RdmaChannelOption.KEEP_ALIVE_INTERVAL,
+            RdmaChannelOption.HANDSHAKE_TIMEOUT, RdmaChannelOption.STREAM_SETTINGS, RdmaChannelOption.SPIN,
+            RdmaChannelOption.LEND_THRESHOLD);
+
+    // That of TCP in Linux.
+    private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofHours(2);
+    // As of TCP: at most 16 bits.
+    private static final int LONGEST_LINGER = 0xFFFF;
+
+    // The fields below are guarded by this.
+    private StreamSettings settings;
+    private boolean fixed;
+    private Duration keepAliveInterval;
+    private int linger = -1;
+    // read with each event and each write
+    private volatile long spinNanos;
+    private volatile int lendThreshold = 4096;
+
+    /** Options that begin with the settings; they are fixed if there is a stream already. */
+    StreamOptions(StreamSettings settings, boolean fixed) {
+        this.settings = settings;
+        this.fixed = fixed;
+        this.keepAliveInterval = settings.keepAlive().isZero() ? KEEP_ALIVE_INTERVAL : settings.keepAlive();
+    }
+
+    /** Takes over those that are not settings from the channel that accepted. */
+    void inherit(StreamOptions parent) {
+        spinNanos = parent.spinNanos;
+        lendThreshold = parent.lendThreshold;
+        synchronized (this) {
+            linger = parent.linger();
+            keepAliveInterval = (Duration) parent.get(RdmaChannelOption.KEEP_ALIVE_INTERVAL);
+        }
+    }
+
+    /** Returns the settings for a stream, which cannot be changed from now on. */
+    synchronized StreamSettings fix() {
+        fixed = true;
+        return settings;
+    }
+
+    /** Returns the time in seconds that a close may wait; negative if it does not wait. */
+    synchronized int linger() {
+        return linger;
+    }
+
+    long spinNanos() {
+        return spinNanos;
+    }
+
+    int lendThreshold() {
+        return lendThreshold;
+    }
+
+    /** Returns the value of one of {@link #ALL}. */
+    synchronized Object get(ChannelOption<?> option) {
+        return switch (option.name()) {
+            case "SO_SNDBUF" -> settings.sendBufferSize();
+            case "SO_RCVBUF" -> settings.receiveBufferSize();
+            case "SO_REUSEADDR" -> settings.reuseAddress();
+            case "SO_KEEPALIVE" -> !settings.keepAlive().isZero();
+            case "SO_LINGER" -> linger;
+            default -> getSpecial(option);
+        };
+    }
+
+    private Object getSpecial(ChannelOption<?> option) {
+        if (option == RdmaChannelOption.SEND_QUEUE_SIZE) {
+            return settings.sendQueueSize();
+        }
+        if (option == RdmaChannelOption.RECEIVE_QUEUE_SIZE) {
+            return settings.receiveQueueSize();
+        }
+        if (option == RdmaChannelOption.INLINE_SIZE) {
+            return settings.inlineSize();
+        }
+        if (option == RdmaChannelOption.MAP_SLOTS) {
+            return settings.mapSlots();
+        }
+        if (option == RdmaChannelOption.ROUTE) {
+            return settings.route();
+        }
+        if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
+            return keepAliveInterval;
+        }
+        if (option == RdmaChannelOption.HANDSHAKE_TIMEOUT) {
+            return settings.handshakeTimeout();
+        }
+        if (option == RdmaChannelOption.SPIN) {
+            return Duration.ofNanos(spinNanos);
+        }
+        return option == RdmaChannelOption.LEND_THRESHOLD ? (Object) lendThreshold : settings;
+    }
+
+    /** Sets one of {@link #ALL}, whose value is valid for the option. */
+    synchronized void set(ChannelOption<?> option, Object value) {
+        if (option == ChannelOption.SO_LINGER) {
+            setLinger((Integer) value);
+        } else if (option == RdmaChannelOption.SPIN) {
+            spinNanos = TimeUnit.NANOSECONDS.convert(notNegative((Duration) value));
+        } else if (option == RdmaChannelOption.LEND_THRESHOLD) {
+            lendThreshold = (Integer) value;
+        } else {
+            StreamSettings changed = change(option, value).build();
+            if (!fixed) {
+                settings = changed;
+                if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
+                    keepAliveInterval = (Duration) value;
+                }
+            } else if (!isHint(option) && !changed.equals(settings)) {
+                throw new IllegalStateException(option + " can be set only before the channel is bound or connected;"
+                        + " for the channels that a server accepts, with ServerBootstrap.option");
+            }
+        }
+    }
+
+    /**
+     * Whether it does not matter if the option comes too late: the first two are hints, the third has no effect on an
+     * address that is bound already, and programs that switch on the fourth for each channel they accept shall not
+     * fail.
+     */
+    private static boolean isHint(ChannelOption<?> option) {
+        return option == ChannelOption.SO_SNDBUF || option == ChannelOption.SO_RCVBUF
+                || option == ChannelOption.SO_REUSEADDR || option == ChannelOption.SO_KEEPALIVE;
+    }
+
+    private void setLinger(int seconds) {
+        linger = Math.clamp(seconds, -1, LONGEST_LINGER);
+        if (linger >= 0 && !fixed) {
+            settings = settings.toBuilder().linger(Duration.ofSeconds(linger)).build();
+        }
+    }
+
+    private StreamSettings.Builder change(ChannelOption<?> option, Object value) {
+        StreamSettings.Builder builder = settings.toBuilder();
+        Map<ChannelOption<?>, Runnable> changes = Map.of(
+                ChannelOption.SO_SNDBUF, () -> builder.sendBufferSize(bufferSize(option, (Integer) value)),
+                ChannelOption.SO_RCVBUF, () -> builder.receiveBufferSize(bufferSize(option, (Integer) value)),
+                ChannelOption.SO_REUSEADDR, () -> builder.reuseAddress((Boolean) value),
+                ChannelOption.SO_KEEPALIVE,
+                () -> builder.keepAlive((Boolean) value ? keepAliveInterval : Duration.ZERO),
+                RdmaChannelOption.SEND_QUEUE_SIZE, () -> builder.sendQueueSize((Integer) value),
+                RdmaChannelOption.RECEIVE_QUEUE_SIZE, () -> builder.receiveQueueSize((Integer) value),
+                RdmaChannelOption.INLINE_SIZE, () -> builder.inlineSize((Integer) value),
+                RdmaChannelOption.MAP_SLOTS, () -> builder.mapSlots((Integer) value),
+                RdmaChannelOption.ROUTE, () -> builder.route((byte[]) value),
+                RdmaChannelOption.HANDSHAKE_TIMEOUT, () -> builder.handshakeTimeout((Duration) value));
+        if (option == RdmaChannelOption.STREAM_SETTINGS) {
+            return ((StreamSettings) value).toBuilder();
+        }
+        if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
+            // Checked even if keep-alive is off.
+            StreamSettings checked = settings.toBuilder().keepAlive(positive((Duration) value)).build();
+            return settings.keepAlive().isZero() ? builder : checked.toBuilder();
+        }
+        changes.get(option).run();
+        return builder;
+    }
+
+    private static Duration positive(Duration time) {
+        if (notNegative(time).isZero()) {
+            throw new IllegalArgumentException("KEEP_ALIVE_INTERVAL must be positive");
+        }
+        return time;
+    }
+
+    private static Duration notNegative(Duration time) {
+        if (time.isNegative()) {
+            throw new IllegalArgumentException("negative duration: " + time);
+        }
+        return time;
+    }
+
+    /** A hint: what is too small or too large becomes what is possible. */
+    private static int bufferSize(ChannelOption<?> option, int bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(option + " is negative: " + bytes);
+        }
+        return Math.clamp(bytes, StreamSettings.MIN_BUFFER_SIZE, StreamSettings.MAX_BUFFER_SIZE);
+    }
+}

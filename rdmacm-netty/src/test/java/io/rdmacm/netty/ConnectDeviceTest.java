@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.AlreadyConnectedException;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoopGroup;
+import io.rdmacm.core.RejectedException;
+import io.rdmacm.netty.testing.Loops;
+import io.rdmacm.netty.testing.NoLeaks;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** How binding and connecting fail, and how a connect that takes too long is given up. */
+@RequiresRdma
+@ExtendWith(NoLeaks.class)
+class ConnectDeviceTest {
+    private static final long SECONDS = 240;
+
+    private interface Action {
+        void run(EventLoopGroup group) throws Exception;
+    }
+
+    private static void with(Loops loops, Action action) throws Exception {
+        EventLoopGroup group = loops.group();
+        try {
+            action.run(group);
+        } finally {
+            group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    private static Bootstrap client(EventLoopGroup group) {
+        return new Bootstrap().group(group).channel(RdmaStreamChannel.class)
+                .handler(new ChannelInboundHandlerAdapter());
+    }
+
+    private static Channel server(EventLoopGroup group, InetSocketAddress address) throws Exception {
+        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter()).bind(address).sync().channel();
+    }
+
+    /** An address of the network of the device that nobody has. */
+    private static InetSocketAddress silent() throws Exception {
+        byte[] address = RdmaTestDevice.get().ipv4().getAddress();
+        address[3] = (byte) 213;
+        return new InetSocketAddress(InetAddress.getByAddress(address), 4);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void nobodyListens(Loops loops) throws Exception {
+        with(loops, group -> {
+            Channel server = server(group, Loops.anyPort());
+            InetSocketAddress free = (InetSocketAddress) server.localAddress();
+            server.close().sync();
+            // The server closes in the background.
+            ChannelFuture connect = client(group).connect(free).await();
+            while (connect.isSuccess()) {
+                connect.channel().close().sync();
+                connect = client(group).connect(free).await();
+            }
+
+            assertThat(connect.cause()).isInstanceOf(ConnectException.class).hasMessageContaining("refused")
+                    .hasRootCauseInstanceOf(RejectedException.class);
+            assertThat(connect.channel().closeFuture().await(SECONDS, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void noAnswerInTime(Loops loops) throws Exception {
+        with(loops, group -> {
+            ChannelFuture connect = client(group).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 10).connect(silent());
+
+            assertThat(connect.await().cause()).isInstanceOf(ConnectTimeoutException.class);
+            assertThat(connect.channel().closeFuture().await(SECONDS, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void cancelled(Loops loops) throws Exception {
+        with(loops, group -> {
+            ChannelFuture connect = client(group).connect(silent());
+
+            assertThat(connect.cancel(true)).isTrue();
+            assertThat(connect.channel().closeFuture().await(SECONDS, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void connectedTwice(Loops loops) throws Exception {
+        with(loops, group -> {
+            Channel server = server(group, Loops.anyPort());
+            Channel client = client(group).connect(server.localAddress()).sync().channel();
+
+            assertThat(client.connect(server.localAddress()).await().cause())
+                    .isInstanceOf(AlreadyConnectedException.class);
+            assertThat(client.isActive()).isTrue();
+            client.close().sync();
+            server.close().sync();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void portInUse(Loops loops) throws Exception {
+        with(loops, group -> {
+            Channel server = server(group, Loops.anyPort());
+            ChannelFuture second = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                    .childHandler(new ChannelInboundHandlerAdapter()).bind(server.localAddress()).await();
+
+            assertThat(second.cause()).isInstanceOf(BindException.class);
+            server.close().sync();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void noRdmaThere(Loops loops) throws Exception {
+        with(loops, group -> assertThat(client(group).connect("127.0.0.1", 4).await().cause())
+                .isInstanceOf(ConnectException.class));
+    }
+}

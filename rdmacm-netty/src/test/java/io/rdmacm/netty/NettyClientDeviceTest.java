@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.net.SocketAddress;
+import java.util.List;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.testsuite.transport.TestsuitePermutation.BootstrapFactory;
+import io.netty.testsuite.transport.socket.SocketChannelNotYetConnectedTest;
+import io.netty.testsuite.transport.socket.SocketConnectionAttemptTest;
+import io.netty.testsuite.transport.socket.SocketShutdownOutputBySelfTest;
+import io.netty.testsuite.transport.socket.WriteBeforeRegisteredTest;
+import io.rdmacm.netty.testing.Loops;
+import io.rdmacm.netty.testing.NettySuite;
+import io.rdmacm.netty.testing.Permutations;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Nested;
+
+/** Netty's tests of channels that connect. */
+@RequiresRdma
+@NettySuite
+class NettyClientDeviceTest {
+    @Nested
+    class ChannelNotYetConnected extends SocketChannelNotYetConnectedTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return Permutations.clients();
+        }
+
+        @Override
+        protected List<ByteBufAllocator> newAllocators() {
+            return Permutations.allocators();
+        }
+
+        @Override
+        protected SocketAddress newSocketAddress() {
+            return Loops.anyPort();
+        }
+    }
+
+    @Nested
+    class ConnectionAttempt extends SocketConnectionAttemptTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return Permutations.clients();
+        }
+
+        @Override
+        protected List<ByteBufAllocator> newAllocators() {
+            return Permutations.allocators();
+        }
+
+        @Override
+        protected SocketAddress newSocketAddress() {
+            return Loops.anyPort();
+        }
+    }
+
+    @Nested
+    class ShutdownOutputBySelf extends SocketShutdownOutputBySelfTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return Permutations.clients();
+        }
+
+        @Override
+        protected List<ByteBufAllocator> newAllocators() {
+            return Permutations.allocators();
+        }
+
+        @Override
+        protected SocketAddress newSocketAddress() {
+            return Loops.anyPort();
+        }
+    }
+
+    @Nested
+    class WriteBeforeRegistered extends WriteBeforeRegisteredTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return Permutations.clients();
+        }
+
+        @Override
+        protected List<ByteBufAllocator> newAllocators() {
+            return Permutations.allocators();
+        }
+
+        @Override
+        protected SocketAddress newSocketAddress() {
+            return Loops.anyPort();
+        }
+    }
+}

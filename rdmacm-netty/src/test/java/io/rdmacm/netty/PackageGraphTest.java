@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+
+import io.rdmacm.verbs.testing.PackageGraph;
+import org.junit.jupiter.api.Test;
+
+/** The packages of this module stand in layers. */
+class PackageGraphTest {
+    @Test
+    void arrowsRunDownwards() throws IOException {
+        PackageGraph graph = PackageGraph.ofModule();
+        System.out.print(graph);
+
+        assertThat(graph.upwards(List.of(Set.of("io.rdmacm.netty")))).isEmpty();
+        assertThat(graph.cycles()).isEmpty();
+    }
+}

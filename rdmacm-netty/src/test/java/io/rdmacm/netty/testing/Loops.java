@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty.testing;
+
+import java.net.InetSocketAddress;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.netty.RdmaIoHandler;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+
+/** The event loops that the tests run with. */
+public enum Loops {
+    /** Netty's handler of epoll, unmodified. */
+    EPOLL {
+        @Override
+        public IoHandlerFactory factory() {
+            return EpollIoHandler.newFactory();
+        }
+    },
+    /** Our own handler, as it is by default. */
+    RDMA {
+        @Override
+        public IoHandlerFactory factory() {
+            return RdmaIoHandler.newFactory();
+        }
+    },
+    /** Our own handler, which never sleeps. */
+    SPINNING {
+        @Override
+        public IoHandlerFactory factory() {
+            return RdmaIoHandler.newFactory(WaitPolicy.spinAlways());
+        }
+    };
+
+    /** Returns a factory of handlers. */
+    public abstract IoHandlerFactory factory();
+
+    /** Returns a group of one event loop. */
+    public EventLoopGroup group() {
+        return new MultiThreadIoEventLoopGroup(1, factory());
+    }
+
+    /** Returns any free port of the device under test. */
+    public static InetSocketAddress anyPort() {
+        return new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0);
+    }
+}
