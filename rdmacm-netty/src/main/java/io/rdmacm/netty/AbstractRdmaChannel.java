@@ -17,7 +17,9 @@ import io.netty.channel.EventLoop;
  * below is made when the channel is bound or connected, because its settings are options of the channel, and linked to
  * the event loop from then on.
  */
-abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChannel {
+abstract class AbstractRdmaChannel extends AbstractChannel {
+    // not this itself, so that programs do not see these methods
+    private final LoopChannel driven = new Driven();
     private volatile boolean open = true;
     // The two below are used in the event loop.
     private LoopLink link;
@@ -35,6 +37,21 @@ abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChanne
         // nothing to do
     }
 
+    /** See {@link LoopChannel#file}. */
+    abstract int file() throws IOException;
+
+    /** See {@link LoopChannel#progress}. */
+    abstract boolean progress();
+
+    /** See {@link LoopChannel#hasNews}. */
+    abstract boolean hasNews();
+
+    /** See {@link LoopChannel#arm}. */
+    abstract boolean arm();
+
+    /** See {@link LoopChannel#spinNanos}. */
+    abstract long spinNanos();
+
     /** Frees the stream or server, without waiting for more than the options ask for. */
     abstract void free() throws Exception;
 
@@ -43,13 +60,19 @@ abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChanne
         return open;
     }
 
+    /** {@return true: {@link #doRegister} refuses event loops that do not fit, and says what fits} */
     @Override
     protected final boolean isCompatible(EventLoop loop) {
-        return LoopLinks.areCompatible(loop);
+        return true;
     }
 
     @Override
     protected final void doRegister(ChannelPromise promise) {
+        if (!LoopLinks.areCompatible(eventLoop())) {
+            promise.tryFailure(new IllegalStateException("channels over RDMA work in event loops with RdmaIoHandler or"
+                    + " EpollIoHandler, not in " + eventLoop()));
+            return;
+        }
         try {
             registering();
             linkIfPossible(promise);
@@ -63,7 +86,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChanne
     /** Links the channel to its event loop if there is a file. */
     final void linkIfPossible(ChannelPromise promise) throws IOException {
         if (link == null && hasFile()) {
-            link = LoopLinks.link(this, eventLoop(), promise::tryFailure);
+            link = LoopLinks.link(driven, eventLoop(), promise::tryFailure);
         }
     }
 
@@ -110,8 +133,8 @@ abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChanne
         }
     }
 
-    @Override
-    public final void closeForLoop() {
+    /** Closes the channel; nobody waits for it. */
+    final void closeForLoop() {
         unsafe().close(voidPromise());
     }
 
@@ -147,5 +170,38 @@ abstract class AbstractRdmaChannel extends AbstractChannel implements LoopChanne
             throw new UnresolvedAddressException();
         }
         return inet;
+    }
+
+    /** The channel as its event loop sees it. */
+    private final class Driven implements LoopChannel {
+        @Override
+        public int file() throws IOException {
+            return AbstractRdmaChannel.this.file();
+        }
+
+        @Override
+        public boolean progress() {
+            return AbstractRdmaChannel.this.progress();
+        }
+
+        @Override
+        public boolean hasNews() {
+            return AbstractRdmaChannel.this.hasNews();
+        }
+
+        @Override
+        public boolean arm() {
+            return AbstractRdmaChannel.this.arm();
+        }
+
+        @Override
+        public long spinNanos() {
+            return AbstractRdmaChannel.this.spinNanos();
+        }
+
+        @Override
+        public void closeForLoop() {
+            AbstractRdmaChannel.this.closeForLoop();
+        }
     }
 }

@@ -10,6 +10,7 @@ import io.netty.channel.SingleThreadEventLoop;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 
 /**
  * Ties a channel to an event loop with Netty's EpollIoHandler. That one knows nothing of arming, so a stream is armed
@@ -126,7 +127,7 @@ final class EpollLink implements LoopLink, EpollIoHandle {
         }
     }
 
-    /** Polls for a while; returns whether there is something to do. */
+    /** Polls for a while, unless there are tasks for the event loop; returns whether there is something to do. */
     private boolean spin() {
         long nanos = channel.spinNanos();
         if (nanos == 0) {
@@ -134,7 +135,7 @@ final class EpollLink implements LoopLink, EpollIoHandle {
         }
         long begin = System.nanoTime();
         while (!channel.hasNews()) {
-            if (System.nanoTime() - begin >= nanos) {
+            if (System.nanoTime() - begin >= nanos || hasTasks()) {
                 return false;
             }
             if (ONE_CPU) {
@@ -144,5 +145,9 @@ final class EpollLink implements LoopLink, EpollIoHandle {
             }
         }
         return true;
+    }
+
+    private boolean hasTasks() {
+        return loop instanceof SingleThreadEventExecutor single && single.pendingTasks() > 0;
     }
 }

@@ -37,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * EventLoopGroup group = new MultiThreadIoEventLoopGroup(RdmaIoHandler.newFactory());
  * }</pre>
  *
- * <p>Used by the event loop alone, except for {@link #wakeup()}.
+ * <p>Used by the event loop alone, except for {@link #wakeup()}: in other threads, and after {@link #destroy()}, the
+ * other methods throw IllegalStateException.
  */
 public final class RdmaIoHandler implements IoHandler {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaIoHandler.class);
@@ -58,6 +59,10 @@ public final class RdmaIoHandler implements IoHandler {
     private long lastToken = WAKEUP_TOKEN;
     private long lastUse = System.nanoTime();
     private int rounds;
+    // so that no thread writes to the file after it was closed
+    private final Object wakeupLock = new Object();
+    // written by the event loop, with the lock held
+    private boolean destroyed;
     // These two are for the threads that wake this one.
     private volatile boolean woken;
     private volatile boolean sleeping;
@@ -123,8 +128,23 @@ public final class RdmaIoHandler implements IoHandler {
         return RdmaIoHandle.class.isAssignableFrom(handleType);
     }
 
+    private void requireLoop() {
+        if (!executor.isExecutorThread(Thread.currentThread())) {
+            throw new IllegalStateException("an RdmaIoHandler can be used only in the thread of its event loop, not in "
+                    + Thread.currentThread());
+        }
+    }
+
+    private void requireAlive() {
+        requireLoop();
+        if (destroyed) {
+            throw new IllegalStateException("the RdmaIoHandler has been destroyed");
+        }
+    }
+
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
+        requireAlive();
         if (!(handle instanceof RdmaIoHandle ours)) {
             throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
                     + handle.getClass().getName());
@@ -138,6 +158,7 @@ public final class RdmaIoHandler implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
+        requireAlive();
         // Before the context is asked whether there are tasks: those that come later set it again.
         woken = false;
         try {
@@ -246,16 +267,26 @@ public final class RdmaIoHandler implements IoHandler {
         }
         woken = true;
         if (sleeping) {
-            try {
-                Libc.signal(wakeup);
-            } catch (RdmaException e) {
-                throw new UncheckedIOException(e);
+            synchronized (wakeupLock) {
+                signal();
             }
+        }
+    }
+
+    private void signal() {
+        if (destroyed) {
+            return;
+        }
+        try {
+            Libc.signal(wakeup);
+        } catch (RdmaException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
     @Override
     public void prepareToDestroy() {
+        requireLoop();
         for (Registration registration : List.copyOf(registrations.values())) {
             registration.cancel();
             try {
@@ -268,6 +299,13 @@ public final class RdmaIoHandler implements IoHandler {
 
     @Override
     public void destroy() {
+        requireLoop();
+        if (destroyed) {
+            return;
+        }
+        synchronized (wakeupLock) {
+            destroyed = true;
+        }
         try {
             epoll.close();
             Libc.close(wakeup);
@@ -298,14 +336,14 @@ public final class RdmaIoHandler implements IoHandler {
         }
 
         void watch() throws RdmaException {
-            if (!watched) {
+            if (!watched && !destroyed) {
                 check(epoll.watch(file, token));
                 watched = true;
             }
         }
 
         void forget() throws RdmaException {
-            if (watched) {
+            if (watched && !destroyed) {
                 watched = false;
                 epoll.forget(file);
             }

@@ -101,22 +101,22 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    public int file() {
+    int file() {
         return server.fd();
     }
 
     @Override
-    public boolean hasNews() {
+    boolean hasNews() {
         return false;
     }
 
     @Override
-    public long spinNanos() {
+    long spinNanos() {
         return 0;
     }
 
     @Override
-    public boolean arm() {
+    boolean arm() {
         // The file is readable for as long as there are streams, so it is watched only while they are wanted.
         if (isOpen() && link() != null && watched && !isReadPending()) {
             watched = false;
@@ -141,7 +141,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    public boolean progress() {
+    boolean progress() {
         if (!isActive() || !isReadPending() || !server.isAcceptable()) {
             return false;
         }

@@ -160,17 +160,17 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    public int file() throws IOException {
+    int file() throws IOException {
         return stream.fd();
     }
 
     @Override
-    public long spinNanos() {
+    long spinNanos() {
         return connected ? config.options().spinNanos() : 0;
     }
 
     @Override
-    public boolean hasNews() {
+    boolean hasNews() {
         if (!isActive()) {
             return true;
         }
@@ -180,7 +180,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    public boolean arm() {
+    boolean arm() {
         if (!isOpen()) {
             return true;
         }
@@ -193,7 +193,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    public boolean progress() {
+    boolean progress() {
         if (!isOpen() || stream == null) {
             return false;
         }
@@ -220,6 +220,11 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     // Binding and connecting.
+
+    /** Returns the stream; null until the channel is bound or connects. */
+    RdmaStream stream() {
+        return stream;
+    }
 
     private RdmaStream openStream() throws RdmaException {
         RdmaStream made = stream;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.rdmacm.netty.testing.ChannelPair;
+import io.rdmacm.netty.testing.Loops;
+import io.rdmacm.netty.testing.NoLeaks;
+import io.rdmacm.netty.testing.Recorder;
+import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The event loops end while channels are open: nothing of these is left. */
+@RequiresRdma
+@ExtendWith(NoLeaks.class)
+class LoopEndDeviceTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
+
+    private static final int CHANNELS = 10;
+    private static final int LENGTH = 1 << 19;
+
+    @ParameterizedTest
+    @EnumSource
+    void channelsAreClosedAndWhatTheyDidNotWriteFails(Loops loops) throws Exception {
+        EventLoopGroup group = loops.group();
+        List<Channel> channels = new ArrayList<>();
+        List<ChannelFuture> writes = new ArrayList<>();
+        RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();
+        try {
+            Channel server = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                    .childOption(ChannelOption.AUTO_READ, false).childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new Recorder());
+                        }
+                    }).bind(Loops.anyPort()).sync().channel();
+            channels.add(server);
+            for (int i = 0; i < CHANNELS; i++) {
+                Channel client = new Bootstrap().group(group).channel(RdmaStreamChannel.class)
+                        .option(ChannelOption.ALLOCATOR, allocator).handler(new Recorder())
+                        .connect(server.localAddress()).sync().channel();
+                channels.add(client);
+                writes.add(client.writeAndFlush(i % 2 == 0 ? Unpooled.wrappedBuffer(new byte[LENGTH])
+                        : client.alloc().directBuffer(LENGTH).writeZero(LENGTH)));
+            }
+            // One that is still connecting, and one that never does.
+            channels.add(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
+                    .connect(server.localAddress()).channel());
+            channels.add(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
+                    .register().sync().channel());
+        } finally {
+            ChannelPair.end(group);
+        }
+        for (Channel channel : channels) {
+            assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
+            assertThat(channel.isOpen()).isFalse();
+        }
+        for (ChannelFuture write : writes) {
+            assertThat(write.await(Recorder.SECONDS * 1000)).isTrue();
+            assertThat(write.isSuccess()).isFalse();
+        }
+    }
+}

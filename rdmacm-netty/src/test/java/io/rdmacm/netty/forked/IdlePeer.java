@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty.forked;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.verbs.testing.ForkedJvm;
+
+/** A program that connects to a server, and neither reads nor writes until it is killed. */
+public final class IdlePeer {
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
+
+    private IdlePeer() {
+    }
+
+    /** Starts it in a process of its own. */
+    public static Process start(InetSocketAddress server) throws IOException {
+        List<String> command = ForkedJvm.command();
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                IdlePeer.class.getName(), server.getAddress().getHostAddress(), Integer.toString(server.getPort())));
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** SIGKILL. */
+    public static void kill(Process peer) throws IOException, InterruptedException {
+        peer.destroyForcibly().waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        peer.getInputStream().close();
+        peer.getOutputStream().close();
+    }
+
+    /** The program: address and port of the server. */
+    public static void main(String[] args) throws Exception {
+        try (RdmaStream stream = RdmaStream.connect(new InetSocketAddress(args[0], Integer.parseInt(args[1])),
+                TIMEOUT)) {
+            System.out.println(stream);
+            // Until the process that started this one has ended.
+            System.in.read();
+        }
+    }
+}
