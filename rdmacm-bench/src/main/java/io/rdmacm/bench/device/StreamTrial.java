@@ -5,14 +5,13 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.bench.report.Summary;
 
 /**
  * A measurement of streams of bytes, in the steps of {@code rstream}: one side sends some transfers, and the other one
  * sends as many back. All sides sleep when there is nothing to do, as {@code rstream -T b} does; before that they poll
- * as long as they do by default, see {@link StreamWay#spin()}.
+ * as long as they do by default, see {@link StreamWay#spinMicros()}.
  *
  * @param way what carries the stream
  * @param size the bytes of a transfer
@@ -75,6 +74,6 @@ record StreamTrial(StreamWay way, int size, int count, int iterations) {
     @Override
     public String toString() {
         return "rsocket " + (isLatency() ? "round trip" : "stream") + " by " + way.id() + ", " + size + " B, polling "
-                + TimeUnit.MICROSECONDS.convert(way.spin()) + " us before sleeping";
+                + way.spinMicros() + " us before sleeping";
     }
 }

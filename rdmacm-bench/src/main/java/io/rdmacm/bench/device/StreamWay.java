@@ -6,6 +6,7 @@ import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.epoll.Epoll;
@@ -50,13 +51,13 @@ enum StreamWay {
         return this != NETTY_REGISTERED;
     }
 
-    /** {@return how long a thread polls before it sleeps} */
-    Duration spin() {
-        return switch (this) {
+    /** {@return for how many microseconds a thread polls before it sleeps} */
+    long spinMicros() {
+        return TimeUnit.MICROSECONDS.convert(switch (this) {
             case ENGINE, NIO, NETTY_RDMA -> settings().waiting().spin();
             case NETTY_EPOLL, NETTY_REGISTERED -> new RdmaStreamChannel().config().getOption(RdmaChannelOption.SPIN);
             case NIO_TCP, NETTY_TCP -> Duration.ZERO;
-        };
+        });
     }
 
     /** {@return why it cannot be measured on this machine; empty if it can} */
