@@ -45,7 +45,8 @@ final class MarkdownReport {
             template = new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
         return template.replace("${environment}", environment(results)).replace("${summary}", summary(results))
-                .replace("${streams}", StreamTable.of(results)).replace("${plots}", images(plots)).replace("${figures}", figures(results));
+                .replace("${streams}", StreamTable.of(results)).replace("${plots}", images(plots))
+                .replace("${figures}", figures(results));
     }
 
     private static String environment(Results results) {

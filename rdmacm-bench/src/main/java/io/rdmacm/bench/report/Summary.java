@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 
 /**
  * The few figures that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
- * those that compare other bindings with Java, or RDMA with TCP, and the time until the first post. A time should be below one, a
- * bandwidth or a rate above.
+ * those that compare other bindings with Java, or RDMA with TCP, and the time until the first post. A time should be
+ * below one, a bandwidth or a rate above.
  */
 public final class Summary {
     /** The overhead benchmark: one post and one poll over the null provider. */

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.List;
 
-
 import org.junit.jupiter.api.Test;
 
 /** The trials of streams, and what rstream prints. */

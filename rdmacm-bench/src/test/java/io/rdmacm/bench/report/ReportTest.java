@@ -61,8 +61,8 @@ class ReportTest {
             add("stream_transfer", Side.JAVA, "bandwidth", 900, "by", by, "polling", "await", "size", 1 << 20,
                     "iterations", 10, "round", 0);
         }
-        add("stream_round_trip", Side.C, "time", 68.25, "by", "engine", "polling", "await", "size", 64, "iterations", 10,
-                "round", 0);
+        add("stream_round_trip", Side.C, "time", 68.25, "by", "engine", "polling", "await", "size", 64,
+                "iterations", 10, "round", 0);
         add("stream_transfer", Side.C, "bandwidth", 950, "by", "engine", "polling", "await", "size", 1 << 20,
                 "iterations", 10, "round", 0);
         add("stream_round_trip", Side.JAVA, "allocated", 24, "by", "netty tcp", "polling", "await", "size", 64,
@@ -165,6 +165,7 @@ class ReportTest {
 
     @Test
     void withoutStreamsThePageSaysSo() throws IOException {
-        assertThat(MarkdownReport.page(new Results(Map.of(), List.of()), List.of())).contains("Not measured in this run.");
+        assertThat(MarkdownReport.page(new Results(Map.of(), List.of()), List.of()))
+                .contains("Not measured in this run.");
     }
 }
