@@ -2,10 +2,12 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +22,7 @@ final class Rstream {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Duration START = Duration.ofSeconds(60);
     // what rsocket.c of librdmacm begins with, and the file that can change it: rsocket(7)
-    private static final int POLLING_MICROS = 10;
+    private static final Duration POLLING = Duration.of(10, ChronoUnit.MICROS);
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
     private static final int TRIES = 50;
     private static final int PAUSE_MILLIS = 20;
@@ -84,10 +86,14 @@ final class Rstream {
         return command;
     }
 
-    /** {@return for how many microseconds rsockets poll before they sleep} */
-    static int pollingMicros() throws IOException {
-        return Files.isReadable(POLLING_TIME) ? Integer.parseInt(Files.readString(POLLING_TIME).strip())
-                : POLLING_MICROS;
+    /** {@return how long rsockets poll before they sleep} */
+    static Duration polling() {
+        try {
+            return Files.isReadable(POLLING_TIME)
+                    ? Duration.of(Long.parseLong(Files.readString(POLLING_TIME).strip()), ChronoUnit.MICROS) : POLLING;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** {@return the program with its options, the same for both sides} */

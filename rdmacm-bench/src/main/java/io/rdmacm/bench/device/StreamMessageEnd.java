@@ -24,11 +24,12 @@ final class StreamMessageEnd implements MessageEnd {
     /**
      * Creates an end.
      *
+     * @param settings of the stream
      * @param client whether this is the end that connects
      * @param size the size of the largest message
      */
-    StreamMessageEnd(boolean client, int size) throws IOException {
-        this.settings = StreamWay.settings();
+    StreamMessageEnd(StreamSettings settings, boolean client, int size) throws IOException {
+        this.settings = settings;
         this.buffer = ByteBuffer.allocateDirect(size);
         this.server = client ? null : RdmaStreamServer.listen(HostAndPort.any(), 1, settings);
     }

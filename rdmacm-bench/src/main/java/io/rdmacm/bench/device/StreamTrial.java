@@ -11,7 +11,7 @@ import io.rdmacm.bench.report.Summary;
 /**
  * A measurement of streams of bytes, in the steps of {@code rstream}: one side sends some transfers, and the other one
  * sends as many back. All sides sleep when there is nothing to do, as {@code rstream -T b} does; before that they poll
- * as long as they do by default, see {@link StreamWay#spinMicros()}.
+ * for a while, see {@link StreamWay#spinMicros()}.
  *
  * @param way what carries the stream
  * @param size the bytes of a transfer

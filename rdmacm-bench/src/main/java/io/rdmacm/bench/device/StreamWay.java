@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.RdmaByteBufAllocator;
@@ -18,9 +19,9 @@ import io.rdmacm.netty.RdmaChannelOption;
 import io.rdmacm.netty.RdmaIoHandler;
 import io.rdmacm.netty.RdmaStreamChannel;
 
-/** What carries a stream of bytes that is measured. Each waits as it does by default. */
+/** What carries a stream of bytes that is measured. Each waits as it does by default, except the engine. */
 enum StreamWay {
-    /** {@code RdmaStream}. */
+    /** {@code RdmaStream}, which waits as {@code rstream} does. */
     ENGINE,
     /** A blocking {@code SocketChannel} over RDMA. */
     NIO,
@@ -41,6 +42,10 @@ enum StreamWay {
                 .build();
     }
 
+    private static StreamSettings pollingLikeRstream() {
+        return settings().toBuilder().waiting(WaitPolicy.spinFor(Rstream.polling())).build();
+    }
+
     /** {@return the name in results} */
     String id() {
         return name().toLowerCase(Locale.ROOT).replace('_', ' ');
@@ -54,7 +59,8 @@ enum StreamWay {
     /** {@return for how many microseconds a thread polls before it sleeps} */
     long spinMicros() {
         return TimeUnit.MICROSECONDS.convert(switch (this) {
-            case ENGINE, NIO, NETTY_RDMA -> settings().waiting().spin();
+            case ENGINE -> Rstream.polling();
+            case NIO, NETTY_RDMA -> settings().waiting().spin();
             case NETTY_EPOLL, NETTY_REGISTERED -> new RdmaStreamChannel().config().getOption(RdmaChannelOption.SPIN);
             case NIO_TCP, NETTY_TCP -> Duration.ZERO;
         });
@@ -77,7 +83,7 @@ enum StreamWay {
      */
     StreamEnd open(boolean client, int size) throws IOException {
         return switch (this) {
-            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(client, size), client);
+            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(pollingLikeRstream(), client, size), client);
             case NIO -> channel(new RdmaSelectorProvider(settings()), client, size);
             case NIO_TCP -> channel(SelectorProvider.provider(), client, size);
             case NETTY_EPOLL -> new NettyEnd(NettyTransport.rdma(EpollIoHandler.newFactory(),

@@ -55,7 +55,7 @@ class StreamTrialTest {
         assertThat(new StreamTrial(StreamWay.NETTY_TCP, 64, 1, 500))
                 .hasToString("rsocket round trip by netty tcp, 64 B, polling 0 us before sleeping");
         assertThat(new StreamTrial(StreamWay.ENGINE, 65536, 9, 1)).asString().endsWith("polling "
-                + StreamWay.settings().waiting().spin().toNanos() / 1000 + " us before sleeping");
+                + Rstream.polling().toNanos() / 1000 + " us before sleeping");
     }
 
     @Test
