@@ -19,6 +19,7 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
+import io.rdmacm.verbs.internal.wait.Spin;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,8 +38,6 @@ final class Progress {
     private static final Logger LOG = LoggerFactory.getLogger(Progress.class);
     private static final Deadline FOREVER = Deadline.after(Deadline.FOREVER);
     private static final int BATCH = 16;
-    private static final boolean ONE_CPU = Runtime.getRuntime().availableProcessors() == 1;
-    private static final int SPINS_PER_YIELD = 16;
     private static final int SPINS_PER_CLOCK = 64;
 
     /** Guards everything here and in the connections. */
@@ -573,11 +572,7 @@ final class Progress {
     private void pause(int spins) {
         lock.unlock();
         try {
-            if (ONE_CPU || spins % SPINS_PER_YIELD == 0) {
-                Thread.yield();
-            } else {
-                Thread.onSpinWait();
-            }
+            Spin.pause(spins);
         } finally {
             lock.lock();
         }

@@ -6,6 +6,7 @@ import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.Channel;
 import java.nio.channels.ClosedByInterruptException;
@@ -43,17 +44,26 @@ final class Causes {
         return new ClosedByInterruptException();
     }
 
-    /** Returns what to throw for the failure of an operation of a channel that was open when it began. */
-    static IOException of(Channel channel, IOException failure) {
-        return channel.isOpen() ? failure : closed();
+    /**
+     * Returns what to throw for the failure of an operation of a channel that was open when it began, which may have
+     * been closed since: a stream that is closed is in the wrong state, too.
+     */
+    static IOException of(Channel channel, Exception failure) throws IOException {
+        if (failure instanceof InterruptedException) {
+            return interrupted(channel);
+        }
+        if (!channel.isOpen()) {
+            return closed();
+        }
+        if (failure instanceof RuntimeException wrongState) {
+            throw wrongState;
+        }
+        return (IOException) failure;
     }
 
-    /** Like {@link #of(Channel, IOException)}: a stream that is closed is in the wrong state, too. */
-    static IOException of(Channel channel, IllegalStateException failure) {
-        if (channel.isOpen()) {
-            throw failure;
-        }
-        return closed();
+    /** Returns what sockets throw when a timeout has passed. */
+    static SocketTimeoutException timedOut(String message, RdmaTimeoutException cause) {
+        return because(cause, new SocketTimeoutException(message));
     }
 
     private static IOException closed() {

@@ -31,6 +31,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
+import io.rdmacm.verbs.internal.wait.Spin;
 
 /**
  * A selector of {@link RdmaSelectorProvider}: an epoll instance over the files of its channels and a counter that wakes
@@ -412,7 +413,7 @@ final class RdmaSelector extends AbstractSelector {
         long most = Math.min(spinNanos, limit);
         for (int rounds = 1; !ready && !list.isEmpty() && list.size() <= MOST_SPINNING
                 && System.nanoTime() - start < most && !isToReturn(); rounds++) {
-            Thread.onSpinWait();
+            Spin.pause();
             if (rounds % ROUNDS_PER_EVENTS == 0) {
                 takeEvents(epoll.await(0));
                 takeQueue();

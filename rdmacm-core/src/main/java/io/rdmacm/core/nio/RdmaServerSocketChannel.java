@@ -7,7 +7,6 @@ import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
-import java.net.SocketTimeoutException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectionKey;
@@ -80,15 +79,9 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
                 Causes.requireNotInterrupted(this);
                 accepted = listening.accept(timeout);
             }
-        } catch (InterruptedException e) {
-            throw Causes.interrupted(this);
         } catch (RdmaTimeoutException e) {
-            SocketTimeoutException failure = new SocketTimeoutException("Accept timed out");
-            failure.initCause(e);
-            throw failure;
-        } catch (IOException e) {
-            throw Causes.of(this, e);
-        } catch (IllegalStateException e) {
+            throw Causes.timedOut("Accept timed out", e);
+        } catch (IOException | IllegalStateException | InterruptedException e) {
             throw Causes.of(this, e);
         }
         return accepted == null ? null : new RdmaSocketChannel((RdmaSelectorProvider) provider(), accepted);

@@ -8,7 +8,6 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
@@ -172,11 +171,9 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             }
             failed = false;
             return connected;
-        } catch (InterruptedException e) {
-            throw Causes.interrupted(this);
         } catch (RdmaException e) {
             throw isOpen() ? Causes.ofConnect(e, remote) : Causes.of(this, e);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException | InterruptedException e) {
             throw Causes.of(this, e);
         } finally {
             if (failed) {
@@ -241,23 +238,13 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             }
             Causes.requireNotInterrupted(this);
             return connected.read(target, timeout);
-        } catch (InterruptedException e) {
-            throw Causes.interrupted(this);
         } catch (RdmaTimeoutException e) {
-            throw timedOut(e);
-        } catch (IOException e) {
-            throw Causes.of(this, e);
-        } catch (IllegalStateException e) {
+            throw Causes.timedOut("Read timed out", e);
+        } catch (IOException | IllegalStateException | InterruptedException e) {
             throw Causes.of(this, e);
         } finally {
             keys.touch();
         }
-    }
-
-    private static SocketTimeoutException timedOut(RdmaTimeoutException cause) {
-        SocketTimeoutException failure = new SocketTimeoutException("Read timed out");
-        failure.initCause(cause);
-        return failure;
     }
 
     @Override
@@ -278,11 +265,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                 bytes = connected.read(targets, offset, length);
             }
             return bytes;
-        } catch (InterruptedException e) {
-            throw Causes.interrupted(this);
-        } catch (IOException e) {
-            throw Causes.of(this, e);
-        } catch (IllegalStateException e) {
+        } catch (IOException | IllegalStateException | InterruptedException e) {
             throw Causes.of(this, e);
         } finally {
             keys.touch();
@@ -310,11 +293,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             int length = source.remaining();
             connected.write(source, FOREVER);
             return length;
-        } catch (InterruptedException e) {
-            throw Causes.interrupted(this);
-        } catch (IOException e) {
-            throw Causes.of(this, e);
-        } catch (IllegalStateException e) {
+        } catch (IOException | IllegalStateException | InterruptedException e) {
             throw Causes.of(this, e);
         } finally {
             keys.touch();
@@ -336,11 +315,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                 bytes += connected.write(sources, offset, length);
             }
             return bytes;
-        } catch (InterruptedException e) {
-            throw Causes.interrupted(this);
-        } catch (IOException e) {
-            throw Causes.of(this, e);
-        } catch (IllegalStateException e) {
+        } catch (IOException | IllegalStateException | InterruptedException e) {
             throw Causes.of(this, e);
         } finally {
             keys.touch();
@@ -362,9 +337,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             if (!inputEnded) {
                 try {
                     connected.shutdownInput();
-                } catch (RdmaException e) {
-                    throw Causes.of(this, e);
-                } catch (IllegalStateException e) {
+                } catch (RdmaException | IllegalStateException e) {
                     throw Causes.of(this, e);
                 }
                 inputEnded = true;
@@ -381,9 +354,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             if (!outputEnded) {
                 try {
                     connected.shutdownOutput();
-                } catch (RdmaException e) {
-                    throw Causes.of(this, e);
-                } catch (IllegalStateException e) {
+                } catch (RdmaException | IllegalStateException e) {
                     throw Causes.of(this, e);
                 }
                 outputEnded = true;

@@ -270,8 +270,9 @@ public final class RdmaStream implements AutoCloseable {
 
     /**
      * Returns a file descriptor for event loops. It becomes readable after {@link #arm()} has returned true, when
-     * {@link #poll()} may have something new to say; {@code poll}, {@code read} and {@code write} make it unreadable.
-     * It fits both level-triggered and edge-triggered loops.
+     * {@link #poll()} may have something new to say, also because another thread has read or written. It is unreadable
+     * again after {@code poll}, or a {@code read} or {@code write} by the thread that armed it. It fits both
+     * level-triggered and edge-triggered loops.
      *
      * @return the file descriptor, which belongs to this stream; do not read or close it
      * @throws RdmaException EMFILE when the limit of open files is reached
@@ -281,7 +282,7 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * Prepares {@link #fd()} for a sleep of the event loop.
+     * Prepares {@link #fd()} for a sleep of the event loop, which is the thread that calls this.
      *
      * @return true if nothing has happened since the last call of this method or {@link #poll()}, so that the loop may
      *         sleep; false if something has, also if another thread has read or written meanwhile, so that the loop

@@ -53,7 +53,8 @@ final class StreamCore {
     private int idlePolls;
     // null until it is asked for
     private EventFile file;
-    private boolean fileArmed;
+    // the thread that has armed the file and not been told of anything since; null if there is none
+    private Thread armer;
     // Whether a reader, a writer or the keep-alive has taken something that the event loop has not been told of.
     private boolean news;
     // a message of StreamMessage that is to be sent as soon as there is a request for it
@@ -559,7 +560,7 @@ final class StreamCore {
     private void changed() {
         news = true;
         waits.wake();
-        if (fileArmed) {
+        if (armer != null) {
             file.wake();
         }
     }
@@ -658,7 +659,9 @@ final class StreamCore {
         lock.lock();
         try {
             if (!closing) {
-                resetFile();
+                if (armer == Thread.currentThread()) {
+                    resetFile();
+                }
                 progress();
             }
         } finally {
@@ -697,7 +700,7 @@ final class StreamCore {
                 quiet = false;
             }
             news = false;
-            fileArmed = quiet;
+            armer = quiet ? Thread.currentThread() : null;
             return quiet;
         } finally {
             lock.unlock();
@@ -706,10 +709,10 @@ final class StreamCore {
 
     /** Makes the file unreadable. Called for the event loop only: other threads must not take its wakeups. */
     private void resetFile() {
-        if (!fileArmed) {
+        if (armer == null) {
             return;
         }
-        fileArmed = false;
+        armer = null;
         suspicious = true;
         try {
             file.reset();

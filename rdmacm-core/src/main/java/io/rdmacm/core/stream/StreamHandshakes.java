@@ -50,7 +50,7 @@ final class StreamHandshakes {
             ConnectData peer = ConnectData.decode(privateData);
             handshake = new Handshake(id, StreamQueues.create(id, settings), peer,
                     Deadline.after(settings.handshakeTimeout()));
-            id.accept(StreamLink.parameters(handshake.queues));
+            id.accept(StreamLink.parameters(handshake.queues, settings));
             pending.put(id, handshake);
             accepted = true;
         } catch (StreamProtocolException e) {

@@ -182,13 +182,13 @@ final class StreamLink {
 
     private void connect() throws RdmaException {
         queues = StreamQueues.create(id, settings);
-        id.connect(parameters(queues));
+        id.connect(parameters(queues, settings));
     }
 
     /** Returns the parameters of a connect or an accept. */
-    static ConnectionParameters parameters(StreamQueues queues) {
+    static ConnectionParameters parameters(StreamQueues queues, StreamSettings settings) {
         return ConnectionParameters.builder().privateData(queues.connectData().encode()).responderResources(0)
-                .initiatorDepth(0).flowControl(true).build();
+                .initiatorDepth(0).flowControl(true).retryCount(settings.retries()).build();
     }
 
     private void establish(CmEvent event) throws RdmaException {

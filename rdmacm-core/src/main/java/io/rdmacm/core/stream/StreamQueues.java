@@ -123,6 +123,9 @@ final class StreamQueues {
     }
 
     private void make(CmId id) throws RdmaException {
+        if (settings.ackTimeout().isPresent()) {
+            id.options().ackTimeout(settings.ackTimeout().get());
+        }
         channel = device.context().createCompletionChannel();
         completionQueue = device.context().createCompletionQueue(sendQueueSize + receiveQueueSize, channel);
         pair = id.createQueuePair(device.domain(), QueuePairInitAttributes.builder().completionQueue(completionQueue)

@@ -3,8 +3,10 @@ package io.rdmacm.core.stream;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 
 import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.verbs.address.AckTimeout;
 
 /**
  * The settings of one side of an {@link RdmaStream}, and of the streams that an {@link RdmaStreamServer} accepts.
@@ -28,14 +30,19 @@ import io.rdmacm.core.connection.WaitPolicy;
  *        One or more {@code struct ibv_path_data}
  * @param keepAlive how often an idle stream checks that the peer can be reached ({@code SO_KEEPALIVE},
  *        {@code TCP_KEEPIDLE}); zero for never
+ * @param retries how often the device retransmits what the peer does not acknowledge, 0 to 7, before the stream fails
+ *        ({@code retry_count} of rdma_connect(3)). SoftRoCE takes 7 for no limit
+ * @param ackTimeout how long the device waits for an acknowledgement ({@code RDMA_OPTION_ID_ACK_TIMEOUT}); empty for
+ *        what the route says
  * @param linger how long a close waits until the peer's device has received everything that was written
  * @param handshakeTimeout how long the handshake of a stream that is accepted, or each step of a connect, may take
  * @param reuseAddress whether a local address in use may be bound ({@code SO_REUSEADDR})
  * @param waiting how threads wait for the stream
  */
 public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inlineSize, int sendBufferSize,
-        int receiveBufferSize, int mapSlots, byte[] route, Duration keepAlive, Duration linger,
-        Duration handshakeTimeout, boolean reuseAddress, WaitPolicy waiting) {
+        int receiveBufferSize, int mapSlots, byte[] route, Duration keepAlive, int retries,
+        Optional<AckTimeout> ackTimeout, Duration linger, Duration handshakeTimeout, boolean reuseAddress,
+        WaitPolicy waiting) {
     /** The fewest entries of a send or receive queue. */
     public static final int MIN_QUEUE_SIZE = 16;
     /** The most entries of a send or receive queue. */
@@ -46,6 +53,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
     public static final int MAX_BUFFER_SIZE = 1 << 29;
 
     private static final int MOST_INLINE = 0xFFFE;
+    private static final int MOST_RETRIES = 7;
     private static final Duration LEAST_TIME = Duration.ofMillis(1);
 
     /**
@@ -64,6 +72,9 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
                     + MapSlots.MAXIMUM + ", not " + mapSlots);
         }
         route = route.clone();
+        requireRange("retries", retries, 0, MOST_RETRIES);
+        // The record can hold codes that C does not know.
+        ackTimeout.ifPresent(timeout -> AckTimeout.ofCode(timeout.code()));
         if (keepAlive.isNegative() || linger.isNegative()) {
             throw new IllegalArgumentException("negative duration: keepAlive " + keepAlive + ", linger " + linger);
         }
@@ -86,7 +97,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
      * Returns the default settings.
      *
      * @return settings with queues of 384 entries, 64 bytes of inline data, buffers of 128 KiB, no mappings, no
-     *         keep-alive, a linger time of 5 seconds and a handshake timeout of 10 seconds
+     *         keep-alive, 7 retries, a linger time of 5 seconds and a handshake timeout of 10 seconds
      */
     public static StreamSettings defaults() {
         return builder().build();
@@ -99,10 +110,12 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
 
     /** {@return a builder that starts with the values of these settings} */
     public Builder toBuilder() {
-        return new Builder().sendQueueSize(sendQueueSize).receiveQueueSize(receiveQueueSize).inlineSize(inlineSize)
+        Builder builder = new Builder().sendQueueSize(sendQueueSize).receiveQueueSize(receiveQueueSize).inlineSize(inlineSize)
                 .sendBufferSize(sendBufferSize).receiveBufferSize(receiveBufferSize).mapSlots(mapSlots).route(route)
-                .keepAlive(keepAlive).linger(linger).handshakeTimeout(handshakeTimeout).reuseAddress(reuseAddress)
-                .waiting(waiting);
+                .keepAlive(keepAlive).retries(retries).linger(linger).handshakeTimeout(handshakeTimeout)
+                .reuseAddress(reuseAddress).waiting(waiting);
+        builder.ackTimeout = ackTimeout;
+        return builder;
     }
 
     private static void requireRange(String name, int value, int least, int most) {
@@ -121,6 +134,8 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         private int mapSlots;
         private byte[] route = new byte[0];
         private Duration keepAlive = Duration.ZERO;
+        private int retries = MOST_RETRIES;
+        private Optional<AckTimeout> ackTimeout = Optional.empty();
         private Duration linger = Duration.ofSeconds(5);
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private boolean reuseAddress;
@@ -218,6 +233,28 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         }
 
         /**
+         * Sets how often the device retransmits what the peer does not acknowledge.
+         *
+         * @param count from 0 to 7; the default is 7
+         * @return this builder
+         */
+        public Builder retries(int count) {
+            retries = count;
+            return this;
+        }
+
+        /**
+         * Sets how long the device waits for an acknowledgement.
+         *
+         * @param timeout the default is what the route says
+         * @return this builder
+         */
+        public Builder ackTimeout(AckTimeout timeout) {
+            ackTimeout = Optional.of(timeout);
+            return this;
+        }
+
+        /**
          * Sets how long a close waits until the peer's device has received everything that was written.
          *
          * @param timeout not negative; the default is 5 seconds
@@ -269,7 +306,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
          */
         public StreamSettings build() {
             return new StreamSettings(sendQueueSize, receiveQueueSize, inlineSize, sendBufferSize, receiveBufferSize,
-                    mapSlots, route, keepAlive, linger, handshakeTimeout, reuseAddress, waiting);
+                    mapSlots, route, keepAlive, retries, ackTimeout, linger, handshakeTimeout, reuseAddress, waiting);
         }
     }
 }

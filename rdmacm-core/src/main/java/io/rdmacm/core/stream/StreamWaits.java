@@ -10,15 +10,13 @@ import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
+import io.rdmacm.verbs.internal.wait.Spin;
 
 /**
  * How threads wait for a stream: they poll for a while; then one of them, the leader, sleeps until a file of the stream
  * is readable, and the others, the followers, until something has changed. Used with the lock of the stream held.
  */
 final class StreamWaits {
-    private static final boolean ONE_CPU = Runtime.getRuntime().availableProcessors() == 1;
-    private static final int SPINS_PER_YIELD = 128;
-
     private final ReentrantLock lock;
     private final WaitPolicy policy;
     private final ArrayDeque<Thread> followers = new ArrayDeque<>();
@@ -58,11 +56,7 @@ final class StreamWaits {
     void pause(int spins) {
         lock.unlock();
         try {
-            if (ONE_CPU || spins % SPINS_PER_YIELD == 0) {
-                Thread.yield();
-            } else {
-                Thread.onSpinWait();
-            }
+            Spin.pause(spins);
         } finally {
             lock.lock();
         }

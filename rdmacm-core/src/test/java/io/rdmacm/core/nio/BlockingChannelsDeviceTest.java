@@ -295,26 +295,25 @@ class BlockingChannelsDeviceTest {
     @EnumSource
     void aCloseEndsTheWaitOfAnotherThread(NioProvider provider) throws Exception {
         Pair pair = provider.pair();
-        CountDownLatch begun = new CountDownLatch(3);
+        CountDownLatch begun = new CountDownLatch(2);
         ServerSocketChannel server = provider.listen();
-        try (Background<Void> reading = Background.run(() -> {
-            begun.countDown();
-            assertThatThrownBy(() -> pair.client().read(ByteBuffer.allocate(1)))
-                    .isInstanceOf(AsynchronousCloseException.class);
-        }); Background<Void> writing = Background.run(() -> {
-            begun.countDown();
-            assertThatThrownBy(() -> {
-                while (true) {
-                    pair.client().write(ByteBuffer.allocate(MEBIBYTE));
-                }
-            }).isInstanceOf(ClosedChannelException.class);
-        }); Background<Void> accepting = Background.run(() -> {
-            begun.countDown();
-            assertThatThrownBy(server::accept).isInstanceOf(ClosedChannelException.class);
-        })) {
+        try (Background<Void> reading = Background.run(() -> assertThatThrownBy(
+                        () -> pair.client().read(ByteBuffer.allocate(1)))
+                        .isInstanceOf(AsynchronousCloseException.class));
+                Background<Void> writing = Background.run(() -> {
+                    begun.countDown();
+                    assertThatThrownBy(() -> {
+                        while (true) {
+                            pair.client().write(ByteBuffer.allocate(MEBIBYTE));
+                        }
+                    }).isInstanceOf(ClosedChannelException.class);
+                });
+                Background<Void> accepting = Background.run(() -> {
+                    begun.countDown();
+                    assertThatThrownBy(server::accept).isInstanceOf(ClosedChannelException.class);
+                })) {
+            reading.awaitAsleep();
             begun.await();
-            // The writer fills all buffers of both sides.
-            Thread.yield();
             pair.client().close();
             server.close();
             reading.result();

@@ -296,6 +296,32 @@ class StreamDeviceTest {
         }
     }
 
+    @Test
+    void anotherThreadThatReadsWakesTheLoop() throws Exception {
+        try (Streams streams = new Streams(); Streams.Pair pair = streams.connect()) {
+            RdmaStream client = pair.client();
+            Poller poller = new Poller(client.fd());
+            do {
+                client.poll();
+            } while (!client.arm());
+            pair.server().write(ByteBuffer.wrap(new byte[2]), Streams.TIMEOUT);
+            try (Background<Integer> other = Background.call(() -> {
+                int bytes = client.read(ByteBuffer.allocate(1));
+                while (bytes == 0) {
+                    bytes = client.read(ByteBuffer.allocate(1));
+                }
+                return bytes;
+            })) {
+                assertThat(other.result()).isEqualTo(1);
+            }
+            poller.await(Deadline.after(Streams.TIMEOUT));
+            assertThat(isReadable(poller)).as("there is a byte that the loop does not know of").isTrue();
+            assertThat(client.poll() & RdmaStream.READABLE).isNotZero();
+            assertThat(isReadable(poller)).isFalse();
+            poller.close();
+        }
+    }
+
     private static boolean isReadable(Poller poller) throws Exception {
         Deadline deadline = Deadline.after(Duration.ofMillis(20));
         poller.await(deadline);

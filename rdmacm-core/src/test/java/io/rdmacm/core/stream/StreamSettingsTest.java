@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
+import io.rdmacm.verbs.address.AckTimeout;
 import org.junit.jupiter.api.Test;
 
 /** What the settings accept. */
@@ -21,6 +22,8 @@ class StreamSettingsTest {
         assertThat(settings.sendBufferSize()).isEqualTo(131_072);
         assertThat(settings.receiveBufferSize()).isEqualTo(131_072);
         assertThat(settings.mapSlots()).isZero();
+        assertThat(settings.retries()).isEqualTo(7);
+        assertThat(settings.ackTimeout()).isEmpty();
     }
 
     @Test
@@ -32,6 +35,8 @@ class StreamSettingsTest {
                 builder -> builder.sendBufferSize(Integer.MAX_VALUE), builder -> builder.receiveBufferSize(4095),
                 builder -> builder.mapSlots(-1), builder -> builder.mapSlots(129), builder -> builder.mapSlots(32_768),
                 builder -> builder.keepAlive(Duration.ofNanos(1)), builder -> builder.keepAlive(Duration.ofDays(-1)),
+                builder -> builder.retries(-1), builder -> builder.retries(8),
+                builder -> builder.ackTimeout(new AckTimeout(32)),
                 builder -> builder.linger(Duration.ofNanos(-1)), builder -> builder.handshakeTimeout(Duration.ZERO));
         for (UnaryOperator<StreamSettings.Builder> setting : wrong) {
             assertThatThrownBy(() -> setting.apply(StreamSettings.builder()).build())
@@ -44,12 +49,14 @@ class StreamSettingsTest {
     @Test
     void aBuilderBeginsWithOtherSettings() {
         StreamSettings settings = StreamSettings.builder().mapSlots(3).route(new byte[] {1}).reuseAddress(true)
-                .keepAlive(Duration.ofSeconds(1)).build();
+                .keepAlive(Duration.ofSeconds(1)).retries(6).ackTimeout(AckTimeout.ofCode(14)).build();
         StreamSettings changed = settings.toBuilder().mapSlots(4).build();
         assertThat(changed.mapSlots()).isEqualTo(4);
         assertThat(changed.route()).containsExactly(1);
         assertThat(changed.reuseAddress()).isTrue();
         assertThat(changed.keepAlive()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(changed.retries()).isEqualTo(6);
+        assertThat(changed.ackTimeout()).contains(AckTimeout.ofCode(14));
         changed.route()[0] = 2;
         assertThat(changed.route()).containsExactly(1);
     }

@@ -16,9 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -35,11 +33,15 @@ import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Programs that know only sockets, with librspreload.so of librdmacm: curl as a client, netcat-traditional as a client
- * and as a server that receive. What is sent is compared with what arrives by its hash. The property
+ * and as a server, which receive and send. What is sent is compared with what arrives by its hash. The property
  * {@code io.rdmacm.preloadedBytes} says how many bytes are sent.
+ *
+ * <p>A netcat that sends has a file as its standard input: the select(2) of librspreload does not report the end of a
+ * pipe, which is POLLHUP without POLLIN, so that netcat would wait for ever.
  */
 @RequiresRdma
 class PreloadedProgramsDeviceTest {
@@ -116,6 +118,39 @@ class PreloadedProgramsDeviceTest {
             stream.shutdownOutput();
             assertThat(get(received)).isEqualTo(sent);
             netcat.assertSucceeds();
+        }
+    }
+
+    @Test
+    void netcatSendsToAServer(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("sent");
+        String sent = write(file);
+        try (RdmaStreamServer server = listen();
+                Preloaded netcat = new Preloaded(file.toFile(), NETCAT, "-q", "0", Addresses.ipv4(),
+                        "" + server.localAddress().getPort());
+                RdmaStream stream = server.accept(Program.LIMIT)) {
+            assertThat(hash(input(stream))).isEqualTo(sent);
+            netcat.assertSucceeds();
+        }
+    }
+
+    @Test
+    void netcatServesAndSends(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("sent");
+        String sent = write(file);
+        int port = Ports.free(Addresses.of(false), PortSpace.TCP);
+        try (Preloaded netcat = new Preloaded(file.toFile(), NETCAT, "-q", "0", "-l", "-p", "" + port, "-s",
+                Addresses.ipv4());
+                RdmaStream stream = connect(port)) {
+            assertThat(hash(input(stream))).isEqualTo(sent);
+            netcat.assertSucceeds();
+        }
+    }
+
+    /** Writes data to a file, and returns their hash. */
+    private static String write(Path file) throws Exception {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            return produce((bytes, length) -> out.write(bytes, 0, length));
         }
     }
 
@@ -258,9 +293,16 @@ class PreloadedProgramsDeviceTest {
         private final File errors;
 
         Preloaded(String... command) throws IOException {
+            this(null, command);
+        }
+
+        /** Starts a program with a file, if there is one, as its standard input. */
+        Preloaded(File input, String... command) throws IOException {
             errors = File.createTempFile("preloaded", ".err");
-            List<String> words = new ArrayList<>(List.of(command));
-            ProcessBuilder builder = new ProcessBuilder(words).redirectError(errors);
+            ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors);
+            if (input != null) {
+                builder.redirectInput(input);
+            }
             builder.environment().put("LD_PRELOAD", library.toString());
             process = builder.start();
         }

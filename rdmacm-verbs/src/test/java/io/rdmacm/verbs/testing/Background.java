@@ -69,10 +69,15 @@ public final class Background<T> implements AutoCloseable {
         });
     }
 
-    /** Returns when the thread sleeps in poll(2), or is parked. */
+    /** Returns when the thread sleeps in poll(2) or in a system call of a channel of the JDK, or is parked. */
     public Background<T> awaitAsleep() {
         return awaitState("poll or park", () -> {
-            for (StackTraceElement frame : thread.getStackTrace()) {
+            StackTraceElement[] frames = thread.getStackTrace();
+            if (frames.length > 0 && frames[0].isNativeMethod()
+                    && frames[0].getClassName().startsWith("sun.nio.ch.")) {
+                return true;
+            }
+            for (StackTraceElement frame : frames) {
                 String method = frame.getClassName() + "." + frame.getMethodName();
                 if (method.startsWith(LockSupport.class.getName() + ".park")
                         || method.equals("io.rdmacm.verbs.internal.ffi.Libc.poll")) {
