@@ -19,6 +19,9 @@ import io.rdmacm.core.PortSpace;
 final class Rstream {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Duration START = Duration.ofSeconds(60);
+    // what rsocket.c of librdmacm begins with, and the file that can change it: rsocket(7)
+    private static final int POLLING_MICROS = 10;
+    private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
     private static final int TRIES = 50;
     private static final int PAUSE_MILLIS = 20;
     private static final double MICROS_PER_SECOND = 1e6;
@@ -79,6 +82,12 @@ final class Rstream {
         command.addAll(options);
         command.addAll(List.of(role, ConnectionTask.requireAddress(port).getHostAddress()));
         return command;
+    }
+
+    /** {@return for how many microseconds rsockets poll before they sleep} */
+    static int pollingMicros() throws IOException {
+        return Files.isReadable(POLLING_TIME) ? Integer.parseInt(Files.readString(POLLING_TIME).strip())
+                : POLLING_MICROS;
     }
 
     /** {@return the program with its options, the same for both sides} */
