@@ -35,7 +35,8 @@ final class DeviceEnvironment {
         facts.put("rdma-core", rdmaCore());
         facts.put("perftest", perftest());
         facts.put("polling of streams before they sleep", "rstream "
-                + TimeUnit.MICROSECONDS.convert(Rstream.polling()) + " us, " + Arrays.stream(StreamWay.values()).map(way -> way.id() + " " + way.spinMicros() + " us")
+                + TimeUnit.MICROSECONDS.convert(Rstream.polling()) + " us, "
+                + Arrays.stream(StreamWay.values()).map(way -> way.id() + " " + way.spinMicros() + " us")
                 .collect(Collectors.joining(", ")));
         facts.put("JDK", Environment.jdk());
         return facts;
