@@ -102,7 +102,7 @@ build_cache() {
 # build_tests ROOT: builds the examples, the modules below them and all their tests, quietly unless it fails.
 build_tests() {
     local root=$1 built=$1/rdmacm-examples/target/.tests-built log=$1/rdmacm-examples/target/build-tests.log
-    if [[ -e $built && -z $(find "$root"/pom.xml "$root"/rdmacm-{bindings-gen,verbs,core,examples}/{pom.xml,src} \
+    if [[ -e $built && -z $(find "$root"/pom.xml "$root"/rdmacm-{bindings-gen,verbs,core,netty,examples}/{pom.xml,src} \
         -newer "$built" -print -quit) ]]; then
         return 0
     fi

@@ -6,7 +6,11 @@ module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
     requires io.rdmacm.netty;
+    requires io.grpc;
+    requires io.grpc.netty;
+    requires io.grpc.stub;
     requires io.netty.codec.http;
+    requires io.netty.transport.classes.epoll;
     requires HdrHistogram;
     requires jdk.net;
 
@@ -21,6 +25,8 @@ module io.rdmacm.examples {
     opens io.rdmacm.examples.echo to
             info.picocli;
     opens io.rdmacm.examples.eventserver to
+            info.picocli;
+    opens io.rdmacm.examples.grpc to
             info.picocli;
     opens io.rdmacm.examples.kvstore to
             info.picocli;

@@ -12,9 +12,8 @@ import java.util.Set;
  * because the rest of the bindings is generated from the headers of rdma-core 44, which do not declare them. With an
  * older librdmacm, each call throws an UnsatisfiedLinkError that says so.
  *
- * <p>Events are {@code struct epoll_event}, and the operations those of epoll_ctl(2). repoll_create and
- * repoll_wait return -1 with errno set if they fail, but repoll_ctl returns the error number. An instance is closed with
- * rclose.
+ * <p>Events are {@code struct epoll_event}, and the operations those of epoll_ctl(2). If they fail, repoll_create
+ * and repoll_wait return -1 and set errno, but repoll_ctl returns the error number. An instance is closed with rclose.
  */
 @SuppressWarnings("restricted")
 public final class Repoll {

@@ -29,6 +29,9 @@ class LimitsDeviceTest {
             exec "$@"
             """;
 
+    // The JVM keeps each jar of the class path open, which has those of all modules.
+    private static final String FILES = "--nofile=256";
+
     private static OrdinaryUser user;
 
     @BeforeAll
@@ -72,12 +75,12 @@ class LimitsDeviceTest {
 
     @Test
     void openFiles() throws Exception {
-        assertThat(run(user.jvm(Limited.class, "prlimit", "--nofile=128"), "files"))
+        assertThat(run(user.jvm(Limited.class, "prlimit", FILES), "files"))
                 .contains("event channel fails", "context fails", "manager fails");
     }
 
     @Test
     void openFilesFromTheStart() throws Exception {
-        run(user.jvm(Limited.class, "prlimit", "--nofile=128"), "filesAtTheStart");
+        run(user.jvm(Limited.class, "prlimit", FILES), "filesAtTheStart");
     }
 }

@@ -15,6 +15,8 @@ import io.rdmacm.examples.cm.Udaddy;
 import io.rdmacm.examples.echo.Echo;
 import io.rdmacm.examples.eventserver.EventClient;
 import io.rdmacm.examples.eventserver.EventServer;
+import io.rdmacm.examples.grpc.GrpcClient;
+import io.rdmacm.examples.grpc.GrpcServer;
 import io.rdmacm.examples.kvstore.KvLoad;
 import io.rdmacm.examples.kvstore.KvServer;
 import io.rdmacm.examples.manual.ApmExample;
@@ -55,7 +57,7 @@ import picocli.CommandLine.Spec;
             IbvUdPingpong.class, IbvSrqPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
             EventServer.class, EventClient.class, KvServer.class, KvLoad.class, HttpServer.class,
-            ValkeyCli.class, ValkeyLoad.class},
+            GrpcServer.class, GrpcClient.class, ValkeyCli.class, ValkeyLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",
         footer = "%nrdmacm NAME --help lists the options of a program.", commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {

@@ -19,9 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The program of the README, and one of the guide with Netty, in projects that depend on the installed artifacts, with
- * the options that the README gives.
- * scripts/lib/consumer creates the projects.
+ * The program of the README, and those of the guide with Netty and gRPC, in projects that depend on the installed
+ * artifacts, with the options that the README gives. scripts/lib/consumer creates the projects.
  */
 @RequiresRdma
 class ConsumerDeviceTest {
@@ -29,7 +28,7 @@ class ConsumerDeviceTest {
 
     @BeforeEach
     void requireProjects() {
-        assumeTrue(Files.exists(projects.resolve("netty/target/path")),
+        assumeTrue(Files.exists(projects.resolve("grpc/target/path")),
                 "scripts/test creates the projects, by scripts/lib/consumer");
     }
 
@@ -47,6 +46,12 @@ class ConsumerDeviceTest {
     @Test
     void withNetty() throws Exception {
         assertPrints(List.of("--enable-native-access=ALL-UNNAMED", "-cp", path("netty"), "NettyEcho"), "over RDMA");
+    }
+
+    @Test
+    void withGrpc() throws Exception {
+        assertPrints(List.of("--enable-native-access=ALL-UNNAMED", "-cp", path("grpc"), "GrpcHello"),
+                "hello over RDMA");
     }
 
     private String path(String project) throws Exception {

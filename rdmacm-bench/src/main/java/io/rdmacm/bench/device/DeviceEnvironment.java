@@ -5,11 +5,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import io.rdmacm.bench.report.Environment;
 
@@ -31,6 +34,10 @@ final class DeviceEnvironment {
                 ? ", peers pinned to one each" : ""));
         facts.put("rdma-core", rdmaCore());
         facts.put("perftest", perftest());
+        facts.put("polling of streams before they sleep", "rstream "
+                + TimeUnit.MICROSECONDS.convert(Rstream.polling()) + " us, "
+                + Arrays.stream(StreamWay.values()).map(way -> way.id() + " " + way.spinMicros() + " us")
+                .collect(Collectors.joining(", ")));
         facts.put("JDK", Environment.jdk());
         return facts;
     }

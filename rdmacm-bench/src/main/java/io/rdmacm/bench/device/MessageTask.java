@@ -23,7 +23,7 @@ final class MessageTask implements PeerTask {
         this.warmUp = warmUp;
         this.waiting = new Waiting(trial.polling());
         int size = Math.max(SMALL, trial.size());
-        this.end = trial.way() == Trial.Way.TCP ? new TcpEnd(client, size)
+        this.end = trial.way() == Trial.Way.TCP ? ChannelEnd.tcp(client, size)
                 : Jucx.open(size, trial.depth(), RECEIVES, this::pause);
     }
 

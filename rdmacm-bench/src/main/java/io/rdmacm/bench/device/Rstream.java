@@ -2,10 +2,12 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +21,9 @@ import io.rdmacm.core.PortSpace;
 final class Rstream {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Duration START = Duration.ofSeconds(60);
+    // what rsocket.c of librdmacm begins with, and the file that can change it: rsocket(7)
+    private static final Duration POLLING = Duration.of(10, ChronoUnit.MICROS);
+    private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
     private static final int TRIES = 50;
     private static final int PAUSE_MILLIS = 20;
     private static final double MICROS_PER_SECOND = 1e6;
@@ -79,6 +84,16 @@ final class Rstream {
         command.addAll(options);
         command.addAll(List.of(role, ConnectionTask.requireAddress(port).getHostAddress()));
         return command;
+    }
+
+    /** {@return how long rsockets poll before they sleep} */
+    static Duration polling() {
+        try {
+            return Files.isReadable(POLLING_TIME)
+                    ? Duration.of(Long.parseLong(Files.readString(POLLING_TIME).strip()), ChronoUnit.MICROS) : POLLING;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** {@return the program with its options, the same for both sides} */

@@ -4,12 +4,9 @@ package io.rdmacm.bench.device;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
@@ -27,33 +24,26 @@ final class StreamMessageEnd implements MessageEnd {
     /**
      * Creates an end.
      *
+     * @param settings of the stream
      * @param client whether this is the end that connects
      * @param size the size of the largest message
      */
-    StreamMessageEnd(boolean client, int size) throws IOException {
-        this.settings = StreamSettings.builder().sendBufferSize(StreamTrial.BUFFER)
-                .receiveBufferSize(StreamTrial.BUFFER).waiting(WaitPolicy.defaults()).build();
+    StreamMessageEnd(StreamSettings settings, boolean client, int size) throws IOException {
+        this.settings = settings;
         this.buffer = ByteBuffer.allocateDirect(size);
-        this.server = client ? null : RdmaStreamServer.listen(new InetSocketAddress(ConnectionTask.requireAddress(
-                Port.find()), 0), 1, settings);
+        this.server = client ? null : RdmaStreamServer.listen(HostAndPort.any(), 1, settings);
     }
 
     @Override
     public byte[] address() {
-        if (server == null) {
-            return new byte[1];
-        }
-        InetSocketAddress address = server.localAddress();
-        return (address.getAddress().getHostAddress() + " " + address.getPort()).getBytes(StandardCharsets.US_ASCII);
+        return HostAndPort.encode(server == null ? null : server.localAddress());
     }
 
     @Override
     public void connect(byte[] peer) throws IOException {
         try {
             if (server == null) {
-                String[] words = new String(peer, StandardCharsets.US_ASCII).split(" ");
-                stream = RdmaStream.connect(new InetSocketAddress(words[0], Integer.parseInt(words[1])), settings,
-                        LIMIT);
+                stream = RdmaStream.connect(HostAndPort.decode(peer), settings, LIMIT);
             } else {
                 stream = server.accept(LIMIT);
             }

@@ -11,7 +11,7 @@ final class StreamTask implements PeerTask {
     private final StreamTrial trial;
     private final boolean client;
     private final int warmUp;
-    private final MessageEnd end;
+    private final StreamEnd end;
     private final Allocation allocation = new Allocation();
 
     StreamTask(StreamTrial trial, boolean client, int warmUp) throws IOException {
@@ -33,29 +33,17 @@ final class StreamTask implements PeerTask {
 
     @Override
     public String run() throws IOException {
-        repeat(warmUp, 1, trial.size());
-        repeat(1, 1, SYNC);
-        allocation.start();
+        if (warmUp > 0) {
+            end.exchange(warmUp, 1, trial.size(), allocation);
+        }
+        end.exchange(1, 1, SYNC, allocation);
         long start = System.nanoTime();
-        repeat(trial.iterations(), trial.count(), trial.size());
+        end.exchange(trial.iterations(), trial.count(), trial.size(), allocation);
         long nanos = System.nanoTime() - start;
         int transfers = trial.iterations() * trial.count();
-        allocation.end(transfers);
         // rstream tells the mean only, so the same is taken here: round trips, or transfers in both directions
         return client ? Outcome.Throughput.of(trial.isLatency() ? transfers : 2 * transfers, nanos).encode()
                 : Peer.DONE;
-    }
-
-    private void repeat(int times, int count, int size) throws IOException {
-        for (int i = 0; i < times; i++) {
-            if (client) {
-                end.send(count, size);
-                end.receive(count, size);
-            } else {
-                end.receive(count, size);
-                end.send(count, size);
-            }
-        }
     }
 
     @Override

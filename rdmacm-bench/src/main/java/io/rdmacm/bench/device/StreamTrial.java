@@ -1,47 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device;
 
-import java.io.IOException;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 import io.rdmacm.bench.report.Summary;
 
 /**
  * A measurement of streams of bytes, in the steps of {@code rstream}: one side sends some transfers, and the other one
- * sends as many back. All sides sleep when there is nothing to do, as {@code rstream -T b} does.
+ * sends as many back. All sides sleep when there is nothing to do, as {@code rstream -T b} does; before that they poll
+ * for a while, see {@link StreamWay#spinMicros()}.
  *
  * @param way what carries the stream
  * @param size the bytes of a transfer
  * @param count how many transfers are sent before the peer answers; 1 for round trips
  * @param iterations how often that is repeated
  */
-record StreamTrial(Way way, int size, int count, int iterations) {
+record StreamTrial(StreamWay way, int size, int count, int iterations) {
     /** The size of the buffers of a stream: the default of {@code rstream}. */
     static final int BUFFER = 1 << 19;
-
-    /** What carries the stream. NIO and Netty over RDMA, and Netty over TCP, belong here. */
-    enum Way {
-        /** {@code RdmaStream}. */
-        ENGINE,
-        /** A blocking {@code SocketChannel}. */
-        TCP;
-
-        /** {@return the name in results} */
-        String id() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
-        /** {@return the end of a connection} */
-        MessageEnd open(boolean client, int size) throws IOException {
-            return switch (this) {
-                case ENGINE -> new StreamMessageEnd(client, size);
-                case TCP -> new TcpEnd(client, size);
-            };
-        }
-    }
 
     /** {@return the trials of one reference, for each reference} */
     static List<List<StreamTrial>> groups(int roundTrips, int transfers) {
@@ -50,8 +29,8 @@ record StreamTrial(Way way, int size, int count, int iterations) {
     }
 
     private static List<StreamTrial> ways(int size, int count, int iterations) {
-        return List.of(new StreamTrial(Way.ENGINE, size, count, iterations),
-                new StreamTrial(Way.TCP, size, count, iterations));
+        return Arrays.stream(StreamWay.values()).filter(way -> way.copies() || count > 1)
+                .map(way -> new StreamTrial(way, size, count, iterations)).toList();
     }
 
     /** {@return whether round trips are measured} */
@@ -87,13 +66,14 @@ record StreamTrial(Way way, int size, int count, int iterations) {
 
     static StreamTrial parse(String line) {
         String[] words = line.split(" ");
-        return new StreamTrial(Way.valueOf(words[0]), Integer.parseInt(words[1]), Integer.parseInt(words[2]),
+        return new StreamTrial(StreamWay.valueOf(words[0]), Integer.parseInt(words[1]), Integer.parseInt(words[2]),
                 Integer.parseInt(words[3]));
     }
 
     /** {@return a short description} */
     @Override
     public String toString() {
-        return "rsocket " + (isLatency() ? "round trip" : "stream") + " by " + way.id() + ", " + size + " B";
+        return "rsocket " + (isLatency() ? "round trip" : "stream") + " by " + way.id() + ", " + size + " B, polling "
+                + way.spinMicros() + " us before sleeping";
     }
 }

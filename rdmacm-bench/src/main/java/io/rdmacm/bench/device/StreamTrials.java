@@ -29,32 +29,37 @@ final class StreamTrials {
 
     /** Takes part in a round. */
     @FunctionalInterface
-    private interface Turn {
+    private interface Part {
         void take(int round) throws IOException, InterruptedException;
     }
 
+    private record Turn(String name, Part what) {
+    }
+
     /**
-     * Measures trials of the same size and their reference in turn; each round begins with another one.
+     * Measures trials of the same size and their reference in turn; each round begins with another one. Those that this
+     * machine cannot run are left out.
      *
-     * @param trials with the same size
+     * @param planned with the same size
      * @param java the processes of this library
      * @param c the C side
      * @param rounds how often
      * @param collector gets the results
      */
-    static void run(List<StreamTrial> trials, JavaBench java, Rstream c, int rounds, Collector collector)
+    static void run(List<StreamTrial> planned, JavaBench java, Rstream c, int rounds, Collector collector)
             throws InterruptedException {
         StreamTrials group = new StreamTrials(java, c, collector);
+        List<StreamTrial> trials = planned.stream().filter(StreamTrials::isPossible).toList();
         List<Turn> turns = new ArrayList<>();
-        StreamTrial reference = trials.getFirst();
-        turns.add(round -> group.reference(reference, round));
-        trials.forEach(trial -> turns.add(round -> group.java(trial, round)));
+        StreamTrial reference = planned.getFirst();
+        turns.add(new Turn("rstream", round -> group.reference(reference, round)));
+        trials.forEach(trial -> turns.add(new Turn(trial.toString(), round -> group.java(trial, round))));
         for (int round = 0; round < rounds; round++) {
             for (Turn turn : turns) {
                 try {
-                    turn.take(round);
+                    turn.what().take(round);
                 } catch (IOException e) {
-                    DeviceBenchmark.say("not measured: %s: %s", reference, e.getMessage());
+                    DeviceBenchmark.say("not measured: %s: %s", turn.name(), e.getMessage());
                 }
             }
             Collections.rotate(turns, 1);
@@ -62,6 +67,11 @@ final class StreamTrials {
         trials.forEach(trial -> DeviceBenchmark.say("%s: %s", trial, collector.text(trial.id(),
                 trial.isLatency() ? Summary.TIME : Summary.BANDWIDTH, trial.params(),
                 trial.isLatency() ? "us" : "MiB/s")));
+    }
+
+    private static boolean isPossible(StreamTrial trial) {
+        trial.way().problem().ifPresent(why -> DeviceBenchmark.say("not measured: %s: %s", trial, why));
+        return trial.way().problem().isEmpty();
     }
 
     /** The reference stands beside the engine: the first trial. */

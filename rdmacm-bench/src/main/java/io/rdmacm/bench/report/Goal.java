@@ -47,7 +47,10 @@ record Goal(String name, String meaning, double limit, boolean below) {
             atMost("connection_over_low", "round trip of 64 B, polling: connection / queue pair", 1.05),
             atLeast("connection_rate", "connections set up in a second by a connection manager: Java / cmtime", 0.8),
             atMost("stream_latency", "round trip of 64 B over a stream, sleeping: Java / rstream", 1.10),
-            atLeast("stream_bandwidth_64k", "transfers of 64 KiB over a stream: Java / rstream", 0.95));
+            atLeast("stream_bandwidth_64k", "transfers of 64 KiB over a stream: Java / rstream", 0.95),
+            atLeast("stream_bandwidth_1m", "transfers of 1 MiB over a stream: Java / rstream", 0),
+            new Goal("nio_stream_latency", "round trip of 64 B with blocking channels of NIO: RDMA / TCP", 0, false),
+            atMost("netty_latency", "round trip of 64 B with Netty's EpollIoHandler: RDMA / TCP", 1));
 
     private static Goal atMost(String name, String meaning, double limit) {
         return new Goal(name, meaning, limit, true);

@@ -45,7 +45,8 @@ final class MarkdownReport {
             template = new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
         return template.replace("${environment}", environment(results)).replace("${summary}", summary(results))
-                .replace("${plots}", images(plots)).replace("${figures}", figures(results));
+                .replace("${streams}", StreamTable.of(results)).replace("${plots}", images(plots))
+                .replace("${figures}", figures(results));
     }
 
     private static String environment(Results results) {
@@ -76,19 +77,21 @@ final class MarkdownReport {
 
     /**
      * Only what was measured on at least two sides, and no rates, which follow from the bandwidths; of connections
-     * everything, with what has no counterpart in C.
+     * and streams everything, with what has no counterpart in C.
      */
     private static String figures(Results results) {
         Set<String> once = Set.of("connect_stage");
         String heads = row(Comparison.heads()) + "|---|---|" + "---:|".repeat(Comparison.heads().size() - 2) + "\n";
         return heads + Comparison.of(results).stream()
-                .filter(one -> (one.medians().size() > 1 || one.name().contains("connection"))
+                .filter(one -> (one.medians().size() > 1 || one.name().contains("connection")
+                        || one.name().startsWith("stream_"))
                         && !once.contains(one.name())
                         && !(one.name().endsWith("_bandwidth") && one.metric().equals(Summary.RATE)))
                 .map(one -> row(one.cells())).collect(Collectors.joining());
     }
 
-    private static String row(List<String> cells) {
+    /** {@return a row of a table} */
+    static String row(List<String> cells) {
         return cells.stream().map(cell -> cell.replace("|", "\\|")).collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 }

@@ -22,6 +22,8 @@ record Plot(Section section, String id, String title, String svg) {
         BANDWIDTH("Bandwidth"),
         /** Messages over connections. */
         CONNECTIONS("Messages over connections"),
+        /** Streams of bytes, with NIO and Netty. */
+        STREAMS("Streams of bytes"),
         /** Setting up connections and memory regions. */
         SET_UP("Connections and memory regions");
 

@@ -43,8 +43,9 @@ final class Plots {
         plots.connections("connection_round_trip", Summary.MEDIAN, "Round trip", "µs");
         plots.connections("connection_stream", Summary.BANDWIDTH, "Stream of messages", "MiB/s");
         plots.connections("connection_reads", Summary.BANDWIDTH, "Reads", "MiB/s");
-        plots.connections(Summary.STREAM_ROUND_TRIP, Summary.TIME, "Round trip of a stream", "µs");
-        plots.connections(Summary.STREAM_TRANSFER, Summary.BANDWIDTH, "Transfers over a stream", "MiB/s");
+        plots.ways(Plot.Section.STREAMS, Summary.STREAM_ROUND_TRIP, Summary.TIME, "Round trip of a stream", "µs");
+        plots.ways(Plot.Section.STREAMS, Summary.STREAM_TRANSFER, Summary.BANDWIDTH, "Transfers over a stream",
+                "MiB/s");
         plots.connections(Summary.CONNECTION_SET_UP, Summary.RATE, "Connections set up in a second", "/s");
         plots.setUp();
         return plots.plots.stream().sorted(Comparator.comparing(Plot::section)).toList();
@@ -193,8 +194,12 @@ final class Plots {
         }
     }
 
-    /** Draws a group of bars for each way to do the same, a plot for each combination of the other parameters. */
     private void connections(String name, String metric, String what, String unit) {
+        ways(Plot.Section.CONNECTIONS, name, metric, what, unit);
+    }
+
+    /** Draws a group of bars for each way to do the same, a plot for each combination of the other parameters. */
+    private void ways(Plot.Section section, String name, String metric, String what, String unit) {
         for (Map<String, Object> family : families(name, metric, BY)) {
             String how = family.entrySet().stream().map(one -> switch (one.getKey()) {
                 case "polling" -> (String) one.getValue();
@@ -204,7 +209,7 @@ final class Plots {
             List<Svg.Group> groups = families(name, metric).stream().filter(way -> without(way, BY).equals(family))
                     .map(way -> group((String) way.get(BY), name, metric, way)).toList();
             String title = what + ": " + how;
-            add(Plot.Section.CONNECTIONS, title, Svg.bars(title, unit, groups));
+            add(section, title, Svg.bars(title, unit, groups));
         }
     }
 

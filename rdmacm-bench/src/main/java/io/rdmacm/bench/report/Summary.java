@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 
 /**
  * The few figures that show whether the library reaches its goals. Each is the ratio of medians of Java and C, except
- * those that compare other bindings with Java, and the time until the first post. A time should be below one, a
- * bandwidth or a rate above.
+ * those that compare other bindings with Java, or RDMA with TCP, and the time until the first post. A time should be
+ * below one, a bandwidth or a rate above.
  */
 public final class Summary {
     /** The overhead benchmark: one post and one poll over the null provider. */
@@ -115,12 +115,21 @@ public final class Summary {
         summary.put("connection_rate", connection(results, CONNECTION_SET_UP, RATE, "loop", List.of()));
     }
 
-    /** The ratios of the streams of bytes: that of NIO and of Netty belong here too. */
+    /** The ratios of the streams of bytes; NIO and Netty are compared with themselves over TCP. */
     private static void streams(Results results, Map<String, Double> summary) {
         summary.put("stream_latency",
                 overConfigurations(results, STREAM_ROUND_TRIP, TIME, Map.of("by", "engine", "size", 64)));
         summary.put("stream_bandwidth_64k",
                 overConfigurations(results, STREAM_TRANSFER, BANDWIDTH, Map.of("by", "engine", "size", 64 * 1024)));
+        summary.put("stream_bandwidth_1m",
+                overConfigurations(results, STREAM_TRANSFER, BANDWIDTH, Map.of("by", "engine", "size", 1024 * 1024)));
+        summary.put("nio_stream_latency", overTcp(results, "nio", "nio tcp"));
+        summary.put("netty_latency", overTcp(results, "netty epoll", "netty tcp"));
+    }
+
+    private static Double overTcp(Results results, String by, String tcp) {
+        return ratio(results.median(STREAM_ROUND_TRIP, TIME, Side.JAVA, Map.of("by", by, "size", 64)),
+                results.median(STREAM_ROUND_TRIP, TIME, Side.JAVA, Map.of("by", tcp, "size", 64)));
     }
 
     /** Returns the better one of handler and receive. */

@@ -6,14 +6,18 @@ import static org.assertj.core.groups.Tuple.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.rdmacm.bench.device.Measurement.Figure;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -22,6 +26,8 @@ import org.junit.jupiter.api.Test;
 @RequiresRdma
 class BenchmarkDeviceTest {
     private static final int FEW = 50;
+    // of streams: more than a buffer of the largest size
+    private static final int TRANSFERS = 3;
 
     // the two processes of the Java side, for starting them is what takes time
     private static JavaBench java;
@@ -127,16 +133,26 @@ class BenchmarkDeviceTest {
     void streamsStandBesideRstream() throws Exception {
         assumeTrue(Commands.find("rstream").isPresent(), "rstream (rdmacm-utils) is not installed");
         for (List<StreamTrial> group : StreamTrial.groups(FEW, FEW)) {
-            List<StreamTrial> few = group.stream().map(trial -> trial.isLatency() ? trial : trial.with(FEW, 1))
+            List<StreamTrial> few = group.stream().map(trial -> trial.isLatency() ? trial : trial.with(TRANSFERS, 1))
                     .toList();
             StreamTrials.run(few, java, new Rstream(Port.find(), Cpus.find()), 1, collector);
         }
-        for (String name : List.of("stream_round_trip", "stream_transfer")) {
-            assertThat(collector.results()).filteredOn(result -> result.name().equals(name)
-                    && !result.metric().equals("allocated")).allMatch(result -> result.value() > 0)
-                    .extracting(Result::side, result -> result.params().get("by")).contains(
-                            tuple(Side.JAVA, "engine"), tuple(Side.JAVA, "tcp"), tuple(Side.C, "engine"));
-        }
+        assertStreams("stream_round_trip", 64, StreamWay::copies);
+        assertStreams("stream_transfer", 1 << 16, way -> true);
+        assertStreams("stream_transfer", 1 << 20, way -> true);
+    }
+
+    private void assertStreams(String name, int size, Predicate<StreamWay> measured) {
+        List<Result> all = collector.results().stream().filter(result -> result.name().equals(name)
+                && result.has(Map.of("size", size))).toList();
+        Tuple[] ways = Stream.concat(Stream.of(tuple(Side.C, "engine")), Arrays.stream(StreamWay.values())
+                .filter(way -> measured.test(way) && way.problem().isEmpty())
+                .map(way -> tuple(Side.JAVA, way.id()))).toArray(Tuple[]::new);
+        assertThat(all).filteredOn(result -> !result.metric().equals("allocated")).as(name + " of " + size)
+                .allMatch(result -> result.value() > 0)
+                .extracting(Result::side, result -> result.params().get("by")).containsExactlyInAnyOrder(ways);
+        assertThat(all).filteredOn(result -> result.metric().equals("allocated")).hasSize(ways.length - 1)
+                .allMatch(result -> result.value() >= 0);
     }
 
     @Test

@@ -55,6 +55,18 @@ class ReportTest {
         }
         add("connection_round_trip", Side.JAVA, "allocated", 32, "by", "receive", "polling", "yield", "size", 64,
                 "depth", 1, "iterations", 100, "round", 0);
+        for (String by : List.of("engine", "netty tcp")) {
+            add("stream_round_trip", Side.JAVA, "time", 70, "by", by, "polling", "await", "size", 64, "iterations", 10,
+                    "round", 0);
+            add("stream_transfer", Side.JAVA, "bandwidth", 900, "by", by, "polling", "await", "size", 1 << 20,
+                    "iterations", 10, "round", 0);
+        }
+        add("stream_round_trip", Side.C, "time", 68.25, "by", "engine", "polling", "await", "size", 64,
+                "iterations", 10, "round", 0);
+        add("stream_transfer", Side.C, "bandwidth", 950, "by", "engine", "polling", "await", "size", 1 << 20,
+                "iterations", 10, "round", 0);
+        add("stream_round_trip", Side.JAVA, "allocated", 24, "by", "netty tcp", "polling", "await", "size", 64,
+                "iterations", 10, "round", 0);
         for (Side side : Side.values()) {
             for (int batch : new int[] {1, 16}) {
                 add("post_poll", side, "time", 20 + side.ordinal(), "batch", batch, "sges", 1, "inline", false,
@@ -75,13 +87,17 @@ class ReportTest {
 
         assertThat(plots).extracting(Plot::section).containsExactly(Plot.Section.OVERHEAD, Plot.Section.LATENCY,
                 Plot.Section.PERCENTILES, Plot.Section.BANDWIDTH, Plot.Section.CONNECTIONS,
-                Plot.Section.SET_UP);
+                Plot.Section.STREAMS, Plot.Section.STREAMS, Plot.Section.SET_UP);
         for (Plot plot : plots) {
             parse(plot.svg());
             parse(Svg.standalone(plot.svg()));
             assertThat(plot.svg()).contains(">Java<", ">C<").doesNotContain("NaN", "Infinity");
         }
         assertThat(plots.getFirst().svg()).contains(">JNI<", ">DiSNI<", ">naive FFM<", "batch of 16");
+        assertThat(plots).filteredOn(plot -> plot.section() == Plot.Section.STREAMS).extracting(Plot::svg)
+                .allMatch(svg -> svg.contains(">engine<") && svg.contains(">netty tcp<"))
+                .anyMatch(svg -> svg.contains("Round trip of a stream: await, 64B"))
+                .anyMatch(svg -> svg.contains("Transfers over a stream: await, 1MB"));
         assertThat(plots).filteredOn(plot -> plot.section() == Plot.Section.CONNECTIONS).singleElement()
                 .satisfies(plot -> assertThat(plot.svg()).contains("Round trip: yield, 64B, depth 1", ">handler<"));
     }
@@ -138,10 +154,18 @@ class ReportTest {
         String page = Files.readString(folder.resolve("performance.md"));
 
         assertThat(page).doesNotContain("${").contains("| send_latency | 1.020 | ≤ 1.05 |", "| device | rxe0 & co |",
-                "| connection_latency | 1.020 | ≤ 1.10 |", "| connection round trip, allocated, unit | by receive");
+                "| connection_latency | 1.020 | ≤ 1.10 |", "| connection round trip, allocated, unit | by receive",
+                "| stream round trip, time, unit | by netty tcp", "| `rstream` (C) | 68.3 |  |  | 950 |",
+                "| engine | 70.0 |  |  | 900 |", "| netty tcp | 70.0 | 24 |  | 900 |");
         try (var plots = Files.list(folder.resolve("performance"))) {
-            assertThat(plots).hasSize(6).allSatisfy(plot ->
+            assertThat(plots).hasSize(8).allSatisfy(plot ->
                     assertThat(page).contains("](performance/" + plot.getFileName() + ")"));
         }
+    }
+
+    @Test
+    void withoutStreamsThePageSaysSo() throws IOException {
+        assertThat(MarkdownReport.page(new Results(Map.of(), List.of()), List.of()))
+                .contains("Not measured in this run.");
     }
 }

@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(25).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(28).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -61,10 +61,22 @@ class SummaryTest {
         }
         add("stream_round_trip", Side.JAVA, Map.of("by", "engine", "size", 64), "time", 66);
         add("stream_round_trip", Side.C, Map.of("by", "engine", "size", 64), "time", 60);
-        add("stream_round_trip", Side.JAVA, Map.of("by", "tcp", "size", 64), "time", 10);
+        add("stream_round_trip", Side.JAVA, Map.of("by", "nio tcp", "size", 64), "time", 10);
 
         assertThat(ratio("stream_latency")).isEqualTo(1.1, within(1e-9));
         assertThat(ratio("stream_bandwidth_64k")).isEqualTo(0.8, within(1e-9));
+        assertThat(ratio("stream_bandwidth_1m")).isEqualTo(4, within(1e-9));
+    }
+
+    @Test
+    void nioAndNettyAreComparedWithThemselvesOverTcp() {
+        Map.of("nio", 90, "nio tcp", 60, "netty epoll", 77, "netty tcp", 110, "netty rdma", 1).forEach((by, time) ->
+                add("stream_round_trip", Side.JAVA, Map.of("by", by, "size", 64), "time", time));
+        add("stream_round_trip", Side.JAVA, Map.of("by", "netty tcp", "size", 128), "time", 1, 1);
+
+        assertThat(ratio("nio_stream_latency")).isEqualTo(1.5, within(1e-9));
+        assertThat(ratio("netty_latency")).isEqualTo(0.7, within(1e-9));
+        assertThat(ratio("stream_latency")).isNull();
     }
 
     @Test

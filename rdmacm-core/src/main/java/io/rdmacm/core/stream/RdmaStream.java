@@ -54,8 +54,9 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Threads</h2>
  *
- * <p>All methods may be called from any thread, and close at any time. One thread may read while another one writes;
- * several readers, or several writers, wait for each other.
+ * <p>All methods may be called from any thread, and close at any time. One thread may read while another one writes.
+ * Several threads may write as well, but a write that does not find enough room is sent in parts, and bytes of another
+ * thread may come between them: writers whose data must stay together need a lock of their own, and so do readers.
  *
  * <h2>How a stream ends</h2>
  *

@@ -12,15 +12,18 @@ import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What all streams over one device share: the protection domain, so that memory that is registered once can be written
- * to each of them. It is created with the first stream and closed with the last one.
+ * to each of them. It is created with the first stream, and closed with the last one and the last region of the
+ * program.
  */
 final class StreamDevice {
     private static final Logger LOG = LoggerFactory.getLogger(StreamDevice.class);
+    private static final VerbsAccess VERBS = VerbsAccess.get();
     // Guarded by itself; used when a stream is created or closed.
     private static final Map<VerbsContext, StreamDevice> DEVICES = new HashMap<>();
 
@@ -46,6 +49,7 @@ final class StreamDevice {
             if (device == null) {
                 requireImmediates(context);
                 device = new StreamDevice(context, context.allocateProtectionDomain(), context.queryDevice());
+                VERBS.lifeOf(device.domain).whenChildless(device::noRegionIsLeft);
                 DEVICES.put(context, device);
             }
             device.streams++;
@@ -80,15 +84,30 @@ final class StreamDevice {
     void release() throws RdmaException {
         synchronized (DEVICES) {
             streams--;
-            if (streams == 0) {
-                try {
-                    domain.close();
-                    DEVICES.remove(context);
-                } catch (IllegalStateException e) {
-                    // The program has regions in it. The next stream uses it again, and the last one tries again.
-                    LOG.debug("the protection domain of the streams stays open", e);
-                }
+            closeIfUnused();
+        }
+    }
+
+    private void closeIfUnused() throws RdmaException {
+        synchronized (DEVICES) {
+            if (streams > 0) {
+                return;
             }
+            try {
+                domain.close();
+                DEVICES.remove(context, this);
+            } catch (IllegalStateException e) {
+                LOG.debug("the program has regions in the protection domain of the streams, which stays open", e);
+            }
+        }
+    }
+
+    /** The last region has been closed, by a stream or by the program. */
+    private void noRegionIsLeft() {
+        try {
+            closeIfUnused();
+        } catch (RdmaException e) {
+            LOG.debug("the protection domain of the streams cannot be closed; the next stream uses it again", e);
         }
     }
 }

@@ -110,10 +110,10 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
 
     /** {@return a builder that starts with the values of these settings} */
     public Builder toBuilder() {
-        Builder builder = new Builder().sendQueueSize(sendQueueSize).receiveQueueSize(receiveQueueSize).inlineSize(inlineSize)
-                .sendBufferSize(sendBufferSize).receiveBufferSize(receiveBufferSize).mapSlots(mapSlots).route(route)
-                .keepAlive(keepAlive).retries(retries).linger(linger).handshakeTimeout(handshakeTimeout)
-                .reuseAddress(reuseAddress).waiting(waiting);
+        Builder builder = new Builder().sendQueueSize(sendQueueSize).receiveQueueSize(receiveQueueSize)
+                .inlineSize(inlineSize).sendBufferSize(sendBufferSize).receiveBufferSize(receiveBufferSize)
+                .mapSlots(mapSlots).route(route).keepAlive(keepAlive).retries(retries).linger(linger)
+                .handshakeTimeout(handshakeTimeout).reuseAddress(reuseAddress).waiting(waiting);
         builder.ackTimeout = ackTimeout;
         return builder;
     }

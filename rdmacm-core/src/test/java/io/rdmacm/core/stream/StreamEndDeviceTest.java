@@ -17,6 +17,7 @@ import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.testing.PeerProcess;
 import io.rdmacm.core.testing.Streams;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
@@ -247,6 +248,19 @@ class StreamEndDeviceTest {
             assertThat(Streams.read(pair.server(), 100)).hasSize(100);
             region.close();
         }
+    }
+
+    @Test
+    void theLastRegionOfTheProgramClosesTheDomain() throws Exception {
+        ProtectionDomain domain;
+        MemoryRegion region;
+        try (Streams streams = new Streams(); Streams.Pair pair = streams.connect()) {
+            domain = pair.client().protectionDomain();
+            region = domain.allocate(100, AccessFlag.LOCAL_WRITE);
+        }
+        assertThat(domain.isOpen()).isTrue();
+        region.close();
+        assertThat(domain.isOpen()).isFalse();
     }
 
     @Test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.netty;
 
+import java.nio.charset.StandardCharsets;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -17,7 +19,7 @@ import io.netty.handler.codec.http.HttpVersion;
 /** Answers each request for {@code /N} with N bytes: the letters of the alphabet, again and again. */
 final class HttpAnswers extends SimpleChannelInboundHandler<HttpObject> {
     private static final int LONGEST = 1 << 30;
-    private static final int LETTERS = 26;
+    private static final byte[] LETTERS = "abcdefghijklmnopqrstuvwxyz".getBytes(StandardCharsets.US_ASCII);
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
@@ -40,8 +42,8 @@ final class HttpAnswers extends SimpleChannelInboundHandler<HttpObject> {
                     Unpooled.EMPTY_BUFFER);
         }
         ByteBuf content = context.alloc().buffer(length);
-        for (int i = 0; i < length; i++) {
-            content.writeByte('a' + i % LETTERS);
+        for (int left = length; left > 0; left -= LETTERS.length) {
+            content.writeBytes(LETTERS, 0, Math.min(left, LETTERS.length));
         }
         return new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK, content);
     }

@@ -21,6 +21,11 @@ public final class LeakReports<T> extends ResourceLeakDetector<T> {
         super(type, samplingInterval);
     }
 
+    /** Looked for by Netty, which logs an error if it is missing. */
+    public LeakReports(Class<?> type, int samplingInterval, long maxActive) {
+        this(type, samplingInterval);
+    }
+
     /** Returns the reports since the last call. */
     static List<String> take() {
         List<String> reports = List.copyOf(REPORTS);

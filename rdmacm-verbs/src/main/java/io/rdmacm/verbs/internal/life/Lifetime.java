@@ -37,6 +37,7 @@ public final class Lifetime {
     private final Set<Lifetime> children = new LinkedHashSet<>();
     private Supplier<String> description = () -> "being created";
     private Runnable whenEnded = () -> { };
+    private Runnable whenChildless = () -> { };
     private int users;
     private boolean closing;
     private boolean closed;
@@ -182,6 +183,11 @@ public final class Lifetime {
     /** Sets the action to run when the C library that owns the object is found to have freed it. */
     public synchronized void whenEnded(Runnable end) {
         whenEnded = end;
+    }
+
+    /** Sets the action to run whenever the last open child has been closed, in the thread that closed it. */
+    public synchronized void whenChildless(Runnable action) {
+        whenChildless = action;
     }
 
     /** Returns whether the object is open. */
@@ -352,10 +358,19 @@ public final class Lifetime {
         }
     }
 
-    private synchronized void disown(Lifetime child) {
-        if (children.remove(child) && pin != null) {
-            pin.endUse();
+    private void disown(Lifetime child) {
+        Runnable action;
+        synchronized (this) {
+            boolean removed = children.remove(child);
+            if (removed && pin != null) {
+                pin.endUse();
+            }
+            if (!removed || !children.isEmpty()) {
+                return;
+            }
+            action = whenChildless;
         }
+        action.run();
     }
 
     /**

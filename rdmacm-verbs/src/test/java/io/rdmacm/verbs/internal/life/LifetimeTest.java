@@ -87,6 +87,32 @@ class LifetimeTest {
     }
 
     @Test
+    void theLastChildThatIsClosedMayCloseItsParent() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        List<Integer> childless = new ArrayList<>();
+        parent.whenChildless(() -> childless.add(destroyed.get()));
+        Lifetime first = begin(Child.class, "one", parent);
+        Lifetime second = begin(Child.class, "two", parent);
+        close(first);
+        assertThat(childless).isEmpty();
+        close(second);
+        assertThat(childless).containsExactly(2);
+        close(second);
+        assertThat(childless).hasSize(1);
+
+        Lifetime third = begin(Child.class, "three", parent);
+        parent.whenChildless(() -> {
+            try {
+                close(parent);
+            } catch (RdmaException e) {
+                throw new AssertionError(e);
+            }
+        });
+        close(third);
+        assertThat(parent.isOpen()).isFalse();
+    }
+
+    @Test
     void aSecondCloseDoesNothing() throws RdmaException {
         Lifetime life = begin(Object.class, "o");
 

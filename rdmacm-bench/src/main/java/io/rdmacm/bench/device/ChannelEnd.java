@@ -3,15 +3,15 @@ package io.rdmacm.bench.device;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
+import java.nio.channels.spi.SelectorProvider;
 
-/** One end of messages over TCP, with blocking channels, on the address of the device. */
-final class TcpEnd implements MessageEnd {
+/** One end of messages over blocking channels, on the address of the device: of the JDK over TCP, or over RDMA. */
+final class ChannelEnd implements MessageEnd {
+    private final SelectorProvider provider;
     private final ByteBuffer buffer;
     // null for a client
     private final ServerSocketChannel listener;
@@ -20,29 +20,31 @@ final class TcpEnd implements MessageEnd {
     /**
      * Creates an end.
      *
+     * @param provider where the channels come from
      * @param client whether this is the end that connects
      * @param size the size of the largest message
      */
-    TcpEnd(boolean client, int size) throws IOException {
+    ChannelEnd(SelectorProvider provider, boolean client, int size) throws IOException {
+        this.provider = provider;
         this.buffer = ByteBuffer.allocateDirect(size);
-        this.listener = client ? null
-                : ServerSocketChannel.open().bind(new InetSocketAddress(Port.find().address(), 0));
+        this.listener = client ? null : provider.openServerSocketChannel().bind(HostAndPort.any());
+    }
+
+    /** {@return an end over TCP} */
+    static ChannelEnd tcp(boolean client, int size) throws IOException {
+        return new ChannelEnd(SelectorProvider.provider(), client, size);
     }
 
     @Override
     public byte[] address() throws IOException {
-        if (listener == null) {
-            return new byte[1];
-        }
-        InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
-        return (address.getAddress().getHostAddress() + " " + address.getPort()).getBytes(StandardCharsets.US_ASCII);
+        return HostAndPort.encode(listener == null ? null : listener.getLocalAddress());
     }
 
     @Override
     public void connect(byte[] peer) throws IOException {
         if (listener == null) {
-            String[] words = new String(peer, StandardCharsets.US_ASCII).split(" ");
-            channel = SocketChannel.open(new InetSocketAddress(words[0], Integer.parseInt(words[1])));
+            channel = provider.openSocketChannel();
+            channel.connect(HostAndPort.decode(peer));
         } else {
             channel = listener.accept();
         }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device;
+
+import java.io.IOException;
+import java.nio.channels.spi.SelectorProvider;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.core.nio.RdmaSelectorProvider;
+import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.netty.RdmaByteBufAllocator;
+import io.rdmacm.netty.RdmaChannelOption;
+import io.rdmacm.netty.RdmaIoHandler;
+import io.rdmacm.netty.RdmaStreamChannel;
+
+/** What carries a stream of bytes that is measured. Each waits as it does by default, except the engine. */
+enum StreamWay {
+    /** {@code RdmaStream}, which waits as {@code rstream} does. */
+    ENGINE,
+    /** A blocking {@code SocketChannel} over RDMA. */
+    NIO,
+    /** A blocking {@code SocketChannel} of the JDK, over TCP. */
+    NIO_TCP,
+    /** {@code RdmaStreamChannel} with Netty's {@code EpollIoHandler}. */
+    NETTY_EPOLL,
+    /** The same, with buffers that are written without a copy. */
+    NETTY_REGISTERED,
+    /** {@code RdmaStreamChannel} with {@code RdmaIoHandler}. */
+    NETTY_RDMA,
+    /** Netty's {@code EpollSocketChannel}, over TCP. */
+    NETTY_TCP;
+
+    /** {@return the settings of the streams: the defaults, with the buffers of {@code rstream}} */
+    static StreamSettings settings() {
+        return StreamSettings.builder().sendBufferSize(StreamTrial.BUFFER).receiveBufferSize(StreamTrial.BUFFER)
+                .build();
+    }
+
+    private static StreamSettings pollingLikeRstream() {
+        return settings().toBuilder().waiting(WaitPolicy.spinFor(Rstream.polling())).build();
+    }
+
+    /** {@return the name in results} */
+    String id() {
+        return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    /** {@return whether it copies as all others do; if not, only large messages differ} */
+    boolean copies() {
+        return this != NETTY_REGISTERED;
+    }
+
+    /** {@return for how many microseconds a thread polls before it sleeps} */
+    long spinMicros() {
+        return TimeUnit.MICROSECONDS.convert(switch (this) {
+            case ENGINE -> Rstream.polling();
+            case NIO, NETTY_RDMA -> settings().waiting().spin();
+            case NETTY_EPOLL, NETTY_REGISTERED -> new RdmaStreamChannel().config().getOption(RdmaChannelOption.SPIN);
+            case NIO_TCP, NETTY_TCP -> Duration.ZERO;
+        });
+    }
+
+    /** {@return why it cannot be measured on this machine; empty if it can} */
+    Optional<String> problem() {
+        return switch (this) {
+            case NETTY_EPOLL, NETTY_REGISTERED, NETTY_TCP -> Epoll.isAvailable() ? Optional.empty()
+                    : Optional.of("Netty's epoll cannot be used: " + Epoll.unavailabilityCause().getMessage());
+            default -> Optional.empty();
+        };
+    }
+
+    /**
+     * {@return an end of a stream}
+     *
+     * @param client whether it connects
+     * @param size the size of the largest message
+     */
+    StreamEnd open(boolean client, int size) throws IOException {
+        return switch (this) {
+            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(pollingLikeRstream(), client, size), client);
+            case NIO -> channel(new RdmaSelectorProvider(settings()), client, size);
+            case NIO_TCP -> channel(SelectorProvider.provider(), client, size);
+            case NETTY_EPOLL -> new NettyEnd(NettyTransport.rdma(EpollIoHandler.newFactory(),
+                    ByteBufAllocator.DEFAULT), client, size);
+            case NETTY_REGISTERED -> new NettyEnd(NettyTransport.rdma(EpollIoHandler.newFactory(),
+                    new RdmaByteBufAllocator()), client, size);
+            case NETTY_RDMA -> new NettyEnd(NettyTransport.rdma(RdmaIoHandler.newFactory(settings().waiting()),
+                    ByteBufAllocator.DEFAULT), client, size);
+            case NETTY_TCP -> new NettyEnd(NettyTransport.tcp(), client, size);
+        };
+    }
+
+    private static StreamEnd channel(SelectorProvider provider, boolean client, int size) throws IOException {
+        return new BlockingStreamEnd(new ChannelEnd(provider, client, size), client);
+    }
+}
