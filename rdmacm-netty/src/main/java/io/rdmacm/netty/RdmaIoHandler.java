@@ -301,6 +301,8 @@ public final class RdmaIoHandler implements IoHandler {
         if (destroyed) {
             return;
         }
+        // Netty skips this if the loop was awake when it was told to end, without a quiet period.
+        prepareToDestroy();
         synchronized (wakeupLock) {
             destroyed = true;
         }

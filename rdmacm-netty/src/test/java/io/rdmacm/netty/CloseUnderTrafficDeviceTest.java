@@ -126,6 +126,7 @@ class CloseUnderTrafficDeviceTest {
                     assertThat(end.cause == null || end.cause instanceof IOException).isTrue();
                 }
             }
+            listener.close().sync();
         } finally {
             ChannelPair.end(clientGroup);
             ChannelPair.end(serverGroup);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.BindException;
 import java.net.ConnectException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.AlreadyConnectedException;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +20,6 @@ import io.netty.channel.EventLoopGroup;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
-import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,13 +54,6 @@ class ConnectDeviceTest {
                 .childHandler(new ChannelInboundHandlerAdapter()).bind(address).sync().channel();
     }
 
-    /** An address of the network of the device that nobody has. */
-    private static InetSocketAddress silent() throws Exception {
-        byte[] address = RdmaTestDevice.get().ipv4().getAddress();
-        address[3] = (byte) 213;
-        return new InetSocketAddress(InetAddress.getByAddress(address), 4);
-    }
-
     @ParameterizedTest
     @EnumSource
     void nobodyListens(Loops loops) throws Exception {
@@ -87,7 +78,7 @@ class ConnectDeviceTest {
     @EnumSource
     void noAnswerInTime(Loops loops) throws Exception {
         with(loops, group -> {
-            ChannelFuture connect = client(group).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 10).connect(silent());
+            ChannelFuture connect = client(group).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 10).connect(Loops.silent());
 
             assertThat(connect.await().cause()).isInstanceOf(ConnectTimeoutException.class);
             assertThat(connect.channel().closeFuture().await(SECONDS, TimeUnit.SECONDS)).isTrue();
@@ -98,7 +89,7 @@ class ConnectDeviceTest {
     @EnumSource
     void cancelled(Loops loops) throws Exception {
         with(loops, group -> {
-            ChannelFuture connect = client(group).connect(silent());
+            ChannelFuture connect = client(group).connect(Loops.silent());
 
             assertThat(connect.cancel(true)).isTrue();
             assertThat(connect.channel().closeFuture().await(SECONDS, TimeUnit.SECONDS)).isTrue();

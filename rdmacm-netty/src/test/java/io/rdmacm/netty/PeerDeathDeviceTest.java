@@ -48,6 +48,7 @@ class PeerDeathDeviceTest {
             } finally {
                 IdlePeer.kill(peer);
             }
+            listener.close().sync();
         } finally {
             ChannelPair.end(group);
         }

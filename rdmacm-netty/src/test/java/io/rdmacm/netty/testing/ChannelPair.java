@@ -86,14 +86,19 @@ public final class ChannelPair implements AutoCloseable {
         return atServer;
     }
 
-    /** Ends the event loops, which closes the channels. */
+    /** Closes the channels, and ends the event loops. */
     @Override
     public void close() {
+        client.close().syncUninterruptibly();
+        server.close().syncUninterruptibly();
         end(clients);
         end(servers);
     }
 
-    /** Ends the event loops of a group. */
+    /**
+     * Ends the event loops of a group. Channels have to be closed before: Netty may end a loop that is awake without
+     * closing its channels if it is not given a quiet period.
+     */
     public static void end(EventLoopGroup group) {
         group.shutdownGracefully(0, Recorder.SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty.testing;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
@@ -46,5 +48,12 @@ public enum Loops {
     /** Returns any free port of the device under test. */
     public static InetSocketAddress anyPort() {
         return new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0);
+    }
+
+    /** An address of the network of the device that nobody has. */
+    public static InetSocketAddress silent() throws UnknownHostException {
+        byte[] address = RdmaTestDevice.get().ipv4().getAddress();
+        address[3] = (byte) 213;
+        return new InetSocketAddress(InetAddress.getByAddress(address), 4);
     }
 }
