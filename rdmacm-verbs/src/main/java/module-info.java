@@ -33,5 +33,6 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.internal.life to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.wait to
-            io.rdmacm.core;
+            io.rdmacm.core,
+            io.rdmacm.netty;
 }

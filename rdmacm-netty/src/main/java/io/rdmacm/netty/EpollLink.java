@@ -11,6 +11,7 @@ import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
+import io.rdmacm.verbs.internal.wait.Spin;
 
 /**
  * Ties a channel to an event loop with Netty's EpollIoHandler. That one knows nothing of arming, so a stream is armed
@@ -19,7 +20,6 @@ import io.netty.util.concurrent.SingleThreadEventExecutor;
 final class EpollLink implements LoopLink, EpollIoHandle {
     // A channel that still has something to do then lets others go first.
     private static final int MOST_TURNS = 8;
-    private static final boolean ONE_CPU = Runtime.getRuntime().availableProcessors() == 1;
     // never reported for the file of a stream; no events at all would remove the file for good
     private static final EpollIoOps NOTHING = EpollIoOps.EPOLLRDHUP;
 
@@ -138,11 +138,7 @@ final class EpollLink implements LoopLink, EpollIoHandle {
             if (System.nanoTime() - begin >= nanos || hasTasks()) {
                 return false;
             }
-            if (ONE_CPU) {
-                Thread.yield();
-            } else {
-                Thread.onSpinWait();
-            }
+            Spin.pause();
         }
         return true;
     }

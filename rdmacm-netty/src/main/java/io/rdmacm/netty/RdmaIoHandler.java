@@ -24,6 +24,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
+import io.rdmacm.verbs.internal.wait.Spin;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +43,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class RdmaIoHandler implements IoHandler {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaIoHandler.class);
-    private static final boolean ONE_CPU = Runtime.getRuntime().availableProcessors() == 1;
     private static final long WAKEUP_TOKEN = 0;
     // While the thread polls, idle channels are asked for less often, because that is a system call.
     private static final int ROUNDS_PER_EVENTS = 16;
@@ -190,10 +190,8 @@ public final class RdmaIoHandler implements IoHandler {
                     takeEvents(sleep(left));
                     return poll(context);
                 }
-            } else if (ONE_CPU) {
-                Thread.yield();
             } else {
-                Thread.onSpinWait();
+                Spin.pause();
             }
         }
     }
