@@ -36,7 +36,8 @@ public final class RdmaChannelOption {
     public static final ChannelOption<StreamSettings> STREAM_SETTINGS = option("STREAM_SETTINGS");
     /**
      * How long a channel of an event loop with EpollIoHandler polls when it has nothing more to do, before the event
-     * loop sleeps or goes on with other channels, which wait that long; zero is the default. May be set at any time. An
+     * loop sleeps or goes on with other channels and timers, which wait that long; a task for the event loop ends the
+     * polling. Zero is the default. May be set at any time, with effect from the next read or write on. An
      * {@link RdmaIoHandler} has a setting of its own.
      */
     public static final ChannelOption<Duration> SPIN = option("SPIN");

@@ -102,7 +102,8 @@ class FlowDeviceTest {
                 for (int i = 0; i < WRITES; i++) {
                     client.write(Unpooled.wrappedBuffer(data, i * SIZE, SIZE));
                 }
-                client.writeAndFlush(Unpooled.EMPTY_BUFFER).sync();
+                ChannelFuture all = client.writeAndFlush(Unpooled.EMPTY_BUFFER);
+                assertThat(all.await(TIMEOUT.toMillis())).isTrue();
                 assertThat(read(peer, data.length)).isEqualTo(data);
 
                 // The other way round: with a flush each, the credits do not suffice.

@@ -17,9 +17,11 @@ import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
+import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +30,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @RequiresRdma
 @ExtendWith(NoLeaks.class)
 class HalfCloseDeviceTest {
+    @RegisterExtension
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
+
     private static final long SECONDS = 240;
 
     private static Stream<Arguments> cases() {
