@@ -78,7 +78,8 @@ class ConnectDeviceTest {
     @EnumSource
     void noAnswerInTime(Loops loops) throws Exception {
         with(loops, group -> {
-            ChannelFuture connect = client(group).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 10).connect(Loops.silent());
+            ChannelFuture connect = client(group).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 10)
+                    .connect(Loops.silent());
 
             assertThat(connect.await().cause()).isInstanceOf(ConnectTimeoutException.class);
             assertThat(connect.channel().closeFuture().await(SECONDS, TimeUnit.SECONDS)).isTrue();
