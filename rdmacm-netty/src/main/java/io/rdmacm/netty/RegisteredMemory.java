@@ -47,11 +47,11 @@ final class RegisteredMemory {
             return null;
         }
         int index = bits - SMALLEST_BITS;
-        RegisteredPool pool = pools.get(index);
-        if (pool == null) {
-            pool = addPool(index, 1 << bits);
-        }
         try {
+            RegisteredPool pool = pools.get(index);
+            if (pool == null) {
+                pool = addPool(index, 1 << bits);
+            }
             return pool == null ? null : new Piece(this, pool.take());
         } catch (IllegalStateException e) {
             // The last channel has been closed meanwhile.
