@@ -47,13 +47,15 @@ record NettyTransport(IoHandlerFactory handler, Class<? extends ServerChannel> s
     ServerBootstrap server(EventLoopGroup group) {
         ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(server)
                 .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.ALLOCATOR, allocator);
-        return overRdma ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, StreamWay.settings()) : bootstrap;
+        return overRdma ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, StreamWay.settings())
+                .childOption(RdmaChannelOption.SPIN, Rstream.polling()) : bootstrap;
     }
 
     /** {@return a bootstrap of clients, without their handlers} */
     Bootstrap client(EventLoopGroup group) {
         Bootstrap bootstrap = new Bootstrap().group(group).channel(client)
                 .option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.ALLOCATOR, allocator);
-        return overRdma ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, StreamWay.settings()) : bootstrap;
+        return overRdma ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, StreamWay.settings())
+                .option(RdmaChannelOption.SPIN, Rstream.polling()) : bootstrap;
     }
 }

@@ -15,13 +15,14 @@ import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.RdmaByteBufAllocator;
-import io.rdmacm.netty.RdmaChannelOption;
 import io.rdmacm.netty.RdmaIoHandler;
-import io.rdmacm.netty.RdmaStreamChannel;
 
-/** What carries a stream of bytes that is measured. Each waits as it does by default, except the engine. */
+/**
+ * What carries a stream of bytes that is measured. Before they sleep, those over RDMA poll for as long as
+ * {@code rstream} does; those over TCP sleep at once.
+ */
 enum StreamWay {
-    /** {@code RdmaStream}, which waits as {@code rstream} does. */
+    /** {@code RdmaStream}. */
     ENGINE,
     /** A blocking {@code SocketChannel} over RDMA. */
     NIO,
@@ -36,14 +37,10 @@ enum StreamWay {
     /** Netty's {@code EpollSocketChannel}, over TCP. */
     NETTY_TCP;
 
-    /** {@return the settings of the streams: the defaults, with the buffers of {@code rstream}} */
+    /** {@return the settings of the streams: the polling and the buffers of {@code rstream}} */
     static StreamSettings settings() {
         return StreamSettings.builder().sendBufferSize(StreamTrial.BUFFER).receiveBufferSize(StreamTrial.BUFFER)
-                .build();
-    }
-
-    private static StreamSettings pollingLikeRstream() {
-        return settings().toBuilder().waiting(WaitPolicy.spinFor(Rstream.polling())).build();
+                .waiting(WaitPolicy.spinFor(Rstream.polling())).build();
     }
 
     /** {@return the name in results} */
@@ -59,9 +56,7 @@ enum StreamWay {
     /** {@return for how many microseconds a thread polls before it sleeps} */
     long spinMicros() {
         return TimeUnit.MICROSECONDS.convert(switch (this) {
-            case ENGINE -> Rstream.polling();
-            case NIO, NETTY_RDMA -> settings().waiting().spin();
-            case NETTY_EPOLL, NETTY_REGISTERED -> new RdmaStreamChannel().config().getOption(RdmaChannelOption.SPIN);
+            case ENGINE, NIO, NETTY_EPOLL, NETTY_REGISTERED, NETTY_RDMA -> Rstream.polling();
             case NIO_TCP, NETTY_TCP -> Duration.ZERO;
         });
     }
@@ -83,7 +78,7 @@ enum StreamWay {
      */
     StreamEnd open(boolean client, int size) throws IOException {
         return switch (this) {
-            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(pollingLikeRstream(), client, size), client);
+            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(settings(), client, size), client);
             case NIO -> channel(new RdmaSelectorProvider(settings()), client, size);
             case NIO_TCP -> channel(SelectorProvider.provider(), client, size);
             case NETTY_EPOLL -> new NettyEnd(NettyTransport.rdma(EpollIoHandler.newFactory(),
