@@ -45,11 +45,11 @@ class SoakDeviceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"leaked-object, LEAK: 0 objects before", "leaked-file, LEAK: ", "lost-message, LOSS: in lost-message",
+    @CsvSource({"leaked-object, LEAK: \\d+ objects", "leaked-file, LEAK: ", "lost-message, LOSS: in lost-message",
         "wrong-byte, LOSS: in wrong-byte"})
     void injectedBugsAreFound(String bug, String expected) {
         Result result = soak("--minutes", "0.15", "--timeout", "5", "--only", "messages," + bug);
-        assertThat(result.output).contains(expected).contains("with the seed 7").doesNotContain("OK:");
+        assertThat(result.output).containsPattern(expected).contains("with the seed 7").doesNotContain("OK:");
         assertThat(result.status).isOne();
     }
 
