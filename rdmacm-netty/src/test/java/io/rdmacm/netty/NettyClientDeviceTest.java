@@ -16,6 +16,7 @@ import io.rdmacm.netty.testing.NettySuite;
 import io.rdmacm.netty.testing.Permutations;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.TestInfo;
 
 /** Netty's tests of channels that connect. */
 @RequiresRdma
@@ -59,6 +60,12 @@ class NettyClientDeviceTest {
 
     @Nested
     class ShutdownOutputBySelf extends SocketShutdownOutputBySelfTest {
+        // Not a test here: Netty has disabled it, without a reason, for all transports.
+        @Override
+        public void testWriteAfterShutdownOutputNoWritabilityChange(TestInfo info) throws Throwable {
+            super.testWriteAfterShutdownOutputNoWritabilityChange(info);
+        }
+
         @Override
         protected List<BootstrapFactory<Bootstrap>> newFactories() {
             return Permutations.clients();
