@@ -19,7 +19,9 @@ import java.util.stream.Stream;
  * mvn -Pjextract -pl rdmacm-bindings-gen generate-sources
  * }
  *
- * <p>jextract is found by the environment variable {@code JEXTRACT_HOME}, or on the {@code PATH}.
+ * <p>jextract is found by the environment variable {@code JEXTRACT_HOME}, or on the {@code PATH}. The headers are those
+ * that are installed, or those of a source tree of rdma-core that was built, if {@code RDMA_CORE_BUILD} is the path of
+ * its build directory.
  *
  * <p>What jextract writes is changed in these six places, and nowhere else:
  * <ol>
@@ -51,10 +53,15 @@ public final class Generate {
     private final Path includes;
     private final Path generated;
 
-    private Generate(Path module) {
+    // null: the installed headers
+    private final Path rdmaCore;
+
+    private Generate(Path module, Map<String, String> environment) {
         header = module.resolve("src/main/jextract/rdmacm.h");
         includes = module.resolve("src/main/jextract/includes.txt");
         generated = module.resolve("src/generated");
+        String build = environment.getOrDefault("RDMA_CORE_BUILD", "");
+        rdmaCore = build.isEmpty() ? null : Path.of(build);
     }
 
     /**
@@ -68,7 +75,7 @@ public final class Generate {
             System.exit(2);
         }
         try {
-            new Generate(Path.of(args[0]).toAbsolutePath().normalize()).run();
+            new Generate(Path.of(args[0]).toAbsolutePath().normalize(), System.getenv()).run();
         } catch (Failure failure) {
             System.err.println("jextract: " + failure.getMessage());
             System.exit(1);
@@ -119,7 +126,7 @@ public final class Generate {
                         + " of OpenJDK, and set JEXTRACT_HOME or put it on the PATH"));
     }
 
-    private static Map<String, String> versions(Path jextract, Path work) throws IOException, InterruptedException {
+    private Map<String, String> versions(Path jextract, Path work) throws IOException, InterruptedException {
         Output output = execute(work, List.of(jextract.toString(), "--version"));
         if (output.status() != 0) {
             throw new Failure(jextract + " --version fails: " + output.text());
@@ -145,19 +152,25 @@ public final class Generate {
     }
 
     /** libibverbs.pc says 1.14.44.0 for rdma-core 44.0. */
-    private static String rdmaCoreVersion() throws IOException {
-        for (String directory : List.of("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")) {
-            Path file = Path.of(directory, "pkgconfig", "libibverbs.pc");
-            if (Files.exists(file)) {
-                return find("(?m)^Version: \\d+\\.\\d+\\.(\\S+)", Files.readString(file), "a version in " + file);
-            }
-        }
-        throw new Failure("libibverbs.pc not found: install libibverbs-dev and librdmacm-dev");
+    private String rdmaCoreVersion() throws IOException {
+        Stream<Path> libraries = rdmaCore == null
+                ? Stream.of("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib").map(Path::of)
+                : Stream.of(rdmaCore.resolve("lib"));
+        Path file = libraries.map(directory -> directory.resolve("pkgconfig/libibverbs.pc")).filter(Files::exists)
+                .findFirst()
+                .orElseThrow(() -> new Failure("libibverbs.pc not found: " + (rdmaCore == null
+                        ? "install libibverbs-dev and librdmacm-dev" : "nothing was built in " + rdmaCore)));
+        return find("(?m)^Version: \\d+\\.\\d+\\.(\\S+)", Files.readString(file), "a version in " + file);
     }
 
     private void extract(Path jextract, Path work, Path output) throws IOException, InterruptedException {
-        Output result = execute(work, List.of(jextract.toString(), "--output", output.toString(),
-                "--target-package", PACKAGE, "--header-class-name", HEADER_CLASS, "@" + includes, header.toString()));
+        List<String> command = new ArrayList<>(List.of(jextract.toString(), "--output", output.toString(),
+                "--target-package", PACKAGE, "--header-class-name", HEADER_CLASS, "@" + includes));
+        if (rdmaCore != null) {
+            command.addAll(List.of("--include-dir", rdmaCore.resolve("include").toString()));
+        }
+        command.add(header.toString());
+        Output result = execute(work, command);
         // It warns about what it leaves out, and exits 0 all the same.
         if (result.status() != 0 || !result.text().isBlank()) {
             throw new Failure("exit status " + result.status() + ", saying: " + result.text());

@@ -32,6 +32,7 @@ union opaque_pthread_cond {
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <linux/membarrier.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include <infiniband/ib.h>

@@ -1405,14 +1405,32 @@ public class Rdma extends Rdma$shared {
     public static int POLLNVAL() {
         return POLLNVAL;
     }
-    private static final int ETHERNET_LL_SIZE = (int)6L;
+    private static final int EPOLL_CTL_ADD = (int)1L;
     /**
      * {@snippet lang=c :
-     * #define ETHERNET_LL_SIZE 6
+     * #define EPOLL_CTL_ADD 1
      * }
      */
-    public static int ETHERNET_LL_SIZE() {
-        return ETHERNET_LL_SIZE;
+    public static int EPOLL_CTL_ADD() {
+        return EPOLL_CTL_ADD;
+    }
+    private static final int EPOLL_CTL_DEL = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define EPOLL_CTL_DEL 2
+     * }
+     */
+    public static int EPOLL_CTL_DEL() {
+        return EPOLL_CTL_DEL;
+    }
+    private static final int EPOLL_CTL_MOD = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * #define EPOLL_CTL_MOD 3
+     * }
+     */
+    public static int EPOLL_CTL_MOD() {
+        return EPOLL_CTL_MOD;
     }
     private static final int IBV_PATH_RECORD_REVERSIBLE = (int)128L;
     /**
@@ -1467,6 +1485,24 @@ public class Rdma extends Rdma$shared {
      */
     public static int RAI_FAMILY() {
         return RAI_FAMILY;
+    }
+    private static final int RAI_SA = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * #define RAI_SA 16
+     * }
+     */
+    public static int RAI_SA() {
+        return RAI_SA;
+    }
+    private static final int RAI_DNS = (int)32L;
+    /**
+     * {@snippet lang=c :
+     * #define RAI_DNS 32
+     * }
+     */
+    public static int RAI_DNS() {
+        return RAI_DNS;
     }
     private static final int PROT_READ = (int)1L;
     /**
@@ -1629,6 +1665,87 @@ public class Rdma extends Rdma$shared {
      */
     public static int MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED() {
         return MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+    }
+    private static final int EPOLL_CLOEXEC = (int)524288L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.EPOLL_CLOEXEC = 524288
+     * }
+     */
+    public static int EPOLL_CLOEXEC() {
+        return EPOLL_CLOEXEC;
+    }
+    private static final int EPOLLIN = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLIN = 1
+     * }
+     */
+    public static int EPOLLIN() {
+        return EPOLLIN;
+    }
+    private static final int EPOLLPRI = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLPRI = 2
+     * }
+     */
+    public static int EPOLLPRI() {
+        return EPOLLPRI;
+    }
+    private static final int EPOLLOUT = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLOUT = 4
+     * }
+     */
+    public static int EPOLLOUT() {
+        return EPOLLOUT;
+    }
+    private static final int EPOLLERR = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLERR = 8
+     * }
+     */
+    public static int EPOLLERR() {
+        return EPOLLERR;
+    }
+    private static final int EPOLLHUP = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLHUP = 16
+     * }
+     */
+    public static int EPOLLHUP() {
+        return EPOLLHUP;
+    }
+    private static final int EPOLLRDHUP = (int)8192L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLRDHUP = 8192
+     * }
+     */
+    public static int EPOLLRDHUP() {
+        return EPOLLRDHUP;
+    }
+    private static final int EPOLLONESHOT = (int)1073741824L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLONESHOT = 1073741824
+     * }
+     */
+    public static int EPOLLONESHOT() {
+        return EPOLLONESHOT;
+    }
+    private static final int EPOLLET = (int)-2147483648L;
+    /**
+     * {@snippet lang=c :
+     * enum EPOLL_EVENTS.EPOLLET = -2147483648
+     * }
+     */
+    public static int EPOLLET() {
+        return EPOLLET;
     }
     private static final int EFD_SEMAPHORE = (int)1L;
     /**
@@ -1854,6 +1971,15 @@ public class Rdma extends Rdma$shared {
      */
     public static int RDMA_DRIVER_MANA() {
         return RDMA_DRIVER_MANA;
+    }
+    private static final int RDMA_DRIVER_IONIC = (int)21L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_driver_id.RDMA_DRIVER_IONIC = 21
+     * }
+     */
+    public static int RDMA_DRIVER_IONIC() {
+        return RDMA_DRIVER_IONIC;
     }
     private static final int IBV_GID_TYPE_IB = (int)0L;
     /**
@@ -2287,6 +2413,24 @@ public class Rdma extends Rdma$shared {
     public static int IBV_DM_MASK_HANDLE() {
         return IBV_DM_MASK_HANDLE;
     }
+    private static final int IBV_ODP_SUPPORT = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT = 1
+     * }
+     */
+    public static int IBV_ODP_SUPPORT() {
+        return IBV_ODP_SUPPORT;
+    }
+    private static final int IBV_ODP_SUPPORT_IMPLICIT = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT_IMPLICIT = 2
+     * }
+     */
+    public static int IBV_ODP_SUPPORT_IMPLICIT() {
+        return IBV_ODP_SUPPORT_IMPLICIT;
+    }
     private static final int IBV_ODP_SUPPORT_SEND = (int)1L;
     /**
      * {@snippet lang=c :
@@ -2341,23 +2485,23 @@ public class Rdma extends Rdma$shared {
     public static int IBV_ODP_SUPPORT_SRQ_RECV() {
         return IBV_ODP_SUPPORT_SRQ_RECV;
     }
-    private static final int IBV_ODP_SUPPORT = (int)1L;
+    private static final int IBV_ODP_SUPPORT_FLUSH = (int)64L;
     /**
      * {@snippet lang=c :
-     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT = 1
+     * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_FLUSH = 64
      * }
      */
-    public static int IBV_ODP_SUPPORT() {
-        return IBV_ODP_SUPPORT;
+    public static int IBV_ODP_SUPPORT_FLUSH() {
+        return IBV_ODP_SUPPORT_FLUSH;
     }
-    private static final int IBV_ODP_SUPPORT_IMPLICIT = (int)2L;
+    private static final int IBV_ODP_SUPPORT_ATOMIC_WRITE = (int)128L;
     /**
      * {@snippet lang=c :
-     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT_IMPLICIT = 2
+     * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_ATOMIC_WRITE = 128
      * }
      */
-    public static int IBV_ODP_SUPPORT_IMPLICIT() {
-        return IBV_ODP_SUPPORT_IMPLICIT;
+    public static int IBV_ODP_SUPPORT_ATOMIC_WRITE() {
+        return IBV_ODP_SUPPORT_ATOMIC_WRITE;
     }
     private static final int IBV_RX_HASH_FUNC_TOEPLITZ = (int)1L;
     /**
@@ -2935,6 +3079,15 @@ public class Rdma extends Rdma$shared {
     public static int IBV_PORT_LINK_SPEED_NDR_SUP() {
         return IBV_PORT_LINK_SPEED_NDR_SUP;
     }
+    private static final int IBV_PORT_LINK_SPEED_XDR_SUP = (int)4096L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_port_cap_flags2.IBV_PORT_LINK_SPEED_XDR_SUP = 4096
+     * }
+     */
+    public static int IBV_PORT_LINK_SPEED_XDR_SUP() {
+        return IBV_PORT_LINK_SPEED_XDR_SUP;
+    }
     private static final int IBV_EVENT_CQ_ERR = (int)0L;
     /**
      * {@snippet lang=c :
@@ -3114,6 +3267,15 @@ public class Rdma extends Rdma$shared {
      */
     public static int IBV_EVENT_WQ_FATAL() {
         return IBV_EVENT_WQ_FATAL;
+    }
+    private static final int IBV_EVENT_DEVICE_SPEED_CHANGE = (int)20L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_event_type.IBV_EVENT_DEVICE_SPEED_CHANGE = 20
+     * }
+     */
+    public static int IBV_EVENT_DEVICE_SPEED_CHANGE() {
+        return IBV_EVENT_DEVICE_SPEED_CHANGE;
     }
     private static final int IBV_WC_SUCCESS = (int)0L;
     /**
@@ -3460,6 +3622,15 @@ public class Rdma extends Rdma$shared {
      */
     public static int IBV_WC_TSO() {
         return IBV_WC_TSO;
+    }
+    private static final int IBV_WC_FLUSH = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_wc_opcode.IBV_WC_FLUSH = 8
+     * }
+     */
+    public static int IBV_WC_FLUSH() {
+        return IBV_WC_FLUSH;
     }
     private static final int IBV_WC_ATOMIC_WRITE = (int)9L;
     /**
@@ -3830,6 +4001,24 @@ public class Rdma extends Rdma$shared {
     public static int IBV_ACCESS_HUGETLB() {
         return IBV_ACCESS_HUGETLB;
     }
+    private static final int IBV_ACCESS_FLUSH_GLOBAL = (int)256L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_access_flags.IBV_ACCESS_FLUSH_GLOBAL = 256
+     * }
+     */
+    public static int IBV_ACCESS_FLUSH_GLOBAL() {
+        return IBV_ACCESS_FLUSH_GLOBAL;
+    }
+    private static final int IBV_ACCESS_FLUSH_PERSISTENT = (int)512L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_access_flags.IBV_ACCESS_FLUSH_PERSISTENT = 512
+     * }
+     */
+    public static int IBV_ACCESS_FLUSH_PERSISTENT() {
+        return IBV_ACCESS_FLUSH_PERSISTENT;
+    }
     private static final int IBV_ACCESS_RELAXED_ORDERING = (int)1048576L;
     /**
      * {@snippet lang=c :
@@ -3901,6 +4090,60 @@ public class Rdma extends Rdma$shared {
      */
     public static int IBV_REREG_MR_FLAGS_SUPPORTED() {
         return IBV_REREG_MR_FLAGS_SUPPORTED;
+    }
+    private static final int IBV_REG_MR_MASK_IOVA = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_IOVA = 1
+     * }
+     */
+    public static int IBV_REG_MR_MASK_IOVA() {
+        return IBV_REG_MR_MASK_IOVA;
+    }
+    private static final int IBV_REG_MR_MASK_ADDR = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_ADDR = 2
+     * }
+     */
+    public static int IBV_REG_MR_MASK_ADDR() {
+        return IBV_REG_MR_MASK_ADDR;
+    }
+    private static final int IBV_REG_MR_MASK_FD = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_FD = 4
+     * }
+     */
+    public static int IBV_REG_MR_MASK_FD() {
+        return IBV_REG_MR_MASK_FD;
+    }
+    private static final int IBV_REG_MR_MASK_FD_OFFSET = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_FD_OFFSET = 8
+     * }
+     */
+    public static int IBV_REG_MR_MASK_FD_OFFSET() {
+        return IBV_REG_MR_MASK_FD_OFFSET;
+    }
+    private static final int IBV_REG_MR_MASK_DMAH = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_DMAH = 16
+     * }
+     */
+    public static int IBV_REG_MR_MASK_DMAH() {
+        return IBV_REG_MR_MASK_DMAH;
+    }
+    private static final int IBV_REG_MR_MASK_BUF = (int)32L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_BUF = 32
+     * }
+     */
+    public static int IBV_REG_MR_MASK_BUF() {
+        return IBV_REG_MR_MASK_BUF;
     }
     private static final int IBV_MW_TYPE_1 = (int)1L;
     /**
@@ -4890,6 +5133,15 @@ public class Rdma extends Rdma$shared {
     public static int IBV_QP_EX_WITH_TSO() {
         return IBV_QP_EX_WITH_TSO;
     }
+    private static final int IBV_QP_EX_WITH_FLUSH = (int)2048L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_create_send_ops_flags.IBV_QP_EX_WITH_FLUSH = 2048
+     * }
+     */
+    public static int IBV_QP_EX_WITH_FLUSH() {
+        return IBV_QP_EX_WITH_FLUSH;
+    }
     private static final int IBV_QP_EX_WITH_ATOMIC_WRITE = (int)4096L;
     /**
      * {@snippet lang=c :
@@ -5142,6 +5394,42 @@ public class Rdma extends Rdma$shared {
     public static int IBV_QP_RATE_LIMIT() {
         return IBV_QP_RATE_LIMIT;
     }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_flags.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS = 1
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS;
+    }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_flags.IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY = 2
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY;
+    }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_caps.IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG = 1
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG;
+    }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_caps.IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES = 2
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES;
+    }
     private static final int IBV_QPS_RESET = (int)0L;
     /**
      * {@snippet lang=c :
@@ -5349,6 +5637,15 @@ public class Rdma extends Rdma$shared {
     public static int IBV_WR_DRIVER1() {
         return IBV_WR_DRIVER1;
     }
+    private static final int IBV_WR_FLUSH = (int)14L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_wr_opcode.IBV_WR_FLUSH = 14
+     * }
+     */
+    public static int IBV_WR_FLUSH() {
+        return IBV_WR_FLUSH;
+    }
     private static final int IBV_WR_ATOMIC_WRITE = (int)15L;
     /**
      * {@snippet lang=c :
@@ -5357,6 +5654,64 @@ public class Rdma extends Rdma$shared {
      */
     public static int IBV_WR_ATOMIC_WRITE() {
         return IBV_WR_ATOMIC_WRITE;
+    }
+
+    private static class ibv_wr_opcode_str {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_POINTER,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_wr_opcode_str", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static FunctionDescriptor ibv_wr_opcode_str$descriptor() {
+        return ibv_wr_opcode_str.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static MethodHandle ibv_wr_opcode_str$handle() {
+        return ibv_wr_opcode_str.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static MemorySegment ibv_wr_opcode_str$address() {
+        return NativeLibrary.addressOf("ibv_wr_opcode_str");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static MemorySegment ibv_wr_opcode_str(int opcode) {
+        var mh$ = ibv_wr_opcode_str.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_wr_opcode_str", opcode);
+            }
+            return (MemorySegment)mh$.invokeExact(opcode);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
     }
     private static final int IBV_SEND_FENCE = (int)1L;
     /**
@@ -5402,6 +5757,42 @@ public class Rdma extends Rdma$shared {
      */
     public static int IBV_SEND_IP_CSUM() {
         return IBV_SEND_IP_CSUM;
+    }
+    private static final int IBV_FLUSH_GLOBAL = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_placement_type.IBV_FLUSH_GLOBAL = 1
+     * }
+     */
+    public static int IBV_FLUSH_GLOBAL() {
+        return IBV_FLUSH_GLOBAL;
+    }
+    private static final int IBV_FLUSH_PERSISTENT = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_placement_type.IBV_FLUSH_PERSISTENT = 2
+     * }
+     */
+    public static int IBV_FLUSH_PERSISTENT() {
+        return IBV_FLUSH_PERSISTENT;
+    }
+    private static final int IBV_FLUSH_RANGE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_selectivity_level.IBV_FLUSH_RANGE = 0
+     * }
+     */
+    public static int IBV_FLUSH_RANGE() {
+        return IBV_FLUSH_RANGE;
+    }
+    private static final int IBV_FLUSH_MR = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_selectivity_level.IBV_FLUSH_MR = 1
+     * }
+     */
+    public static int IBV_FLUSH_MR() {
+        return IBV_FLUSH_MR;
     }
     private static final int IBV_WR_TAG_ADD = (int)0L;
     /**
@@ -5776,6 +6167,78 @@ public class Rdma extends Rdma$shared {
     public static int IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN() {
         return IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
     }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_SEND = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_SEND = 1
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_SEND() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_SEND;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_RECV = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_RECV = 2
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_RECV() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_RECV;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ = 4
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ = 8
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE = 16
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE = (int)32L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE = 32
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE;
+    }
+    private static final int IBV_COMP_CNTR_TYPE_WRS = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_comp_cntr_type.IBV_COMP_CNTR_TYPE_WRS = 0
+     * }
+     */
+    public static int IBV_COMP_CNTR_TYPE_WRS() {
+        return IBV_COMP_CNTR_TYPE_WRS;
+    }
+    private static final int IBV_COMP_CNTR_TYPE_BYTES = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_comp_cntr_type.IBV_COMP_CNTR_TYPE_BYTES = 1
+     * }
+     */
+    public static int IBV_COMP_CNTR_TYPE_BYTES() {
+        return IBV_COMP_CNTR_TYPE_BYTES;
+    }
     private static final int IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS = (int)1L;
     /**
      * {@snippet lang=c :
@@ -5793,6 +6256,60 @@ public class Rdma extends Rdma$shared {
      */
     public static int IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT() {
         return IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+    }
+    private static final int IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_parent_domain_init_attr_mask.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC = 4
+     * }
+     */
+    public static int IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC() {
+        return IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC;
+    }
+    private static final int IBV_TPH_MEM_TYPE_VM = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_tph_mem_type.IBV_TPH_MEM_TYPE_VM = 0
+     * }
+     */
+    public static int IBV_TPH_MEM_TYPE_VM() {
+        return IBV_TPH_MEM_TYPE_VM;
+    }
+    private static final int IBV_TPH_MEM_TYPE_PM = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_tph_mem_type.IBV_TPH_MEM_TYPE_PM = 1
+     * }
+     */
+    public static int IBV_TPH_MEM_TYPE_PM() {
+        return IBV_TPH_MEM_TYPE_PM;
+    }
+    private static final int IBV_DMAH_INIT_ATTR_MASK_CPU_ID = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_dmah_init_attr_mask.IBV_DMAH_INIT_ATTR_MASK_CPU_ID = 1
+     * }
+     */
+    public static int IBV_DMAH_INIT_ATTR_MASK_CPU_ID() {
+        return IBV_DMAH_INIT_ATTR_MASK_CPU_ID;
+    }
+    private static final int IBV_DMAH_INIT_ATTR_MASK_PH = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_dmah_init_attr_mask.IBV_DMAH_INIT_ATTR_MASK_PH = 2
+     * }
+     */
+    public static int IBV_DMAH_INIT_ATTR_MASK_PH() {
+        return IBV_DMAH_INIT_ATTR_MASK_PH;
+    }
+    private static final int IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_dmah_init_attr_mask.IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE = 4
+     * }
+     */
+    public static int IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE() {
+        return IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE;
     }
     private static final int IBV_COUNTER_PACKETS = (int)0L;
     /**
@@ -6886,6 +7403,66 @@ public class Rdma extends Rdma$shared {
         }
     }
 
+    private static class ibv_query_port_speed {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_query_port_speed", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static FunctionDescriptor ibv_query_port_speed$descriptor() {
+        return ibv_query_port_speed.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static MethodHandle ibv_query_port_speed$handle() {
+        return ibv_query_port_speed.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static MemorySegment ibv_query_port_speed$address() {
+        return NativeLibrary.addressOf("ibv_query_port_speed");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static int ibv_query_port_speed(MemorySegment context, int port_num, MemorySegment port_speed) {
+        var mh$ = ibv_query_port_speed.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_query_port_speed", context, port_num, port_speed);
+            }
+            return (int)mh$.invokeExact(context, port_num, port_speed);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_query_gid {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Rdma.C_INT,
@@ -7556,6 +8133,65 @@ public class Rdma extends Rdma$shared {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
+    private static class ibv_reg_mr_ex {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_reg_mr_ex", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_reg_mr_ex$descriptor() {
+        return ibv_reg_mr_ex.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static MethodHandle ibv_reg_mr_ex$handle() {
+        return ibv_reg_mr_ex.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static MemorySegment ibv_reg_mr_ex$address() {
+        return NativeLibrary.addressOf("ibv_reg_mr_ex");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static MemorySegment ibv_reg_mr_ex(MemorySegment pd, MemorySegment mr_init_attr) {
+        var mh$ = ibv_reg_mr_ex.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_reg_mr_ex", pd, mr_init_attr);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, mr_init_attr);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
     private static final int IBV_REREG_MR_ERR_INPUT = (int)-1L;
     /**
      * {@snippet lang=c :
@@ -7832,6 +8468,64 @@ public class Rdma extends Rdma$shared {
                 traceDowncall("ibv_destroy_comp_channel", channel);
             }
             return (int)mh$.invokeExact(channel);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_dm_export_dmabuf_fd {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_dm_export_dmabuf_fd", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static FunctionDescriptor ibv_dm_export_dmabuf_fd$descriptor() {
+        return ibv_dm_export_dmabuf_fd.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static MethodHandle ibv_dm_export_dmabuf_fd$handle() {
+        return ibv_dm_export_dmabuf_fd.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static MemorySegment ibv_dm_export_dmabuf_fd$address() {
+        return NativeLibrary.addressOf("ibv_dm_export_dmabuf_fd");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static int ibv_dm_export_dmabuf_fd(MemorySegment dm) {
+        var mh$ = ibv_dm_export_dmabuf_fd.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_dm_export_dmabuf_fd", dm);
+            }
+            return (int)mh$.invokeExact(dm);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
@@ -8136,6 +8830,537 @@ public class Rdma extends Rdma$shared {
         }
     }
 
+    private static class _ibv_query_comp_cntr_caps {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("_ibv_query_comp_cntr_caps", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static FunctionDescriptor _ibv_query_comp_cntr_caps$descriptor() {
+        return _ibv_query_comp_cntr_caps.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static MethodHandle _ibv_query_comp_cntr_caps$handle() {
+        return _ibv_query_comp_cntr_caps.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static MemorySegment _ibv_query_comp_cntr_caps$address() {
+        return NativeLibrary.addressOf("_ibv_query_comp_cntr_caps");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static int _ibv_query_comp_cntr_caps(MemorySegment context, MemorySegment caps, long caps_size) {
+        var mh$ = _ibv_query_comp_cntr_caps.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("_ibv_query_comp_cntr_caps", context, caps, caps_size);
+            }
+            return (int)mh$.invokeExact(context, caps, caps_size);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_create_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_create_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_create_comp_cntr$descriptor() {
+        return ibv_create_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static MethodHandle ibv_create_comp_cntr$handle() {
+        return ibv_create_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static MemorySegment ibv_create_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_create_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static MemorySegment ibv_create_comp_cntr(MemorySegment context, MemorySegment cc_attr) {
+        var mh$ = ibv_create_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_create_comp_cntr", context, cc_attr);
+            }
+            return (MemorySegment)mh$.invokeExact(context, cc_attr);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_destroy_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_destroy_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static FunctionDescriptor ibv_destroy_comp_cntr$descriptor() {
+        return ibv_destroy_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static MethodHandle ibv_destroy_comp_cntr$handle() {
+        return ibv_destroy_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static MemorySegment ibv_destroy_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_destroy_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static int ibv_destroy_comp_cntr(MemorySegment comp_cntr) {
+        var mh$ = ibv_destroy_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_destroy_comp_cntr", comp_cntr);
+            }
+            return (int)mh$.invokeExact(comp_cntr);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_set_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_set_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static FunctionDescriptor ibv_set_comp_cntr$descriptor() {
+        return ibv_set_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MethodHandle ibv_set_comp_cntr$handle() {
+        return ibv_set_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MemorySegment ibv_set_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_set_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static int ibv_set_comp_cntr(MemorySegment comp_cntr, long value) {
+        var mh$ = ibv_set_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_set_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_set_err_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_set_err_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static FunctionDescriptor ibv_set_err_comp_cntr$descriptor() {
+        return ibv_set_err_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MethodHandle ibv_set_err_comp_cntr$handle() {
+        return ibv_set_err_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MemorySegment ibv_set_err_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_set_err_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static int ibv_set_err_comp_cntr(MemorySegment comp_cntr, long value) {
+        var mh$ = ibv_set_err_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_set_err_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_inc_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_inc_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static FunctionDescriptor ibv_inc_comp_cntr$descriptor() {
+        return ibv_inc_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MethodHandle ibv_inc_comp_cntr$handle() {
+        return ibv_inc_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MemorySegment ibv_inc_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_inc_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static int ibv_inc_comp_cntr(MemorySegment comp_cntr, long amount) {
+        var mh$ = ibv_inc_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_inc_comp_cntr", comp_cntr, amount);
+            }
+            return (int)mh$.invokeExact(comp_cntr, amount);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_inc_err_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_inc_err_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static FunctionDescriptor ibv_inc_err_comp_cntr$descriptor() {
+        return ibv_inc_err_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MethodHandle ibv_inc_err_comp_cntr$handle() {
+        return ibv_inc_err_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MemorySegment ibv_inc_err_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_inc_err_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static int ibv_inc_err_comp_cntr(MemorySegment comp_cntr, long amount) {
+        var mh$ = ibv_inc_err_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_inc_err_comp_cntr", comp_cntr, amount);
+            }
+            return (int)mh$.invokeExact(comp_cntr, amount);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_read_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_read_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static FunctionDescriptor ibv_read_comp_cntr$descriptor() {
+        return ibv_read_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MethodHandle ibv_read_comp_cntr$handle() {
+        return ibv_read_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MemorySegment ibv_read_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_read_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static int ibv_read_comp_cntr(MemorySegment comp_cntr, MemorySegment value) {
+        var mh$ = ibv_read_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_read_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_read_err_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_read_err_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static FunctionDescriptor ibv_read_err_comp_cntr$descriptor() {
+        return ibv_read_err_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MethodHandle ibv_read_err_comp_cntr$handle() {
+        return ibv_read_err_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MemorySegment ibv_read_err_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_read_err_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static int ibv_read_err_comp_cntr(MemorySegment comp_cntr, MemorySegment value) {
+        var mh$ = ibv_read_err_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_read_err_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_create_srq {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Rdma.C_POINTER,
@@ -8431,6 +9656,360 @@ public class Rdma extends Rdma$shared {
         }
     }
 
+    private static class ibv_alloc_buf {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_alloc_buf", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static FunctionDescriptor ibv_alloc_buf$descriptor() {
+        return ibv_alloc_buf.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static MethodHandle ibv_alloc_buf$handle() {
+        return ibv_alloc_buf.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static MemorySegment ibv_alloc_buf$address() {
+        return NativeLibrary.addressOf("ibv_alloc_buf");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static MemorySegment ibv_alloc_buf(MemorySegment pd, long size, MemorySegment buf) {
+        var mh$ = ibv_alloc_buf.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_alloc_buf", pd, size, buf);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, size, buf);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_export_buf_dmabuf_fd {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_export_buf_dmabuf_fd", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static FunctionDescriptor ibv_export_buf_dmabuf_fd$descriptor() {
+        return ibv_export_buf_dmabuf_fd.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static MethodHandle ibv_export_buf_dmabuf_fd$handle() {
+        return ibv_export_buf_dmabuf_fd.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static MemorySegment ibv_export_buf_dmabuf_fd$address() {
+        return NativeLibrary.addressOf("ibv_export_buf_dmabuf_fd");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static int ibv_export_buf_dmabuf_fd(MemorySegment buf) {
+        var mh$ = ibv_export_buf_dmabuf_fd.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_export_buf_dmabuf_fd", buf);
+            }
+            return (int)mh$.invokeExact(buf);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_free_buf {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_free_buf", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static FunctionDescriptor ibv_free_buf$descriptor() {
+        return ibv_free_buf.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static MethodHandle ibv_free_buf$handle() {
+        return ibv_free_buf.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static MemorySegment ibv_free_buf$address() {
+        return NativeLibrary.addressOf("ibv_free_buf");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static void ibv_free_buf(MemorySegment buf) {
+        var mh$ = ibv_free_buf.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_free_buf", buf);
+            }
+            mh$.invokeExact(buf);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_reg_buf_mr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_LONG,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_reg_buf_mr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static FunctionDescriptor ibv_reg_buf_mr$descriptor() {
+        return ibv_reg_buf_mr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static MethodHandle ibv_reg_buf_mr$handle() {
+        return ibv_reg_buf_mr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static MemorySegment ibv_reg_buf_mr$address() {
+        return NativeLibrary.addressOf("ibv_reg_buf_mr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static MemorySegment ibv_reg_buf_mr(MemorySegment pd, MemorySegment buf, MemorySegment addr, long length, int access) {
+        var mh$ = ibv_reg_buf_mr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_reg_buf_mr", pd, buf, addr, length, access);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, buf, addr, length, access);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_alloc_dmah {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_alloc_dmah", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_alloc_dmah$descriptor() {
+        return ibv_alloc_dmah.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static MethodHandle ibv_alloc_dmah$handle() {
+        return ibv_alloc_dmah.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static MemorySegment ibv_alloc_dmah$address() {
+        return NativeLibrary.addressOf("ibv_alloc_dmah");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static MemorySegment ibv_alloc_dmah(MemorySegment context, MemorySegment attr) {
+        var mh$ = ibv_alloc_dmah.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_alloc_dmah", context, attr);
+            }
+            return (MemorySegment)mh$.invokeExact(context, attr);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_dealloc_dmah {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_dealloc_dmah", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static FunctionDescriptor ibv_dealloc_dmah$descriptor() {
+        return ibv_dealloc_dmah.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static MethodHandle ibv_dealloc_dmah$handle() {
+        return ibv_dealloc_dmah.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static MemorySegment ibv_dealloc_dmah$address() {
+        return NativeLibrary.addressOf("ibv_dealloc_dmah");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static int ibv_dealloc_dmah(MemorySegment dmah) {
+        var mh$ = ibv_dealloc_dmah.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_dealloc_dmah", dmah);
+            }
+            return (int)mh$.invokeExact(dmah);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_modify_qp {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Rdma.C_INT,
@@ -8484,6 +10063,66 @@ public class Rdma extends Rdma$shared {
                 traceDowncall("ibv_modify_qp", qp, attr, attr_mask);
             }
             return (int)mh$.invokeExact(qp, attr, attr_mask);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_qp_attach_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("ibv_qp_attach_comp_cntr", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_qp_attach_comp_cntr$descriptor() {
+        return ibv_qp_attach_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static MethodHandle ibv_qp_attach_comp_cntr$handle() {
+        return ibv_qp_attach_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static MemorySegment ibv_qp_attach_comp_cntr$address() {
+        return NativeLibrary.addressOf("ibv_qp_attach_comp_cntr");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static int ibv_qp_attach_comp_cntr(MemorySegment qp, MemorySegment comp_cntr, MemorySegment attr) {
+        var mh$ = ibv_qp_attach_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_qp_attach_comp_cntr", qp, comp_cntr, attr);
+            }
+            return (int)mh$.invokeExact(qp, comp_cntr, attr);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
@@ -9637,6 +11276,42 @@ public class Rdma extends Rdma$shared {
      */
     public static int RDMA_CM_EVENT_TIMEWAIT_EXIT() {
         return RDMA_CM_EVENT_TIMEWAIT_EXIT;
+    }
+    private static final int RDMA_CM_EVENT_ADDRINFO_RESOLVED = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDRINFO_RESOLVED = 16
+     * }
+     */
+    public static int RDMA_CM_EVENT_ADDRINFO_RESOLVED() {
+        return RDMA_CM_EVENT_ADDRINFO_RESOLVED;
+    }
+    private static final int RDMA_CM_EVENT_ADDRINFO_ERROR = (int)17L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDRINFO_ERROR = 17
+     * }
+     */
+    public static int RDMA_CM_EVENT_ADDRINFO_ERROR() {
+        return RDMA_CM_EVENT_ADDRINFO_ERROR;
+    }
+    private static final int RDMA_CM_EVENT_USER = (int)18L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_USER = 18
+     * }
+     */
+    public static int RDMA_CM_EVENT_USER() {
+        return RDMA_CM_EVENT_USER;
+    }
+    private static final int RDMA_CM_EVENT_INTERNAL = (int)19L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_INTERNAL = 19
+     * }
+     */
+    public static int RDMA_CM_EVENT_INTERNAL() {
+        return RDMA_CM_EVENT_INTERNAL;
     }
     private static final int RDMA_PS_IPOIB = (int)2L;
     /**
@@ -12048,6 +13723,187 @@ public class Rdma extends Rdma$shared {
         }
     }
 
+    private static class rdma_resolve_addrinfo {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rdma_resolve_addrinfo", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static FunctionDescriptor rdma_resolve_addrinfo$descriptor() {
+        return rdma_resolve_addrinfo.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static MethodHandle rdma_resolve_addrinfo$handle() {
+        return rdma_resolve_addrinfo.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static MemorySegment rdma_resolve_addrinfo$address() {
+        return NativeLibrary.addressOf("rdma_resolve_addrinfo");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static int rdma_resolve_addrinfo(MemorySegment id, MemorySegment node, MemorySegment service, MemorySegment hints) {
+        var mh$ = rdma_resolve_addrinfo.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_resolve_addrinfo", id, node, service, hints);
+            }
+            return (int)mh$.invokeExact(id, node, service, hints);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_query_addrinfo {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rdma_query_addrinfo", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static FunctionDescriptor rdma_query_addrinfo$descriptor() {
+        return rdma_query_addrinfo.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static MethodHandle rdma_query_addrinfo$handle() {
+        return rdma_query_addrinfo.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static MemorySegment rdma_query_addrinfo$address() {
+        return NativeLibrary.addressOf("rdma_query_addrinfo");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static int rdma_query_addrinfo(MemorySegment id, MemorySegment info) {
+        var mh$ = rdma_query_addrinfo.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_query_addrinfo", id, info);
+            }
+            return (int)mh$.invokeExact(id, info);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_write_cm_event {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_LONG
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("rdma_write_cm_event", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static FunctionDescriptor rdma_write_cm_event$descriptor() {
+        return rdma_write_cm_event.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static MethodHandle rdma_write_cm_event$handle() {
+        return rdma_write_cm_event.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static MemorySegment rdma_write_cm_event$address() {
+        return NativeLibrary.addressOf("rdma_write_cm_event");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static int rdma_write_cm_event(MemorySegment id, int event, int status, long arg) {
+        var mh$ = rdma_write_cm_event.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_write_cm_event", id, event, status, arg);
+            }
+            return (int)mh$.invokeExact(id, event, status, arg);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class rdma_create_srq {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Rdma.C_INT,
@@ -13915,6 +15771,186 @@ public class Rdma extends Rdma$shared {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
+    private static class repoll_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("repoll_create", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static FunctionDescriptor repoll_create$descriptor() {
+        return repoll_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static MethodHandle repoll_create$handle() {
+        return repoll_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static MemorySegment repoll_create$address() {
+        return NativeLibrary.addressOf("repoll_create");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static int repoll_create(int flags) {
+        var mh$ = repoll_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("repoll_create", flags);
+            }
+            return (int)mh$.invokeExact(flags);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class repoll_ctl {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("repoll_ctl", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static FunctionDescriptor repoll_ctl$descriptor() {
+        return repoll_ctl.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static MethodHandle repoll_ctl$handle() {
+        return repoll_ctl.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static MemorySegment repoll_ctl$address() {
+        return NativeLibrary.addressOf("repoll_ctl");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static int repoll_ctl(int epfd, int op, int fd, MemorySegment event) {
+        var mh$ = repoll_ctl.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("repoll_ctl", epfd, op, fd, event);
+            }
+            return (int)mh$.invokeExact(epfd, op, fd, event);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class repoll_wait {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Rdma.C_INT,
+            Rdma.C_INT,
+            Rdma.C_POINTER,
+            Rdma.C_INT,
+            Rdma.C_INT
+        );
+
+        public static final MethodHandle HANDLE = NativeLibrary.downcall("repoll_wait", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static FunctionDescriptor repoll_wait$descriptor() {
+        return repoll_wait.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static MethodHandle repoll_wait$handle() {
+        return repoll_wait.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static MemorySegment repoll_wait$address() {
+        return NativeLibrary.addressOf("repoll_wait");
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static int repoll_wait(int epfd, MemorySegment events, int maxevents, int timeout) {
+        var mh$ = repoll_wait.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("repoll_wait", epfd, events, maxevents, timeout);
+            }
+            return (int)mh$.invokeExact(epfd, events, maxevents, timeout);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
     private static final int EWOULDBLOCK = (int)11L;
     /**
      * {@snippet lang=c :
@@ -14265,6 +16301,24 @@ public class Rdma extends Rdma$shared {
      */
     public static long IBV_DEVICE_PCI_WRITE_END_PADDING() {
         return IBV_DEVICE_PCI_WRITE_END_PADDING;
+    }
+    private static final long IBV_DEVICE_CC_DMA_BOUNCE = 2199023255552L;
+    /**
+     * {@snippet lang=c :
+     * #define IBV_DEVICE_CC_DMA_BOUNCE 2199023255552
+     * }
+     */
+    public static long IBV_DEVICE_CC_DMA_BOUNCE() {
+        return IBV_DEVICE_CC_DMA_BOUNCE;
+    }
+    private static final int ETHERNET_LL_SIZE = (int)6L;
+    /**
+     * {@snippet lang=c :
+     * #define ETHERNET_LL_SIZE 6
+     * }
+     */
+    public static int ETHERNET_LL_SIZE() {
+        return ETHERNET_LL_SIZE;
     }
     private static final MemorySegment IBV_ALLOCATOR_USE_DEFAULT = MemorySegment.ofAddress(-1L);
     /**

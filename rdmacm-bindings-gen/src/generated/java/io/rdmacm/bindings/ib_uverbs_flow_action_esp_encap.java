@@ -39,11 +39,11 @@ public class ib_uverbs_flow_action_esp_encap {
         MemoryLayout.unionLayout(
             Rdma.C_POINTER.withName("val_ptr"),
             Rdma.C_LONG_LONG.withName("val_ptr_data_u64")
-        ).withName("$anon$189:2"),
+        ).withName("$anon$192:2"),
         MemoryLayout.unionLayout(
             Rdma.C_POINTER.withName("next_ptr"),
             Rdma.C_LONG_LONG.withName("next_ptr_data_u64")
-        ).withName("$anon$190:2"),
+        ).withName("$anon$193:2"),
         Rdma.C_SHORT.withName("len"),
         Rdma.C_SHORT.withName("type"),
         MemoryLayout.paddingLayout(4)
@@ -56,7 +56,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return $LAYOUT;
     }
 
-    private static final AddressLayout val_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("val_ptr"));
+    private static final AddressLayout val_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$192:2"), groupElement("val_ptr"));
 
     /**
      * Layout for field:
@@ -68,7 +68,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return val_ptr$LAYOUT;
     }
 
-    private static final long val_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("val_ptr"));
+    private static final long val_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$192:2"), groupElement("val_ptr"));
 
     /**
      * Offset for field:
@@ -100,7 +100,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(val_ptr$LAYOUT, val_ptr$OFFSET, fieldValue);
     }
 
-    private static final OfLong val_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("val_ptr_data_u64"));
+    private static final OfLong val_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$192:2"), groupElement("val_ptr_data_u64"));
 
     /**
      * Layout for field:
@@ -112,7 +112,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return val_ptr_data_u64$LAYOUT;
     }
 
-    private static final long val_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("val_ptr_data_u64"));
+    private static final long val_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$192:2"), groupElement("val_ptr_data_u64"));
 
     /**
      * Offset for field:
@@ -144,7 +144,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(val_ptr_data_u64$LAYOUT, val_ptr_data_u64$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout next_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("next_ptr"));
+    private static final AddressLayout next_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$193:2"), groupElement("next_ptr"));
 
     /**
      * Layout for field:
@@ -156,7 +156,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return next_ptr$LAYOUT;
     }
 
-    private static final long next_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("next_ptr"));
+    private static final long next_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$193:2"), groupElement("next_ptr"));
 
     /**
      * Offset for field:
@@ -188,7 +188,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(next_ptr$LAYOUT, next_ptr$OFFSET, fieldValue);
     }
 
-    private static final OfLong next_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("next_ptr_data_u64"));
+    private static final OfLong next_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$193:2"), groupElement("next_ptr_data_u64"));
 
     /**
      * Layout for field:
@@ -200,7 +200,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return next_ptr_data_u64$LAYOUT;
     }
 
-    private static final long next_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("next_ptr_data_u64"));
+    private static final long next_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$193:2"), groupElement("next_ptr_data_u64"));
 
     /**
      * Offset for field:

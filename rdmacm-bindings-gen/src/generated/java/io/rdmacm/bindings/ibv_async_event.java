@@ -69,7 +69,7 @@ public class ibv_async_event {
             Rdma.C_POINTER.withName("srq"),
             Rdma.C_POINTER.withName("wq"),
             Rdma.C_INT.withName("port_num")
-        ).withName("$anon$473:2");
+        ).withName("$anon$479:2");
 
         /**
          * The layout of this union

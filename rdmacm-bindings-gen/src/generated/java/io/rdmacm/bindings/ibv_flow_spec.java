@@ -60,7 +60,7 @@ public class ibv_flow_spec {
             ibv_flow_spec_action_drop.layout().withName("drop"),
             ibv_flow_spec_action_handle.layout().withName("handle"),
             ibv_flow_spec_counter_action.layout().withName("flow_count")
-        ).withName("$anon$1860:2")
+        ).withName("$anon$1936:2")
     ).withName("ibv_flow_spec");
 
     /**
@@ -88,7 +88,7 @@ public class ibv_flow_spec {
             Rdma.C_INT.withName("type"),
             Rdma.C_SHORT.withName("size"),
             MemoryLayout.paddingLayout(2)
-        ).withName("$anon$1861:3");
+        ).withName("$anon$1937:3");
 
         /**
          * The layout of this struct
@@ -230,7 +230,7 @@ public class ibv_flow_spec {
         }
     }
 
-    private static final GroupLayout hdr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("hdr"));
+    private static final GroupLayout hdr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("hdr"));
 
     /**
      * Layout for field:
@@ -245,7 +245,7 @@ public class ibv_flow_spec {
         return hdr$LAYOUT;
     }
 
-    private static final long hdr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("hdr"));
+    private static final long hdr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("hdr"));
 
     /**
      * Offset for field:
@@ -286,7 +286,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, hdr$OFFSET, hdr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout eth$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("eth"));
+    private static final GroupLayout eth$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("eth"));
 
     /**
      * Layout for field:
@@ -298,7 +298,7 @@ public class ibv_flow_spec {
         return eth$LAYOUT;
     }
 
-    private static final long eth$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("eth"));
+    private static final long eth$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("eth"));
 
     /**
      * Offset for field:
@@ -330,7 +330,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, eth$OFFSET, eth$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ipv4$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("ipv4"));
+    private static final GroupLayout ipv4$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("ipv4"));
 
     /**
      * Layout for field:
@@ -342,7 +342,7 @@ public class ibv_flow_spec {
         return ipv4$LAYOUT;
     }
 
-    private static final long ipv4$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("ipv4"));
+    private static final long ipv4$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("ipv4"));
 
     /**
      * Offset for field:
@@ -374,7 +374,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, ipv4$OFFSET, ipv4$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout tcp_udp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("tcp_udp"));
+    private static final GroupLayout tcp_udp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("tcp_udp"));
 
     /**
      * Layout for field:
@@ -386,7 +386,7 @@ public class ibv_flow_spec {
         return tcp_udp$LAYOUT;
     }
 
-    private static final long tcp_udp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("tcp_udp"));
+    private static final long tcp_udp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("tcp_udp"));
 
     /**
      * Offset for field:
@@ -418,7 +418,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, tcp_udp$OFFSET, tcp_udp$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ipv4_ext$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("ipv4_ext"));
+    private static final GroupLayout ipv4_ext$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("ipv4_ext"));
 
     /**
      * Layout for field:
@@ -430,7 +430,7 @@ public class ibv_flow_spec {
         return ipv4_ext$LAYOUT;
     }
 
-    private static final long ipv4_ext$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("ipv4_ext"));
+    private static final long ipv4_ext$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("ipv4_ext"));
 
     /**
      * Offset for field:
@@ -462,7 +462,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, ipv4_ext$OFFSET, ipv4_ext$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ipv6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("ipv6"));
+    private static final GroupLayout ipv6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("ipv6"));
 
     /**
      * Layout for field:
@@ -474,7 +474,7 @@ public class ibv_flow_spec {
         return ipv6$LAYOUT;
     }
 
-    private static final long ipv6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("ipv6"));
+    private static final long ipv6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("ipv6"));
 
     /**
      * Offset for field:
@@ -506,7 +506,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, ipv6$OFFSET, ipv6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout esp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("esp"));
+    private static final GroupLayout esp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("esp"));
 
     /**
      * Layout for field:
@@ -518,7 +518,7 @@ public class ibv_flow_spec {
         return esp$LAYOUT;
     }
 
-    private static final long esp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("esp"));
+    private static final long esp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("esp"));
 
     /**
      * Offset for field:
@@ -550,7 +550,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, esp$OFFSET, esp$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout tunnel$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("tunnel"));
+    private static final GroupLayout tunnel$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("tunnel"));
 
     /**
      * Layout for field:
@@ -562,7 +562,7 @@ public class ibv_flow_spec {
         return tunnel$LAYOUT;
     }
 
-    private static final long tunnel$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("tunnel"));
+    private static final long tunnel$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("tunnel"));
 
     /**
      * Offset for field:
@@ -594,7 +594,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, tunnel$OFFSET, tunnel$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout gre$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("gre"));
+    private static final GroupLayout gre$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("gre"));
 
     /**
      * Layout for field:
@@ -606,7 +606,7 @@ public class ibv_flow_spec {
         return gre$LAYOUT;
     }
 
-    private static final long gre$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("gre"));
+    private static final long gre$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("gre"));
 
     /**
      * Offset for field:
@@ -638,7 +638,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, gre$OFFSET, gre$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout mpls$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("mpls"));
+    private static final GroupLayout mpls$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("mpls"));
 
     /**
      * Layout for field:
@@ -650,7 +650,7 @@ public class ibv_flow_spec {
         return mpls$LAYOUT;
     }
 
-    private static final long mpls$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("mpls"));
+    private static final long mpls$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("mpls"));
 
     /**
      * Offset for field:
@@ -682,7 +682,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, mpls$OFFSET, mpls$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout flow_tag$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("flow_tag"));
+    private static final GroupLayout flow_tag$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("flow_tag"));
 
     /**
      * Layout for field:
@@ -694,7 +694,7 @@ public class ibv_flow_spec {
         return flow_tag$LAYOUT;
     }
 
-    private static final long flow_tag$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("flow_tag"));
+    private static final long flow_tag$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("flow_tag"));
 
     /**
      * Offset for field:
@@ -726,7 +726,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, flow_tag$OFFSET, flow_tag$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout drop$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("drop"));
+    private static final GroupLayout drop$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("drop"));
 
     /**
      * Layout for field:
@@ -738,7 +738,7 @@ public class ibv_flow_spec {
         return drop$LAYOUT;
     }
 
-    private static final long drop$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("drop"));
+    private static final long drop$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("drop"));
 
     /**
      * Offset for field:
@@ -770,7 +770,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, drop$OFFSET, drop$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout handle$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("handle"));
+    private static final GroupLayout handle$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("handle"));
 
     /**
      * Layout for field:
@@ -782,7 +782,7 @@ public class ibv_flow_spec {
         return handle$LAYOUT;
     }
 
-    private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("handle"));
+    private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("handle"));
 
     /**
      * Offset for field:
@@ -814,7 +814,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, handle$OFFSET, handle$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout flow_count$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("flow_count"));
+    private static final GroupLayout flow_count$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("flow_count"));
 
     /**
      * Layout for field:
@@ -826,7 +826,7 @@ public class ibv_flow_spec {
         return flow_count$LAYOUT;
     }
 
-    private static final long flow_count$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("flow_count"));
+    private static final long flow_count$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("flow_count"));
 
     /**
      * Offset for field:

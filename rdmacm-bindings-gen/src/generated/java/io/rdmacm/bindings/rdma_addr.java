@@ -46,13 +46,13 @@ public class rdma_addr {
             sockaddr_in.layout().withName("src_sin"),
             sockaddr_in6.layout().withName("src_sin6"),
             sockaddr_storage.layout().withName("src_storage")
-        ).withName("$anon$95:2"),
+        ).withName("$anon$99:2"),
         MemoryLayout.unionLayout(
             sockaddr.layout().withName("dst_addr"),
             sockaddr_in.layout().withName("dst_sin"),
             sockaddr_in6.layout().withName("dst_sin6"),
             sockaddr_storage.layout().withName("dst_storage")
-        ).withName("$anon$101:2"),
+        ).withName("$anon$105:2"),
         rdma_addr.addr.layout().withName("addr")
     ).withName("rdma_addr");
 
@@ -63,7 +63,7 @@ public class rdma_addr {
         return $LAYOUT;
     }
 
-    private static final GroupLayout src_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_addr"));
+    private static final GroupLayout src_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -75,7 +75,7 @@ public class rdma_addr {
         return src_addr$LAYOUT;
     }
 
-    private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_addr"));
+    private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_addr"));
 
     /**
      * Offset for field:
@@ -107,7 +107,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_addr$OFFSET, src_addr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_sin"));
+    private static final GroupLayout src_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_sin"));
 
     /**
      * Layout for field:
@@ -119,7 +119,7 @@ public class rdma_addr {
         return src_sin$LAYOUT;
     }
 
-    private static final long src_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_sin"));
+    private static final long src_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_sin"));
 
     /**
      * Offset for field:
@@ -151,7 +151,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_sin$OFFSET, src_sin$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_sin6"));
+    private static final GroupLayout src_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_sin6"));
 
     /**
      * Layout for field:
@@ -163,7 +163,7 @@ public class rdma_addr {
         return src_sin6$LAYOUT;
     }
 
-    private static final long src_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_sin6"));
+    private static final long src_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_sin6"));
 
     /**
      * Offset for field:
@@ -195,7 +195,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_sin6$OFFSET, src_sin6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_storage"));
+    private static final GroupLayout src_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_storage"));
 
     /**
      * Layout for field:
@@ -207,7 +207,7 @@ public class rdma_addr {
         return src_storage$LAYOUT;
     }
 
-    private static final long src_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_storage"));
+    private static final long src_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_storage"));
 
     /**
      * Offset for field:
@@ -239,7 +239,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_storage$OFFSET, src_storage$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_addr"));
+    private static final GroupLayout dst_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_addr"));
 
     /**
      * Layout for field:
@@ -251,7 +251,7 @@ public class rdma_addr {
         return dst_addr$LAYOUT;
     }
 
-    private static final long dst_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_addr"));
+    private static final long dst_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_addr"));
 
     /**
      * Offset for field:
@@ -283,7 +283,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_addr$OFFSET, dst_addr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_sin"));
+    private static final GroupLayout dst_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_sin"));
 
     /**
      * Layout for field:
@@ -295,7 +295,7 @@ public class rdma_addr {
         return dst_sin$LAYOUT;
     }
 
-    private static final long dst_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_sin"));
+    private static final long dst_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_sin"));
 
     /**
      * Offset for field:
@@ -327,7 +327,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_sin$OFFSET, dst_sin$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_sin6"));
+    private static final GroupLayout dst_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_sin6"));
 
     /**
      * Layout for field:
@@ -339,7 +339,7 @@ public class rdma_addr {
         return dst_sin6$LAYOUT;
     }
 
-    private static final long dst_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_sin6"));
+    private static final long dst_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_sin6"));
 
     /**
      * Offset for field:
@@ -371,7 +371,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_sin6$OFFSET, dst_sin6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_storage"));
+    private static final GroupLayout dst_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_storage"));
 
     /**
      * Layout for field:
@@ -383,7 +383,7 @@ public class rdma_addr {
         return dst_storage$LAYOUT;
     }
 
-    private static final long dst_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_storage"));
+    private static final long dst_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_storage"));
 
     /**
      * Offset for field:
@@ -430,7 +430,7 @@ public class rdma_addr {
 
         private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
             rdma_ib_addr.layout().withName("ibaddr")
-        ).withName("$anon$107:2");
+        ).withName("$anon$111:2");
 
         /**
          * The layout of this union

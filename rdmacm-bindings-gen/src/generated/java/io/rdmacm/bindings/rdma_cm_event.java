@@ -22,6 +22,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     union {
  *         struct rdma_conn_param conn;
  *         struct rdma_ud_param ud;
+ *         uint64_t arg;
  *     } param;
  * }
  * }
@@ -229,6 +230,7 @@ public class rdma_cm_event {
      * union {
      *     struct rdma_conn_param conn;
      *     struct rdma_ud_param ud;
+     *     uint64_t arg;
      * }
      * }
      */
@@ -240,8 +242,9 @@ public class rdma_cm_event {
 
         private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
             rdma_conn_param.layout().withName("conn"),
-            rdma_ud_param.layout().withName("ud")
-        ).withName("$anon$171:2");
+            rdma_ud_param.layout().withName("ud"),
+            Rdma.C_LONG.withName("arg")
+        ).withName("$anon$175:2");
 
         /**
          * The layout of this union
@@ -338,6 +341,50 @@ public class rdma_cm_event {
             MemorySegment.copy(fieldValue, 0L, union, ud$OFFSET, ud$LAYOUT.byteSize());
         }
 
+        private static final OfLong arg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("arg"));
+
+        /**
+         * Layout for field:
+         * {@snippet lang=c :
+         * uint64_t arg
+         * }
+         */
+        public static final OfLong arg$layout() {
+            return arg$LAYOUT;
+        }
+
+        private static final long arg$OFFSET = $LAYOUT.byteOffset(groupElement("arg"));
+
+        /**
+         * Offset for field:
+         * {@snippet lang=c :
+         * uint64_t arg
+         * }
+         */
+        public static final long arg$offset() {
+            return arg$OFFSET;
+        }
+
+        /**
+         * Getter for field:
+         * {@snippet lang=c :
+         * uint64_t arg
+         * }
+         */
+        public static long arg(MemorySegment union) {
+            return union.get(arg$LAYOUT, arg$OFFSET);
+        }
+
+        /**
+         * Setter for field:
+         * {@snippet lang=c :
+         * uint64_t arg
+         * }
+         */
+        public static void arg(MemorySegment union, long fieldValue) {
+            union.set(arg$LAYOUT, arg$OFFSET, fieldValue);
+        }
+
         /**
          * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
          * The returned segment has address {@code arrayParam.address() + index * layout().byteSize()}
@@ -391,6 +438,7 @@ public class rdma_cm_event {
      * union {
      *     struct rdma_conn_param conn;
      *     struct rdma_ud_param ud;
+     *     uint64_t arg;
      * } param
      * }
      */
@@ -406,6 +454,7 @@ public class rdma_cm_event {
      * union {
      *     struct rdma_conn_param conn;
      *     struct rdma_ud_param ud;
+     *     uint64_t arg;
      * } param
      * }
      */
@@ -419,6 +468,7 @@ public class rdma_cm_event {
      * union {
      *     struct rdma_conn_param conn;
      *     struct rdma_ud_param ud;
+     *     uint64_t arg;
      * } param
      * }
      */
@@ -432,6 +482,7 @@ public class rdma_cm_event {
      * union {
      *     struct rdma_conn_param conn;
      *     struct rdma_ud_param ud;
+     *     uint64_t arg;
      * } param
      * }
      */

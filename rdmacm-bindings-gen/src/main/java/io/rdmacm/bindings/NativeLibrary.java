@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bindings;
 
+import java.io.IOException;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -11,7 +12,11 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The two native libraries. Each is opened by its soname when one of its functions is used for the first time.
@@ -57,7 +62,25 @@ public enum NativeLibrary {
      * @return the release and the symbol version, for messages; empty for a function that rdma-core 44 has
      */
     public static Optional<String> since(String function) {
-        return Optional.ofNullable(Repoll.NAMES.contains(function) ? Repoll.SINCE : null);
+        return NewerFunctions.since(function);
+    }
+
+    /**
+     * Returns the release of rdma-core that the library is of. Its file name tells: libibverbs.so.1.14.44.0 is of
+     * rdma-core 44.0.
+     *
+     * @return such as "44.0"; empty if the library has not been opened, or its file has another name
+     */
+    public Optional<String> release() {
+        // The names of mapped files are those that symbolic links lead to.
+        Pattern file = Pattern.compile("/" + Pattern.quote(name().toLowerCase(Locale.ROOT))
+                + "\\.so\\.\\d+\\.\\d+\\.(\\d+\\.\\d+)$", Pattern.MULTILINE);
+        try {
+            return file.matcher(Files.readString(Path.of("/proc/self/maps"))).results().map(found -> found.group(1))
+                    .findFirst();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     /** {@return the soname or path by which the library is opened} */
@@ -108,8 +131,10 @@ public enum NativeLibrary {
     static MemorySegment addressOf(String function) {
         NativeLibrary library = of(function);
         return library.find(function).orElseThrow(() -> new UnsatisfiedLinkError(library.soname() + " has no "
-                + function + ": it is older than " + since(function).orElse("this binding") + ", so install a newer "
-                + library.debianPackage + " (its name in Debian)"));
+                + function + ": it is "
+                + library.release().map(release -> "of rdma-core " + release + ", ").orElse("") + "older than "
+                + since(function).orElse("this binding") + ", so install a newer " + library.debianPackage
+                + " (its name in Debian)"));
     }
 
     /**

@@ -12,7 +12,6 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.Repoll;
 import io.rdmacm.core.testing.CSocket;
 import io.rdmacm.core.testing.CSocket.Transfer;
 import io.rdmacm.core.testing.Loopback;
@@ -195,17 +194,17 @@ class RsocketsDeviceTest {
         }
         MemorySegment event = arena.allocate(16, 8);
         event.set(ValueLayout.JAVA_INT, 0, Rdma.POLLIN());
-        int epoll = Check.minusOne(create, Repoll.repoll_create(0));
+        int epoll = Check.minusOne(create, Rdma.repoll_create(0));
         try (CSocket.Pair pair = CSocket.pair(listener)) {
-            assertThat(Repoll.repoll_ctl(epoll, EPOLL_CTL_ADD, pair.server().fd(), event)).isZero();
-            assertThat(Repoll.repoll_ctl(epoll, EPOLL_CTL_ADD, pair.server().fd(), event))
+            assertThat(Rdma.repoll_ctl(epoll, EPOLL_CTL_ADD, pair.server().fd(), event)).isZero();
+            assertThat(Rdma.repoll_ctl(epoll, EPOLL_CTL_ADD, pair.server().fd(), event))
                     .as("the second time").isNotZero();
-            assertThat(Repoll.repoll_wait(epoll, event, 1, 0)).isZero();
+            assertThat(Rdma.repoll_wait(epoll, event, 1, 0)).isZero();
 
             pair.client().send(arena.allocateFrom("hello"));
 
             int milliseconds = (int) Loopback.TIMEOUT.toMillis();
-            assertThat(Repoll.repoll_wait(epoll, event, 1, milliseconds)).isEqualTo(1);
+            assertThat(Rdma.repoll_wait(epoll, event, 1, milliseconds)).isEqualTo(1);
             assertThat(event.get(ValueLayout.JAVA_INT, 0)).isEqualTo(Rdma.POLLIN());
         } finally {
             NativeFunction.of("rclose").callInt(epoll);

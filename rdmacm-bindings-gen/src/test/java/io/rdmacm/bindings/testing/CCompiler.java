@@ -77,7 +77,10 @@ public final class CCompiler {
     private Processes.Result compile(String source, String... arguments) throws IOException, InterruptedException {
         Path file = Files.writeString(directory.resolve("facts.c"), source);
         String headers = HEADERS.toAbsolutePath().toString();
-        List<String> command = new ArrayList<>(List.of(compiler, "-std=gnu11", "-I", headers));
+        // The inline functions of verbs.h initialise mutexes, which rdmacm.h makes opaque.
+        List<String> command = new ArrayList<>(List.of(compiler, "-std=gnu11", "-Wno-incompatible-pointer-types", "-I",
+                headers));
+        command.addAll(RdmaCore.includeOptions());
         command.addAll(options);
         command.addAll(List.of(arguments));
         command.add(file.toString());

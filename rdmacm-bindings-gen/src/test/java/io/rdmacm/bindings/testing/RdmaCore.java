@@ -4,13 +4,22 @@ package io.rdmacm.bindings.testing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.stream.Stream;
 
-/** Major versions of rdma-core. */
+/**
+ * Releases of rdma-core. The headers are the installed ones, or those of a source tree that was built, if
+ * {@code RDMA_CORE_BUILD} is the path of its build directory.
+ */
 public final class RdmaCore {
+    /** The oldest version supported. */
+    public static final int OLDEST = 44;
     /** The version that the bindings were generated from. */
     public static final int GENERATED_FROM = generatedFrom();
+
+    private static final String BUILD = Objects.requireNonNullElse(System.getenv("RDMA_CORE_BUILD"), "");
 
     private RdmaCore() {
     }
@@ -25,9 +34,14 @@ public final class RdmaCore {
         }
     }
 
-    /** Returns the version of the installed headers. libibverbs.pc of rdma-core 44.0 has 1.14.44.0. */
+    /** Returns the options with which a compiler finds the headers. */
+    public static List<String> includeOptions() {
+        return BUILD.isEmpty() ? List.of() : List.of("-I", BUILD + "/include");
+    }
+
+    /** Returns the version of the headers. libibverbs.pc of rdma-core 44.0 has 1.14.44.0. */
     public static int installedVersion() throws IOException {
-        try (Stream<Path> files = Files.find(Path.of("/usr"), 4,
+        try (Stream<Path> files = Files.find(Path.of(BUILD.isEmpty() ? "/usr" : BUILD), 4,
                 (file, attributes) -> file.endsWith("pkgconfig/libibverbs.pc"))) {
             Path file = files.findFirst().orElseThrow(() -> new AssertionError("headers without libibverbs.pc"));
             return major(Files.readString(file).replaceAll("(?s).*\nVersion: \\d+\\.\\d+\\.(\\S+).*", "$1"));

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.Repoll;
 import io.rdmacm.bindings.ibv_context_ops;
 import io.rdmacm.bindings.ibv_sge;
 
@@ -28,7 +27,7 @@ public final class UseEverything {
         attempt("verbs call", Rdma::ibv_fork_init);
         attempt("variadic call", () -> Rdma.rfcntl.makeInvoker().apply(-1, Rdma.F_GETFL()));
         attempt("variadic address", Rdma.rfcntl::address);
-        attempt("newer call", () -> Repoll.repoll_create(0));
+        attempt("newer call", () -> Rdma.repoll_create(0));
         attempt("pointer call", () -> ibv_context_ops.poll_cq.invoke(MemorySegment.NULL, MemorySegment.NULL, 0,
                 MemorySegment.NULL));
     }

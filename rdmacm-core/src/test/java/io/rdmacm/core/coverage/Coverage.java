@@ -21,9 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.CFunction;
-import io.rdmacm.bindings.NativeLibrary;
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.Repoll;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.testing.Covers;
@@ -32,11 +30,15 @@ import io.rdmacm.verbs.testing.RequiresRdma;
 
 /** Which C function is which Java method, tested where: read from the annotations of the classes and of their tests. */
 final class Coverage {
+    // the oldest release supported
+    private static final int OLDEST = 44;
+
     // Parts of the headers that are not for programs, and the function that stands for them.
     private static final Map<String, String> INTERNAL = Map.of("__ibv_get_device_list", "ibv_get_device_list",
             "__ibv_reg_mr", "ibv_reg_mr", "__ibv_reg_mr_iova",
             "ibv_reg_mr_iova", "___ibv_query_port", "ibv_query_port", "_ibv_query_gid_ex", "ibv_query_gid_ex",
-            "_ibv_query_gid_table", "ibv_query_gid_table", "verbs_get_ctx", "ibv_query_device_ex");
+            "_ibv_query_gid_table", "ibv_query_gid_table", "verbs_get_ctx", "ibv_query_device_ex",
+            "_ibv_query_comp_cntr_caps", "ibv_query_comp_cntr_caps");
 
     // What SoftRoCE lacks: its device tests are skipped there, or show the refusal.
     private static final Set<String> LACKING_ON_RXE = Set.of("ibv_import_device", "ibv_import_pd", "ibv_unimport_pd",
@@ -66,8 +68,9 @@ final class Coverage {
      * @param header the file that it is declared in
      * @param kind exported, inline or macro
      * @param name the C name
+     * @param since the release of rdma-core that it came with, or 44
      */
-    record Function(String header, String kind, String name) {
+    record Function(String header, String kind, String name, int since) {
         private String publicName() {
             return INTERNAL.getOrDefault(name, name);
         }
@@ -90,7 +93,7 @@ final class Coverage {
         try (var resource = Objects.requireNonNull(Coverage.class.getResourceAsStream("/c-functions.tsv"));
                 var reader = new BufferedReader(new InputStreamReader(resource, StandardCharsets.UTF_8))) {
             return reader.lines().skip(1).map(line -> line.split("\t"))
-                    .map(part -> new Function(part[0], part[1], part[2])).toList();
+                    .map(part -> new Function(part[0], part[1], part[2], Integer.parseInt(part[3]))).toList();
         }
     }
 
@@ -115,8 +118,8 @@ final class Coverage {
         StringBuilder text = new StringBuilder("""
                 # Coverage of the C API
 
-                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 44), with the Java
-                method that offers it and a test. Those of `rsocket.h` are offered as the bindings have them: the peer
+                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 65), with the
+                release that it came with if that is later than 44, the Java method that offers it, and a test. Those of `rsocket.h` are offered as the bindings have them: the peer
                 that the streams of `io.rdmacm.core.stream` are tested against. The last column says where the test
                 runs: on an RDMA device (`rxe` here; other devices run it too), or against a fake provider, a C library
                 in the place of the real one that checks the bytes it is passed. `rxe refuses`: a device test checks
@@ -128,15 +131,15 @@ final class Coverage {
             List<Function> rows = functions().stream().filter(f -> f.header().equals(header)).toList();
             long covered = rows.stream().filter(f -> !methodsOf(f).isEmpty() && !testsOf(f).isEmpty()).count();
             text.append("\n## ").append(header).append("\n\n").append(covered).append(" of ").append(rows.size())
-                    .append(" with a method and a test.\n\n| C function | kind | Java | test | run on |\n")
-                    .append("|---|---|---|---|---|\n");
+                    .append(" with a method and a test.\n\n| C function | kind | since | Java | test | run on |\n")
+                    .append("|---|---|---|---|---|---|\n");
             rows.forEach(row -> text.append(toMarkdown(row)));
         }
         return text.toString();
     }
 
     private String toMarkdown(Function row) {
-        List<String> cells = List.of("`" + row.name() + "`", row.kind(), code(methodsOf(row)), testOf(row), runOn(row));
+        List<String> cells = List.of("`" + row.name() + "`", row.kind(), since(row), code(methodsOf(row)), testOf(row), runOn(row));
         return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 
@@ -147,8 +150,11 @@ final class Coverage {
         if (LACKING_ON_RXE.contains(row.publicName())) {
             return testsOf(row).stream().anyMatch(onDevice::contains) ? "fake provider; rxe refuses" : "fake provider";
         }
-        String device = testsOf(row).stream().anyMatch(this::runsOnRxe) ? "rxe" : "fake provider";
-        return device + NativeLibrary.since(row.name()).map(release -> ", from " + release).orElse("");
+        return testsOf(row).stream().anyMatch(this::runsOnRxe) ? "rxe" : "fake provider";
+    }
+
+    private static String since(Function row) {
+        return row.since() > OLDEST ? Integer.toString(row.since()) : "";
     }
 
     private boolean runsOnRxe(String test) {
@@ -183,13 +189,10 @@ final class Coverage {
 
     /** The method of the bindings, or the class, if the function takes a variable number of arguments. */
     private void addBinding(Function function) {
-        for (Class<?> type : List.of(Rdma.class, Repoll.class)) {
-            Stream.concat(Stream.of(type.getMethods()).map(Method::getName),
-                            Stream.of(type.getClasses()).map(Class::getSimpleName))
-                    .filter(function.name()::equals)
-                    .forEach(name -> methods.computeIfAbsent(name, n -> new TreeSet<>())
-                            .add(type.getSimpleName() + "." + name));
-        }
+        Stream.concat(Stream.of(Rdma.class.getMethods()).map(Method::getName),
+                        Stream.of(Rdma.class.getClasses()).map(Class::getSimpleName))
+                .filter(function.name()::equals)
+                .forEach(name -> methods.computeIfAbsent(name, n -> new TreeSet<>()).add("Rdma." + name));
     }
 
     private void addTest(Class<?> type, Method method) {

@@ -43,7 +43,7 @@ public class NativeLibraryException extends RdmaException {
      * @return the exception
      */
     public static NativeLibraryException missingSymbol(String symbol, String library, String debianPackage) {
-        return missingSymbol(symbol, library, debianPackage, "");
+        return missingSymbol(symbol, library, debianPackage, "", "");
     }
 
     /**
@@ -53,13 +53,15 @@ public class NativeLibraryException extends RdmaException {
      * @param library the file name of the library
      * @param debianPackage the Debian or Ubuntu package that contains the library
      * @param since the release that the function came with; may be empty
+     * @param installed the release of the library; empty if it is not known
      * @return the exception
      */
     public static NativeLibraryException missingSymbol(String symbol, String library, String debianPackage,
-            String since) {
+            String since, String installed) {
         return new NativeLibraryException(library, symbol, library + " has no function " + symbol
-                + (since.isEmpty() ? "" : ", which came with " + since)
-                + ": the installed rdma-core is too old, update the package " + debianPackage, null);
+                + (since.isEmpty() ? "" : ", which came with " + since) + ": the installed rdma-core"
+                + (installed.isEmpty() ? "" : " " + installed) + " is too old, update the package " + debianPackage,
+                null);
     }
 
     /**

@@ -40,7 +40,7 @@ enum Symbols {
         NativeLibraryException missing(String symbol) {
             NativeLibrary library = NativeLibrary.of(symbol);
             return NativeLibraryException.missingSymbol(symbol, library.soname(), library.debianPackage(),
-                    NativeLibrary.since(symbol).orElse(""));
+                    NativeLibrary.since(symbol).orElse(""), library.release().orElse(""));
         }
     },
 
