@@ -85,17 +85,48 @@ build_examples() {
         fi
         # Maven does not touch the jar if its content has not changed.
         touch "$root/$EXAMPLES_JAR"
-        build_cache "$root"
+        build_cache "$root/$EXAMPLES_CACHE" -jar "$root/$EXAMPLES_JAR"
     fi
     exec {lock}>&-
 }
 
-# build_cache ROOT: runs a program that fails, because nobody listens or there is no device, after it has loaded most
-# classes. A JVM that cannot write the cache, or cannot use it later, does without.
+# The same cache for the JVMs of the tests: it holds for class paths that begin with these jars.
+TESTS_CACHE=target/test/classes.aot
+
+# test_jars ROOT: prints the jars of all modules and of what their tests use, as a class path.
+test_jars() {
+    local root=$1 module version path=()
+    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-netty rdmacm-examples rdmacm-bench; do
+        version=$(sed -n 's/^version=//p' "$root/$module/target/maven-archiver/pom.properties")
+        path+=("$root/$module/target/$module-$version.jar")
+    done
+    for module in rdmacm-examples rdmacm-bench rdmacm-netty; do
+        path+=("$(<"$root/$module/target/test-classpath.txt")")
+    done
+    (IFS=:; echo "${path[*]}")
+}
+
+# build_tests_cache ROOT: after a build.
+build_tests_cache() {
+    mkdir -p "$1/target/test"
+    build_cache "$1/$TESTS_CACHE" --enable-native-access=ALL-UNNAMED -cp "$(test_jars "$1")" io.rdmacm.examples.Main
+}
+
+# tests_cache_holds ROOT: tells whether nothing was compiled since it was made.
+tests_cache_holds() {
+    [[ -e $1/$TESTS_CACHE && -z $(find "$1"/rdmacm-*/target/classes -newer "$1/$TESTS_CACHE" -print -quit) ]]
+}
+
+# Without code: that for this machine's CPU crashes the JVM in a guest with another one.
+CACHE_OPTIONS=("-Xlog:aot*=off" -XX:+UnlockDiagnosticVMOptions -XX:-AOTAdapterCaching -XX:-AOTStubCaching)
+
+# build_cache CACHE OPTION...: runs rping with these options of java. It fails, because nobody listens or there is no
+# device, after it has loaded most classes. A JVM that cannot write the cache, or cannot use it later, does without.
 build_cache() {
-    local jar=$1/$EXAMPLES_JAR cache=$1/$EXAMPLES_CACHE
+    local cache=$1
+    shift
     rm -f "$cache"
-    timeout 60 "$JAVA_HOME/bin/java" -XX:+UseSerialGC "-Xlog:aot*=off" -XX:AOTCacheOutput="$cache" -jar "$jar" \
+    timeout 60 "$JAVA_HOME/bin/java" -XX:+UseSerialGC "${CACHE_OPTIONS[@]}" -XX:AOTCacheOutput="$cache" "$@" \
         rping -c -a 127.0.0.1 -p 1 -C 1 </dev/null >/dev/null 2>&1 || true
 }
 

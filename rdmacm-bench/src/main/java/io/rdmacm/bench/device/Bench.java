@@ -3,6 +3,8 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.report.Side;
 
 /** One of the two sides of the comparison. */

@@ -9,6 +9,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.Side;

@@ -2,10 +2,13 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.measure.Allocation;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
@@ -55,7 +58,7 @@ abstract class ConnectionTask implements PeerTask {
         try {
             settings = settings(handler, loop);
             listener = client ? null
-                    : manager.listen(new InetSocketAddress(requireAddress(port), 0), BACKLOG, settings);
+                    : manager.listen(new InetSocketAddress(port.requireAddress(), 0), BACKLOG, settings);
             made = true;
         } finally {
             if (!made) {
@@ -98,13 +101,6 @@ abstract class ConnectionTask implements PeerTask {
     }
 
     /** {@return the address of the port} */
-    static InetAddress requireAddress(Port port) throws IOException {
-        if (port.address() == null) {
-            throw new IOException("the port has no IPv4 address");
-        }
-        return port.address();
-    }
-
     @Override
     public String address() throws IOException {
         return client ? "none" : listener.address().getAddress().getHostAddress() + " " + listener.address().getPort();

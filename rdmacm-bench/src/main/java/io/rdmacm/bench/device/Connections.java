@@ -12,6 +12,9 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
+import io.rdmacm.bench.device.machine.Commands;
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;

@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -28,7 +31,7 @@ final class CopyingStream extends ConnectionTask {
             for (int i = 0; i < total(); i++) {
                 connection().receive(LIMIT).close();
             }
-            return Peer.DONE;
+            return PeerTask.DONE;
         }
         MemorySegment data = Arena.ofAuto().allocate(trial().size());
         if (warmUp() > 0) {

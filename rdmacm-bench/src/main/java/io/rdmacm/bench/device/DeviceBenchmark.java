@@ -7,6 +7,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
+import io.rdmacm.bench.device.machine.CPrograms;
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Trial;
+import io.rdmacm.bench.device.stream.Rstream;
+import io.rdmacm.bench.device.stream.StreamTrial;
 import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.ResultsFile;
 

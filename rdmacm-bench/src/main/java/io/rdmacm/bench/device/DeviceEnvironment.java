@@ -14,6 +14,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import io.rdmacm.bench.device.machine.Commands;
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.stream.Rstream;
+import io.rdmacm.bench.device.stream.StreamWay;
 import io.rdmacm.bench.report.Environment;
 
 /** Describes where the device part runs, which may be a guest of the machine that runs the rest. */

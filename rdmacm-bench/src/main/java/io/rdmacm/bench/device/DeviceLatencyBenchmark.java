@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-import io.rdmacm.bench.device.Measurement.Figure;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Measurement.Figure;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.QueuePairType;
 import org.openjdk.jmh.annotations.Benchmark;

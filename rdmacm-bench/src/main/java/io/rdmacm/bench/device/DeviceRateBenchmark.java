@@ -4,7 +4,10 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-import io.rdmacm.bench.device.Measurement.Figure;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Measurement.Figure;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.QueuePairType;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -4,6 +4,11 @@ package io.rdmacm.bench.device;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
+import io.rdmacm.bench.device.machine.PeerAddress;
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;

@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
 import io.rdmacm.core.connection.Message;
@@ -32,7 +35,7 @@ final class HandledRoundTrips extends ConnectionTask {
             talk.send(connection(), talk.data);
         }
         talk.end.await();
-        return isClient() ? Outcome.Latencies.between(talk.times, warmUp(), 1).encode() : Peer.DONE;
+        return isClient() ? Outcome.Latencies.between(talk.times, warmUp(), 1).encode() : PeerTask.DONE;
     }
 
     /** The handler of either side. */

@@ -3,6 +3,8 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
 import io.rdmacm.core.connection.Message;
@@ -24,7 +26,7 @@ final class HandledStream extends ConnectionTask {
     @Override
     public String run() throws IOException, InterruptedException {
         count.end.await();
-        return Peer.DONE;
+        return PeerTask.DONE;
     }
 
     /** Counts messages. */

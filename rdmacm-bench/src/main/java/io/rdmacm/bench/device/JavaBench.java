@@ -8,6 +8,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.DoubleConsumer;
 
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
+import io.rdmacm.bench.device.stream.StreamTrial;
 import io.rdmacm.bench.report.Side;
 
 /**
@@ -157,7 +163,7 @@ final class JavaBench implements Bench {
         server.send("run");
         client.send("run");
         Outcome outcome = Outcome.parse(client.receiveLine());
-        server.receive(Peer.DONE);
+        server.receive(PeerTask.DONE);
         client.send("allocated");
         double bytes = Double.parseDouble(client.receive("allocated"));
         if (bytes >= 0) {

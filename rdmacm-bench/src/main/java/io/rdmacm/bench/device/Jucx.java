@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.measure.MessageEnd;
 import io.rdmacm.bench.thirdparty.NamedFiles;
 import io.rdmacm.bench.thirdparty.SourceLoader;
 import io.rdmacm.verbs.VerbsContext;

@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Operation;
 import io.rdmacm.verbs.WorkCompletions;
 
 /** One operation at a time, in the same steps as the latency tests of perftest; each send is waited for. */

@@ -3,6 +3,7 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
+import io.rdmacm.bench.device.measure.Measurement;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** Two connected ends of one device in this process; a thread answers on the far end. */

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.measure.Usage;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 

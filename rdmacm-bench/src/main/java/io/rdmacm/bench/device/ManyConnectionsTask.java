@@ -8,6 +8,9 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Usage;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
 import io.rdmacm.core.connection.ConnectionManager;
@@ -55,7 +58,7 @@ final class ManyConnectionsTask implements PeerTask {
                     .loops(manager.startLoops(
                             shared ? loop.withSharedReceives(SHARED_RECEIVES, LARGEST_MESSAGE) : loop)).build();
             listener = client ? null : manager.listen(
-                    new InetSocketAddress(ConnectionTask.requireAddress(Port.find()), 0), BACKLOG, settings);
+                    new InetSocketAddress(Port.find().requireAddress(), 0), BACKLOG, settings);
             made = true;
         } finally {
             if (!made) {

@@ -5,6 +5,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HexFormat;
 
+import io.rdmacm.bench.device.measure.Allocation;
+import io.rdmacm.bench.device.measure.MessageEnd;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
+import io.rdmacm.bench.device.stream.ChannelEnd;
+
 /** One end of a trial over a {@link MessageEnd}: that of TCP or of {@link Jucx}. */
 final class MessageTask implements PeerTask {
     private static final int SMALL = 64;
@@ -74,7 +81,7 @@ final class MessageTask implements PeerTask {
             receive(1, trial.size());
             send(trial.size());
         }
-        return Peer.DONE;
+        return PeerTask.DONE;
     }
 
     private String stream() throws IOException {
@@ -103,7 +110,7 @@ final class MessageTask implements PeerTask {
                 send(SMALL);
             }
         }
-        return Peer.DONE;
+        return PeerTask.DONE;
     }
 
     private void send(int bytes) throws IOException {

@@ -4,6 +4,8 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.core.connection.OperationHandler;

@@ -12,6 +12,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
+import io.rdmacm.bench.device.stream.StreamTask;
+import io.rdmacm.bench.device.stream.StreamTrial;
+
 /**
  * One of the two processes of the Java side. It reads commands from standard input and answers each with one line:
  * <pre>
@@ -29,9 +35,6 @@ import java.util.stream.Collectors;
  * A failure is answered with {@code failed} and its message. The process ends with its input.
  */
 final class Peer {
-    /** The answer of a server that has done its part. */
-    static final String DONE = "done";
-
     private final PrintStream out;
     private final Map<String, ConnectionSetUp> setUps = new HashMap<>();
     private PeerTask task;

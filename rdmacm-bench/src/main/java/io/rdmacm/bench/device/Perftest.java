@@ -13,6 +13,14 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.bench.device.machine.CPrograms;
+import io.rdmacm.bench.device.machine.Commands;
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.verbs.device.LinkLayer;
 import io.rdmacm.verbs.queue.QueuePairType;

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
 
+import io.rdmacm.bench.device.measure.Outcome;
 import org.HdrHistogram.Histogram;
 
 /** Parses the output of perftest. */

@@ -4,9 +4,14 @@ package io.rdmacm.bench.device;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.rdmacm.bench.device.Measurement.Figure;
-import io.rdmacm.bench.device.Trial.Pattern;
-import io.rdmacm.bench.device.Trial.Way;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Measurement.Figure;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Polling;
+import io.rdmacm.bench.device.measure.Trial;
+import io.rdmacm.bench.device.measure.Trial.Pattern;
+import io.rdmacm.bench.device.measure.Trial.Way;
+import io.rdmacm.bench.device.stream.StreamTrial;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**

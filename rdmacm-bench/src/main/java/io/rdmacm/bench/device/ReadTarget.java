@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
 
@@ -28,7 +30,7 @@ final class ReadTarget extends ConnectionTask {
 
     @Override
     public String run() {
-        return Peer.DONE;
+        return PeerTask.DONE;
     }
 
     @Override

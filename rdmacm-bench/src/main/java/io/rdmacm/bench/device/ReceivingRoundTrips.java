@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.PeerTask;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.Message;
 
@@ -41,6 +44,6 @@ final class ReceivingRoundTrips extends ConnectionTask {
                 connection().send(message.memory(), LIMIT);
             }
         }
-        return Peer.DONE;
+        return PeerTask.DONE;
     }
 }

@@ -10,6 +10,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.bench.device.machine.CPrograms;
+import io.rdmacm.bench.device.machine.Commands;
+import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;

@@ -8,6 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.stream.Rstream;
+import io.rdmacm.bench.device.stream.StreamTrial;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;

@@ -9,6 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.Trial;
 import io.rdmacm.bench.report.Side;
 
 /** Measures messages over connections, over queue pairs, over TCP and over other libraries, beside perftest. */

@@ -3,6 +3,12 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 
+import io.rdmacm.bench.device.machine.PeerAddress;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.bench.device.measure.PeerTask;
+
 /** A measurement over queue pairs, in the steps of perftest. */
 final class VerbsTask implements PeerTask {
     private final End end;
@@ -32,7 +38,7 @@ final class VerbsTask implements PeerTask {
         if (measurement.figure() == Measurement.Figure.LATENCY) {
             long[] times = new LatencyLoop(end, client).run(warmUp + count);
             int parts = measurement.operation().isAnswered() ? 2 : 1;
-            return times == null ? Peer.DONE : Outcome.Latencies.between(times, warmUp, parts).encode();
+            return times == null ? PeerTask.DONE : Outcome.Latencies.between(times, warmUp, parts).encode();
         }
         BandwidthLoop loop = new BandwidthLoop(end);
         if (client) {
@@ -44,7 +50,7 @@ final class VerbsTask implements PeerTask {
         if (measurement.operation() == Operation.SEND) {
             loop.receive(warmUp + count);
         }
-        return Peer.DONE;
+        return PeerTask.DONE;
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.time.Duration;
 
+import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.WorkCompletions;

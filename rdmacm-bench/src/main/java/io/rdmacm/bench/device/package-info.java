@@ -3,7 +3,7 @@
  * Benchmarks that need an RDMA device. Each runs side by side with a C program that measures the same: latency and
  * bandwidth with perftest, streams of bytes with rstream, connecting with cmtime, registration with a small program of
  * ours. What many connections take ({@link io.rdmacm.bench.device.ManyConnections}) is measured on the Java side only;
- * NIO and Netty ({@link io.rdmacm.bench.device.StreamWay}) stand beside themselves over TCP.
+ * NIO and Netty ({@link io.rdmacm.bench.device.stream.StreamWay}) stand beside themselves over TCP.
  *
  * <p>{@link io.rdmacm.bench.device.DeviceBenchmark} is the main class, {@link io.rdmacm.bench.device.Plan} the list of
  * measurements. On the Java side, {@link io.rdmacm.bench.device.JavaBench} controls two processes

@@ -4,6 +4,7 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
+import io.rdmacm.bench.device.measure.MessageEnd;
 import org.openucx.jucx.UcxUtils;
 import org.openucx.jucx.ucp.UcpContext;
 import org.openucx.jucx.ucp.UcpEndpoint;

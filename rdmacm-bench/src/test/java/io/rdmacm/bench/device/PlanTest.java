@@ -7,7 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.HashSet;
 import java.util.List;
 
-import io.rdmacm.bench.device.Measurement.Figure;
+import io.rdmacm.bench.device.machine.Cpus;
+import io.rdmacm.bench.device.measure.Measurement;
+import io.rdmacm.bench.device.measure.Measurement.Figure;
+import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.queue.QueuePairType;
 import org.junit.jupiter.api.Test;
 

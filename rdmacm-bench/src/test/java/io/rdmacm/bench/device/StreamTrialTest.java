@@ -7,6 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.List;
 
+import io.rdmacm.bench.device.stream.Rstream;
+import io.rdmacm.bench.device.stream.RstreamOutput;
+import io.rdmacm.bench.device.stream.StreamTrial;
+import io.rdmacm.bench.device.stream.StreamWay;
 import org.junit.jupiter.api.Test;
 
 /** The trials of streams, and what rstream prints. */

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashSet;
 import java.util.List;
 
-import io.rdmacm.bench.device.Trial.Pattern;
-import io.rdmacm.bench.device.Trial.Way;
+import io.rdmacm.bench.device.measure.Polling;
+import io.rdmacm.bench.device.measure.Trial;
+import io.rdmacm.bench.device.measure.Trial.Pattern;
+import io.rdmacm.bench.device.measure.Trial.Way;
 import org.junit.jupiter.api.Test;
 
 class TrialTest {

@@ -72,7 +72,7 @@ public final class Program implements AutoCloseable {
     public static Program inJvm(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(javaCommand(Main.class));
         command.addAll(List.of(arguments));
-        return process(new ProcessBuilder(command));
+        return process(String.join(" ", arguments) + " in a JVM", new ProcessBuilder(command));
     }
 
     /** Starts a command in a process of its own. */
@@ -82,7 +82,11 @@ public final class Program implements AutoCloseable {
 
     /** Starts a process. */
     public static Program process(ProcessBuilder builder) throws IOException {
-        Program program = new Program(String.join(" ", builder.command()));
+        return process(String.join(" ", builder.command()), builder);
+    }
+
+    private static Program process(String name, ProcessBuilder builder) throws IOException {
+        Program program = new Program(name);
         Process process = builder.start();
         program.process = process;
         program.start(() -> {
@@ -97,7 +101,7 @@ public final class Program implements AutoCloseable {
     /** Returns the command that starts a main class with the class path of this JVM. */
     public static List<String> javaCommand(Class<?> main) {
         List<String> command = ForkedJvm.command();
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-cp",
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), main.getName()));
         return command;
     }

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Streams of bytes, measured in each {@link io.rdmacm.bench.device.stream.StreamWay way}: with the library's own
+ * streams, with NIO and Netty over RDMA and over TCP, and with rstream, the C program.
+ */
+package io.rdmacm.bench.device.stream;
