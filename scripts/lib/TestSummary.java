@@ -31,15 +31,15 @@ public final class TestSummary {
     private static final Pattern EXCEPTION = Pattern.compile("^[\\w.$]*TestAbortedException(: )?");
     private static final Pattern ASSUMPTION = Pattern.compile("^Assumption failed: ");
 
-    private final List<String> failures = new ArrayList<>();
-    private final Map<String, List<String>> skips = new LinkedHashMap<>();
-    private final List<String> problems = new ArrayList<>();
+    final List<String> failures = new ArrayList<>();
+    final Map<String, List<String>> skips = new LinkedHashMap<>();
+    final List<String> problems = new ArrayList<>();
     private final Set<String> classes = new HashSet<>();
-    private int passed;
-    private int failed;
-    private int skipped;
+    int passed;
+    int failed;
+    int skipped;
 
-    private TestSummary() {
+    TestSummary() {
     }
 
     public static void main(String[] args) throws Exception {
@@ -62,7 +62,7 @@ public final class TestSummary {
         System.exit(summary.print() ? 0 : 1);
     }
 
-    private void readTier(String tier, String[] folders) throws IOException {
+    void readTier(String tier, String... folders) throws IOException {
         int before = passed + failed;
         boolean reported = false;
         for (String folder : folders) {
@@ -167,6 +167,10 @@ public final class TestSummary {
         }
         problems.forEach(problem -> System.out.println("Problem: " + problem));
         System.out.printf("%d passed, %d failed, %d skipped%n", passed, failed, skipped);
+        return isGood();
+    }
+
+    boolean isGood() {
         return failed == 0 && problems.isEmpty();
     }
 }

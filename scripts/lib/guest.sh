@@ -6,26 +6,99 @@
 #   out, err            what the command printed    control.out  "up", "started", "listening", "exit N"
 #   console             the kernel's messages
 
-guest_ready() {
-    [[ $(uname -m) == x86_64 ]] || { say "the guest needs an x86-64 machine"; return 1; }
-    install_packages "${PACKAGES_GUEST[@]}" || return 1
-    prepare_kernel
+GUEST_CACHE=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rdmacm/guest
+#   kernels/MACHINE/VERSION   a kernel, its modules and initramfs
+#   roots/SUITE-MACHINE       the files of another distribution
+#   apt/SUITE-MACHINE         its package lists
+#   chosen/...                which kernel is used if none is named
+
+# What the variables RDMA_... ask for, set by guest_ready.
+guest_machine=''   # its processor, as uname prints it
+guest_suite=''     # its distribution; empty if it has the files of this machine
+guest_root=''      # their folder, if they are others
+guest_kernel=''    # the folder of its kernel
+guest_initramfs=''
+guest_jdk=''       # a JDK for it, if its files are others
+
+# guest_asked: tells whether a guest is asked for that is not like this machine.
+guest_asked() { [[ -n ${RDMA_KERNEL:-}${RDMA_DISTRIBUTION:-}${RDMA_ARCHITECTURE:-} ]]; }
+
+# choose_guest: reads the variables.
+choose_guest() {
+    case ${RDMA_ARCHITECTURE:-$(uname -m)} in
+        x86_64 | x86-64 | amd64) guest_machine=x86_64 ;;
+        aarch64 | arm64) guest_machine=aarch64 ;;
+        *)
+            say "the guest needs a machine with an x86-64 or aarch64 processor"
+            return 1
+            ;;
+    esac
+    guest_suite=${RDMA_DISTRIBUTION:-}
+    # The files of this machine are for its own processor.
+    [[ -n $guest_suite || $guest_machine == "$(uname -m)" ]] || guest_suite=sid
+    [[ $guest_suite =~ ^([a-z][a-z0-9-]*)?$ ]] || die "RDMA_DISTRIBUTION=$guest_suite: must be the name of a suite, such as trixie"
+    [[ ${RDMA_KERNEL:-} =~ ^([0-9][0-9A-Za-z.+~-]*)?$ ]] || die "RDMA_KERNEL=$RDMA_KERNEL: must be a version, such as 6.12"
+    [[ -z $guest_suite ]] || guest_root=$GUEST_CACHE/roots/$guest_suite-$guest_machine
 }
 
-# The options for both accelerators: a short boot without probing for absent hardware.
+# guest_ready: downloads what is missing, under a lock because two with-rdma may run at once.
+guest_ready() {
+    local lock qemu=qemu-system-x86
+    choose_guest || return 1
+    [[ $guest_machine == x86_64 ]] || qemu="qemu-system-arm"
+    install_packages "$qemu" "${PACKAGES_GUEST[@]}" || return 1
+    mkdir -p "$GUEST_CACHE"
+    exec {lock}>"$GUEST_CACHE/lock"
+    flock "$lock"
+    [[ -z $guest_root ]] || fetch_root || return 1
+    fetch_kernel || return 1
+    guest_kernel=$GUEST_CACHE/kernels/$guest_machine/$(<"$(chosen_kernel)")
+    build_initramfs || return 1
+    exec {lock}>&-
+    [[ -z $guest_root ]] || choose_jdk
+}
+
+# choose_jdk: this machine's, or one that RDMA_JDK names, or the one that is among the packages.
+choose_jdk() {
+    local folder
+    if [[ -n ${RDMA_JDK:-} ]]; then
+        [[ -x $RDMA_JDK/bin/java ]] || die "RDMA_JDK=$RDMA_JDK: no JDK is there"
+        guest_jdk=$RDMA_JDK
+    elif [[ $guest_machine == "$(uname -m)" ]]; then
+        guest_jdk=$(find_jdk 2>/dev/null) || true
+    else
+        for folder in "$guest_root"/usr/lib/jvm/*; do
+            if [[ -x $folder/bin/java && ! -L $folder ]]; then guest_jdk=${folder#"$guest_root"}; fi
+        done
+    fi
+}
+
+# The options for all machines and accelerators: a short boot without probing for absent hardware.
 qemu_options() { # ACCEL RUN
-    local accel=$1 run=$2
+    local accel=$1 run=$2 words
+    case $guest_machine in
+        x86_64)
+            printf '%s\n' -M pc,hpet=off
+            [[ $accel == kvm ]] || printf '%s\n' -cpu qemu64
+            words="console=ttyS0 nopti tsc=reliable clocksource=tsc no_timer_check"
+            ;;
+        aarch64)
+            if [[ $accel == kvm ]]; then printf '%s\n' -M virt,gic-version=host; else printf '%s\n' -M virt -cpu neoverse-n1; fi
+            # Without the last two, starting a JVM takes several times as long in emulation.
+            words="console=ttyAMA0 nokaslr kpti=off"
+            ;;
+    esac
     if [[ $accel == kvm ]]; then
         printf '%s\n' -accel kvm -cpu host
     else
         # One thread for all CPUs: with a thread per CPU, code that a JVM had just compiled was not always visible to
         # the other CPU, and the JVM crashed, once in some hundred starts. It costs little.
-        printf '%s\n' -accel tcg,thread=single -cpu qemu64
+        printf '%s\n' -accel tcg,thread=single
     fi
-    printf '%s\n' -M pc,hpet=off -nodefaults -no-user-config -no-reboot -display none \
+    printf '%s\n' -nodefaults -no-user-config -no-reboot -display none \
         -smp "${RDMA_GUEST_CPUS:-2}" -m "${RDMA_GUEST_MEMORY:-2G}" \
-        -kernel "$GUEST_CACHE/kernel/vmlinux" -initrd "$GUEST_CACHE/initramfs" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off nopti tsc=reliable clocksource=tsc no_timer_check random.trust_cpu=on ${RDMA_GUEST_APPEND:-}" \
+        -kernel "$guest_kernel/vmlinux" -initrd "$guest_initramfs" \
+        -append "$words quiet panic=-1 mitigations=off random.trust_cpu=on ${RDMA_GUEST_APPEND:-}" \
         -serial "file:$run/console" \
         -device virtio-serial-pci \
         -chardev "pipe,id=control,path=$run/control" -device virtserialport,chardev=control,name=control
@@ -48,7 +121,7 @@ guest_options() { # RUN SHARED
 
 # /dev/kvm may exist and yet hang a guest (nested virtualization), so it is tested by booting a kernel.
 kvm_works() {
-    [[ -r /dev/kvm && -w /dev/kvm ]] || return 1
+    [[ -r /dev/kvm && -w /dev/kvm && $guest_machine == "$(uname -m)" ]] || return 1
     local boot known=$GUEST_CACHE/kvm run options answer=no
     boot=$(</proc/sys/kernel/random/boot_id)
     if [[ -e $known && $(<"$known") == "$boot "* ]]; then
@@ -60,7 +133,7 @@ kvm_works() {
     : >"$run/control.out"
     mapfile -t options < <(qemu_options kvm "$run")
     # Without the host's files the first stage fails and powers the guest off, which shows that it has booted.
-    if timeout -k 1 5 qemu-system-x86_64 "${options[@]}" </dev/null >/dev/null 2>&1; then answer=yes; fi
+    if timeout -k 1 5 "qemu-system-$guest_machine" "${options[@]}" </dev/null >/dev/null 2>&1; then answer=yes; fi
     rm -rf "$run"
     echo "$boot $answer" >"$known"
     [[ $answer == yes ]]
@@ -83,12 +156,34 @@ shared_folder() {
     [[ $folder == / ]] || echo "$folder"
 }
 
+# visible_folders: prints which of this machine's folders a guest with other files sees at the same paths: the libraries
+# that Maven has downloaded, and the JDK.
+visible_folders() {
+    [[ -n $guest_root ]] || return 0
+    local folder folders=()
+    for folder in "${HOME:-/nonexistent}/.m2" "$guest_jdk"; do
+        if [[ -n $folder && -d $folder ]]; then folders+=("$(quote "$folder")" "$(quote "$(readlink -f "$folder")")"); fi
+    done
+    echo "${folders[*]}"
+}
+
+# guest_name: prints what the guest is, for a message.
+guest_name() {
+    local version
+    version="kernel $(<"$guest_kernel/version")"
+    [[ -z $guest_suite ]] || version+=", $guest_suite"
+    [[ $guest_machine == "$(uname -m)" ]] || version+=", $guest_machine"
+    echo "$version"
+}
+
 # write_down RUN SHARED ACCEL COMMAND...: writes the files that the guest's scripts read.
 write_down() {
     local run=$1 shared=$2 accel=$3 variable
     shift 3
     {
-        echo "kernel=$(quote "$GUEST_CACHE/kernel")"
+        echo "kernel=$(quote "$guest_kernel")"
+        echo "root=$(quote "$guest_root")"
+        echo "visible=$(quote "$(visible_folders)")"
         echo "shared=$(quote "$shared")"
         echo "hostname=$(quote "$(uname -n)")"
         echo "host= netem="
@@ -104,10 +199,11 @@ write_down() {
         printf 'exec /usr/bin/env -i --default-signal=INT,QUIT '
         while IFS= read -r -d '' variable; do
             case $variable in
-                RDMA_RUNNER=* | RDMA_WAY=*) ;;
+                RDMA_RUNNER=* | RDMA_WAY=* | RDMA_KERNEL=* | RDMA_DISTRIBUTION=* | RDMA_ARCHITECTURE=*) ;;
                 *) quote "$variable" ;;
             esac
         done < <(env -0)
+        [[ -z $guest_jdk ]] || { quote "JAVA_HOME=$guest_jdk"; quote "PATH=$PATH:$guest_jdk/bin"; }
         for variable; do quote "$variable"; done
         echo
     } >"$run/command"
@@ -199,7 +295,7 @@ start_guest() {
     : >"$run/out"
     : >"$run/err"
     # In a session of its own, or Ctrl-C in a terminal would end QEMU. It is killed when this script ends.
-    setsid setpriv --pdeathsig KILL qemu-system-x86_64 "$@" </dev/null >"$run/qemu" 2>&1 {line}>&- &
+    setsid setpriv --pdeathsig KILL "qemu-system-$guest_machine" "$@" </dev/null >"$run/qemu" 2>&1 {line}>&- &
     qemu=$!
     guest_qemu[$run]=$qemu
     relay "$run/out" "$qemu" "$line" "$side" </dev/null 2>/dev/null &
@@ -245,7 +341,7 @@ run_guest() {
     mapfile -t options < <(qemu_options "$accel" "$run")
     mapfile -t more < <(guest_options "$run" "$shared")
 
-    say "way guest: QEMU with $accel, kernel $(<"$GUEST_CACHE/kernel/version")"
+    say "way guest: QEMU with $accel, $(guest_name)"
     forward_signals
     # About one in fifty emulated guests hangs before its kernel prints anything, so there is a second try. The first
     # one gets a quarter of the time, which is still several times what it needs.

@@ -137,14 +137,14 @@ run_hosts() {
     shared=$(shared_folder)
     # The kernel calibrates the time stamp counter, which fails on a busy machine: a clock has run four times too fast.
     # Tests of faults on the wire depend on time, and this clock needs no calibration.
-    [[ $accel == kvm ]] || local RDMA_GUEST_APPEND="clocksource=acpi_pm ${RDMA_GUEST_APPEND:-}"
+    [[ $accel == kvm || $guest_machine != x86_64 ]] || local RDMA_GUEST_APPEND="clocksource=acpi_pm ${RDMA_GUEST_APPEND:-}"
     # both guests share the CPUs
     export RDMA_GUEST_CPUS=${RDMA_GUEST_CPUS:-1}
     prepare_host 1 "$accel" "$shared" "${commands[@]}"
     server=$run
     prepare_host 2 "$accel" "$shared" "$@"
     client=$run
-    say "two hosts: QEMU with $accel, kernel $(<"$GUEST_CACHE/kernel/version")${netem:+, netem $netem}"
+    say "two hosts: QEMU with $accel, $(guest_name)${netem:+, netem $netem}"
     forward_signals
     # two tries, as with one guest
     if ! boot_hosts $((patience / 4)) "$server" "$client"; then

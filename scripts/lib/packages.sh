@@ -9,7 +9,12 @@
         netcat-traditional)
     PACKAGES_BENCH=(perftest)
     PACKAGES_CROSS=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
-    PACKAGES_GUEST=(qemu-system-x86 busybox-static cpio kmod zstd xz-utils iproute2)
+    PACKAGES_GUEST=(busybox-static cpio kmod zstd xz-utils iproute2)
+    # The root of another distribution: what a test or a script calls, rdma-core, and a compiler for the stand-ins.
+    PACKAGES_ROOT=(base-files base-passwd bash coreutils dash debianutils diffutils findutils gawk grep gzip hostname
+        sed tar mount util-linux procps netbase busybox-static iproute2 kmod curl netcat-traditional
+        ibverbs-providers ibverbs-utils rdmacm-utils rdma-core perftest gcc libc6-dev libibverbs-dev librdmacm-dev)
+    PACKAGES_ROOT_JDK=(openjdk-25-jdk-headless)
 }
 
 # missing_packages NAME...: prints those that are not installed, one per line.

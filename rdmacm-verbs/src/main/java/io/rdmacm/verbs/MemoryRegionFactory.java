@@ -174,10 +174,12 @@ final class MemoryRegionFactory {
 
     private MemoryRegion registerAt(MemorySegment memory, long start, Arena owned) throws RdmaException {
         NativeFunction function = isOptional() ? REG_MR_IOVA2 : REG_MR_IOVA;
+        // The start says all that ZERO_BASED would; SoftRoCE of newer kernels refuses the flag for regions.
+        int plain = flags & ~AccessFlag.ZERO_BASED.bit();
         long bytes = memory.byteSize();
         String detail = bytes + " bytes at 0x" + Long.toHexString(start);
         return make(owned, region -> Registration.of(region, domain, memory, access, start, bytes),
-                () -> registered(function, function.callLong(pd(), memory.address(), bytes, start, flags), bytes,
+                () -> registered(function, function.callLong(pd(), memory.address(), bytes, start, plain), bytes,
                         detail));
     }
 

@@ -120,7 +120,8 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
      * @param memory native memory, not empty
      * @param deviceAddress the address of its first byte in work requests; must have the same offset within a page as
      *         the memory
-     * @param access what the memory may be used for; local read access is always granted
+     * @param access what the memory may be used for; local read access is always granted. {@link AccessFlag#ZERO_BASED}
+     *         has no effect, because the address is given
      * @return the new region
      * @throws IllegalArgumentException as for {@link #register(MemorySegment, AccessFlag...)}
      * @throws RdmaException EINVAL if the two addresses have different offsets within a page; ENOMEM if the limit of

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.error.RdmaException;
@@ -41,6 +42,11 @@ class CompletionStatusDeviceTest {
     static final LeavesNothing NOTHING = LeavesNothing.behind();
 
     private static final Duration LIMIT = Duration.ofMinutes(4);
+    /**
+     * What SoftRoCE of Linux 7.2 gives a request of its own side that it refuses: there, the queue pair fails first, and
+     * the request is flushed like all behind it. Linux 6.1 names the fault.
+     */
+    private static final WorkCompletionStatus REFUSED_BY_LINUX_7_2 = WorkCompletionStatus.WR_FLUSH_ERR;
 
     /** A send of some bytes. */
     private static SendRequest send(HandMadePair.Side side, int bytes) throws RdmaException {
@@ -103,11 +109,11 @@ class CompletionStatusDeviceTest {
         try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {
             MemoryWindow window = pair.own(pair.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2));
             MemoryWindowBinding binding = MemoryWindowBinding.of(pair.a().region(), 0, 64, AccessFlag.REMOTE_READ);
-            for (WorkCompletionStatus expected : List.of(WorkCompletionStatus.SUCCESS,
-                    WorkCompletionStatus.MW_BIND_ERR)) {
+            for (Set<WorkCompletionStatus> expected : List.of(Set.of(WorkCompletionStatus.SUCCESS),
+                    Set.of(WorkCompletionStatus.MW_BIND_ERR, REFUSED_BY_LINUX_7_2))) {
                 pair.a().queuePair().postSend(pair.a().request(1).bindMemoryWindow(window,
                         MemoryWindow.incrementKey(window.remoteKey()), binding));
-                assertThat(pair.a().completion().status()).isEqualTo(expected);
+                assertThat(pair.a().completion().status()).isIn(expected);
             }
             assertThat(pair.a().queuePair().state()).isEqualTo(QueuePairState.ERROR);
         }
@@ -123,7 +129,7 @@ class CompletionStatusDeviceTest {
             pair.a().queuePair().postSend(pair.a().request(1).localInvalidate(key));
 
             assertStatus(pair.a(), WorkCompletionStatus.LOC_QP_OP_ERR, WorkCompletionStatus.LOC_PROT_ERR,
-                    WorkCompletionStatus.MW_BIND_ERR);
+                    WorkCompletionStatus.MW_BIND_ERR, REFUSED_BY_LINUX_7_2);
         }
     }
 
@@ -151,7 +157,8 @@ class CompletionStatusDeviceTest {
             pair.b().post(pair.b().receive(1).data(pair.b().region(), 0, 100));
             pair.a().queuePair().postSend(request);
 
-            assertStatus(pair.a(), WorkCompletionStatus.LOC_PROT_ERR, WorkCompletionStatus.LOC_QP_OP_ERR);
+            assertStatus(pair.a(), WorkCompletionStatus.LOC_PROT_ERR, WorkCompletionStatus.LOC_QP_OP_ERR,
+                    REFUSED_BY_LINUX_7_2);
         }
     }
 

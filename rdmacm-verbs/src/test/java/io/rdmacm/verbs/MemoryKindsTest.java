@@ -95,9 +95,11 @@ class MemoryKindsTest {
                 MemoryRegion relaxed = domain.allocate(100, AccessFlag.ZERO_BASED, AccessFlag.RELAXED_ORDERING)) {
             assertThat(region.remoteAddress()).isZero();
             assertThat(relaxed.remoteAddress()).isZero();
+            // newer kernels refuse the flag where the start says it already
             assertThat(only("ibv_reg_mr_iova").arguments())
-                    .startsWith(pd, region.memory().address(), 100L, 0L, (long) Rdma.IBV_ACCESS_ZERO_BASED());
-            assertThat(only("ibv_reg_mr_iova2").arguments()).startsWith(pd, relaxed.memory().address(), 100L, 0L);
+                    .startsWith(pd, region.memory().address(), 100L, 0L, 0L);
+            assertThat(only("ibv_reg_mr_iova2").arguments()).startsWith(pd, relaxed.memory().address(), 100L, 0L,
+                    (long) Rdma.IBV_ACCESS_RELAXED_ORDERING());
         }
     }
 

@@ -316,10 +316,16 @@ class OperationQueueDeviceTest {
                     Thread.onSpinWait();
                 }
             }
-            assertThat(queue.send(local, 0, 10, null, 0)).isTrue();
-            assertThat(queue.sendWithImmediate(local, 0, 11, 7, null, 0)).isTrue();
-            assertThat(queue.writeWithImmediate(local, 0, 12, remote.remoteAddress(), remote.remoteKey(), 8, null, 0))
-                    .isTrue();
+            // the queue may still be full of writes
+            while (!queue.send(local, 0, 10, null, 0)) {
+                Thread.onSpinWait();
+            }
+            while (!queue.sendWithImmediate(local, 0, 11, 7, null, 0)) {
+                Thread.onSpinWait();
+            }
+            while (!queue.writeWithImmediate(local, 0, 12, remote.remoteAddress(), remote.remoteKey(), 8, null, 0)) {
+                Thread.onSpinWait();
+            }
             pair.client().send(local, 0, 13, Peers.TIMEOUT);
             assertThat(remote.memory().toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo(local.memory().toArray(ValueLayout.JAVA_BYTE));
