@@ -13,7 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ARGUMENTS = 5, DATA = 1024, RECORDS = 256, EVENTS = 16 };
+enum { ARGUMENTS = 5, DATA = 1024, RECORDS = 256, EVENTS = 1024, WRITTEN = 16 };
+
+// Since rdma-core 60, later than the headers may be.
+enum { ADDRINFO_RESOLVED = 16, USER = 18, SA = 0x10 };
 
 struct fake_record {
 	const char *function;
@@ -50,6 +53,7 @@ struct event {
 struct id {
 	struct rdma_cm_id base;
 	int taken; // events, not yet acknowledged
+	struct rdma_addrinfo *found;
 };
 
 // What the stand-in for libibverbs lends (fake_share), for its objects and those here to be watched alike.
@@ -162,12 +166,23 @@ void fake_private_data(const void *data, size_t length)
 		memcpy(private_data, data, private_length);
 }
 
+static void enqueue(struct rdma_cm_event *event, struct rdma_cm_id *id)
+{
+	struct channel *channel = (struct channel *) id->channel;
+	uint64_t one = 1;
+
+	((struct event *) event)->counted = (struct id *) id;
+	pthread_mutex_lock(&channel->mutex);
+	channel->events[channel->last++ % EVENTS] = event;
+	pthread_mutex_unlock(&channel->mutex);
+	if (write(channel->base.fd, &one, sizeof(one)) != sizeof(one))
+		abort();
+}
+
 // The next event that rdma_get_cm_event finds: of an id without parameters, or a connect request with a new id.
 void fake_event(struct rdma_cm_id *id, int type)
 {
-	struct channel *channel = (struct channel *) id->channel;
 	struct rdma_cm_event *event = allocate(sizeof(struct event));
-	uint64_t one = 1;
 
 	event->event = type;
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -180,12 +195,7 @@ void fake_event(struct rdma_cm_id *id, int type)
 	} else {
 		event->id = id;
 	}
-	((struct event *) event)->counted = (struct id *) id;
-	pthread_mutex_lock(&channel->mutex);
-	channel->events[channel->last++ % EVENTS] = event;
-	pthread_mutex_unlock(&channel->mutex);
-	if (write(channel->base.fd, &one, sizeof(one)) != sizeof(one))
-		abort();
+	enqueue(event, id);
 }
 
 // How many events were taken and not given back.
@@ -316,6 +326,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	drop_events((struct channel *) id->channel, id);
 	if (__atomic_load_n(&((struct id *) id)->taken, __ATOMIC_SEQ_CST) || id->qp || id->srq)
 		abort(); // librdmacm would wait for ever, or leak
+	rdma_freeaddrinfo(((struct id *) id)->found);
 	release(id);
 	return 0;
 }
@@ -566,6 +577,100 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 
 void rdma_freeaddrinfo(struct rdma_addrinfo *result)
 {
-	free(result->ai_dst_addr);
-	free(result);
+	while (result) {
+		struct rdma_addrinfo *next = result->ai_next;
+
+		free(result->ai_dst_addr);
+		free(result);
+		result = next;
+	}
+}
+
+// As the kernel, without a limit of its own: but the events of a channel must have room.
+int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status, uint64_t arg)
+{
+	struct channel *channel = (struct channel *) id->channel;
+	struct rdma_cm_event *event;
+
+	if (CALLED(&arg, sizeof(arg), WORD(id), type, (uint64_t) status))
+		return -1;
+	pthread_mutex_lock(&channel->mutex);
+	unsigned waiting = channel->last - channel->first;
+	pthread_mutex_unlock(&channel->mutex);
+	if (waiting >= WRITTEN) {
+		errno = ENOMEM;
+		return -1;
+	}
+	event = allocate(sizeof(struct event));
+	event->event = type;
+	event->id = id;
+	event->status = status;
+	memset(&event->param, 0xff, sizeof(event->param)); // undefined, but for the argument
+	memcpy(&event->param, &arg, sizeof(arg));
+	enqueue(event, id);
+	return 0;
+}
+
+// Two services of InfiniBand, as the subnet administration tells them: without a type of queue pairs.
+static struct rdma_addrinfo *services(void)
+{
+	struct rdma_addrinfo *first = NULL;
+
+	for (int i = 2; i > 0; i--) {
+		struct rdma_addrinfo *service = calloc(1, sizeof(*service));
+		uint8_t *address = calloc(1, 48); // struct sockaddr_ib
+
+		address[0] = AF_IB;
+		address[23] = i; // the last byte of the GID
+		service->ai_flags = SA;
+		service->ai_family = AF_IB;
+		service->ai_port_space = RDMA_PS_IB;
+		service->ai_dst_addr = (struct sockaddr *) address;
+		service->ai_dst_len = 48;
+		service->ai_next = first;
+		first = service;
+	}
+	return first;
+}
+
+// What follows the hints in the record: the node and the service, each with its final zero. The outcome for a service of
+// InfiniBand is the test's.
+int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service,
+			  const struct rdma_addrinfo *hints)
+{
+	struct id *fake = (struct id *) id;
+	uint8_t data[DATA] = {0};
+	size_t size = sizeof(*hints);
+
+	memcpy(data, hints, size);
+	for (int i = 0; i < 2; i++) {
+		const char *text = i ? service : node;
+		size_t length = text ? strnlen(text, DATA / 4) : 0;
+
+		memcpy(data + size, text ? text : "", length);
+		size += length + 1;
+	}
+	if (CALLED(data, size, WORD(id), WORD(node), WORD(service), WORD(hints)))
+		return -1;
+	if (fake->found)
+		abort(); // librdmacm has a rule of its own, but it is not to be tried
+	if (hints->ai_flags & SA)
+		return 0;
+	fake->found = calloc(1, sizeof(*hints));
+	fake->found->ai_flags = hints->ai_flags;
+	fake->found->ai_port_space = hints->ai_port_space;
+	fake->found->ai_qp_type = hints->ai_qp_type;
+	fake_event(id, ADDRINFO_RESOLVED);
+	return 0;
+}
+
+int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+{
+	struct id *fake = (struct id *) id;
+
+	if (CALLED(NULL, 0, WORD(id)))
+		return -1;
+	*info = fake->found ? fake->found : services();
+	fake->found = NULL;
+	return 0;
 }

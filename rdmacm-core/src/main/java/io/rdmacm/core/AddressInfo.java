@@ -3,6 +3,7 @@ package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
 import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -40,6 +41,9 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         Optional<String> destinationName, byte[] route, byte[] connectData) {
     private static final NativeFunction GETADDRINFO = NativeFunction.of("rdma_getaddrinfo");
     private static final NativeFunction FREEADDRINFO = NativeFunction.of("rdma_freeaddrinfo");
+    // Came with the flags SA and DNS. An older librdmacm ignores a flag that it does not know.
+    private static final NativeFunction RESOLVE_ADDRINFO = NativeFunction.of("rdma_resolve_addrinfo");
+    private static final int MAX_SERVICE_NAME = 63;
 
     /** The flags of a query ({@code ai_flags}). */
     public enum Flag {
@@ -50,7 +54,14 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         /** No route is resolved. */
         NOROUTE(Rdma.RAI_NOROUTE()),
         /** The node is of the address family in the hints. */
-        FAMILY(Rdma.RAI_FAMILY());
+        FAMILY(Rdma.RAI_FAMILY()),
+        /**
+         * The service, a name or a number, is looked up in the subnet administration of an InfiniBand network. There
+         * is no node. Since rdma-core 60.
+         */
+        SA(Rdma.RAI_SA()),
+        /** The node and the service are looked up by the C library, as without this flag. Since rdma-core 60. */
+        DNS(Rdma.RAI_DNS());
 
         private final int bit;
 
@@ -139,37 +150,70 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
      * @param service a port number or service name; null for none
      * @param hints what to look for
      * @return at least one result
-     * @throws IllegalArgumentException when node and service are both null
+     * @throws IllegalArgumentException when node and service are both null, or the flag {@link Flag#SA} comes with a
+     *         node, with {@link Flag#DNS}, or with the name of a service that is longer than 63 bytes
+     * @throws io.rdmacm.verbs.error.NativeLibraryException when the flag {@link Flag#SA} is set and the installed
+     *         librdmacm does not know it
      * @throws RdmaException when the node or the service is not known; the message names the EAI error, such as
-     *         EAI_NONAME
+     *         EAI_NONAME. With {@link Flag#SA} ENOENT when no active InfiniBand port of this machine leads to the
+     *         service
      */
     @CFunction({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
     public static List<AddressInfo> resolve(String node, String service, Hints hints) throws RdmaException {
-        if (node == null && service == null) {
-            throw new IllegalArgumentException("node and service must not both be null");
+        checkArguments(node, service, hints);
+        if (hints.flags().contains(Flag.SA)) {
+            RESOLVE_ADDRINFO.ensureAvailable();
         }
         try (Arena arena = Arena.ofConfined()) {
-            long hint = arena.allocate(rdma_addrinfo.layout()).address();
-            Memory.putInt(hint + rdma_addrinfo.ai_flags$offset(), Flags.mask(hints.flags(), Flag::bit));
-            Memory.putInt(hint + rdma_addrinfo.ai_port_space$offset(), hints.portSpace().value());
-            Memory.putInt(hint + rdma_addrinfo.ai_qp_type$offset(), hints.portSpace().queuePairType().value());
-            hints.family().ifPresent(family ->
-                    Memory.putInt(hint + rdma_addrinfo.ai_family$offset(), family.value()));
-            if (hints.source().isPresent()) {
-                SocketAddresses.Native source = SocketAddresses.allocate(hints.source().get(), arena);
-                Memory.putLong(hint + rdma_addrinfo.ai_src_addr$offset(), source.address());
-                Memory.putInt(hint + rdma_addrinfo.ai_src_len$offset(), source.length());
-            }
+            long hint = write(hints, arena);
             long result = arena.allocate(Long.BYTES, Long.BYTES).address();
             long nodeText = text(node, arena);
             long serviceText = text(service, arena);
             check(BlockingCall.of(() -> GETADDRINFO.callInt(nodeText, serviceText, hint, result)), node, service);
-            long first = Memory.getLong(result);
-            try {
-                return readAll(first);
-            } finally {
-                FREEADDRINFO.callInt(first);
-            }
+            return take(Memory.getLong(result));
+        }
+    }
+
+    /** Checks the arguments of a look-up, as far as C does not, or not clearly. */
+    static void checkArguments(String node, String service, Hints hints) {
+        if (node == null && service == null) {
+            throw new IllegalArgumentException("node and service must not both be null");
+        }
+        if (!hints.flags().contains(Flag.SA)) {
+            return;
+        }
+        if (node != null || hints.flags().contains(Flag.DNS)) {
+            throw new IllegalArgumentException("the flag SA goes neither with a node nor with the flag DNS: node "
+                    + node + ", flags " + hints.flags());
+        }
+        if (service.getBytes(StandardCharsets.UTF_8).length > MAX_SERVICE_NAME) {
+            throw new IllegalArgumentException("the name of a service must not be longer than " + MAX_SERVICE_NAME
+                    + " bytes: " + service);
+        }
+    }
+
+    /** Returns the address of the C struct of the hints. */
+    static long write(Hints hints, Arena arena) {
+        long hint = arena.allocate(rdma_addrinfo.layout()).address();
+        Memory.putInt(hint + rdma_addrinfo.ai_flags$offset(), Flags.mask(hints.flags(), Flag::bit));
+        Memory.putInt(hint + rdma_addrinfo.ai_port_space$offset(), hints.portSpace().value());
+        Memory.putInt(hint + rdma_addrinfo.ai_qp_type$offset(), hints.portSpace().queuePairType().value());
+        hints.family().ifPresent(family ->
+                Memory.putInt(hint + rdma_addrinfo.ai_family$offset(), family.value()));
+        if (hints.source().isPresent()) {
+            SocketAddresses.Native source = SocketAddresses.allocate(hints.source().get(), arena);
+            Memory.putLong(hint + rdma_addrinfo.ai_src_addr$offset(), source.address());
+            Memory.putInt(hint + rdma_addrinfo.ai_src_len$offset(), source.length());
+        }
+        return hint;
+    }
+
+    /** Copies a list of C structs and frees it. */
+    static List<AddressInfo> take(long first) throws RdmaException {
+        try {
+            return readAll(first);
+        } finally {
+            FREEADDRINFO.callInt(first);
         }
     }
 
@@ -211,7 +255,8 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
                 + destination.orElse(null) + ", flags=" + flags + ", route=" + HexFormat.of().formatHex(route) + "]";
     }
 
-    private static long text(String value, Arena arena) {
+    /** Returns the address of a C string; 0 for null. */
+    static long text(String value, Arena arena) {
         return value == null ? 0 : arena.allocateFrom(value).address();
     }
 
@@ -220,11 +265,20 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         if (result == 0) {
             return;
         }
-        String what = "node " + node + ", service " + service;
+        String what = describe(node, service);
         if (result == -1 || result == Rdma.EAI_SYSTEM()) {
             throw Failures.of(GETADDRINFO.name(), call.errno(), what);
         }
-        throw new RdmaException(GETADDRINFO.name(), GETADDRINFO.name() + " (" + what + "): " + symbol(result));
+        throw failure(GETADDRINFO, what, result);
+    }
+
+    static String describe(String node, String service) {
+        return "node " + node + ", service " + service;
+    }
+
+    /** Returns the exception for an error of getaddrinfo(3). */
+    static RdmaException failure(NativeFunction function, String detail, int error) {
+        return new RdmaException(function.name(), function.name() + " (" + detail + "): " + symbol(error));
     }
 
     private static String symbol(int error) {
@@ -255,9 +309,10 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         int bits = Memory.getInt(info + rdma_addrinfo.ai_flags$offset());
         Set<Flag> flags = Set.of(Arrays.stream(Flag.values()).filter(flag -> (bits & flag.bit()) != 0)
                 .toArray(Flag[]::new));
-        return new AddressInfo(flags,
-                QueuePairType.of(Memory.getInt(info + rdma_addrinfo.ai_qp_type$offset())),
-                PortSpace.of(Memory.getInt(info + rdma_addrinfo.ai_port_space$offset())),
+        PortSpace space = PortSpace.of(Memory.getInt(info + rdma_addrinfo.ai_port_space$offset()));
+        // services that the subnet administration has found come without one
+        int type = Memory.getInt(info + rdma_addrinfo.ai_qp_type$offset());
+        return new AddressInfo(flags, type == 0 ? space.queuePairType() : QueuePairType.of(type), space,
                 socketAddress(Memory.getLong(info + rdma_addrinfo.ai_src_addr$offset())),
                 socketAddress(Memory.getLong(info + rdma_addrinfo.ai_dst_addr$offset())),
                 Optional.ofNullable(Memory.string(Memory.getLong(info + rdma_addrinfo.ai_src_canonname$offset()))),

@@ -23,9 +23,6 @@ import io.rdmacm.verbs.queue.QueuePairType;
  */
 public final class CmEvent extends NativeObject {
     private static final NativeFunction ACK_CM_EVENT = NativeFunction.of("rdma_ack_cm_event");
-    // C leaves the union of parameters undefined in events of other types.
-    private static final Set<CmEventType> WITH_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
-            CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED, CmEventType.REJECTED, CmEventType.DISCONNECTED);
     private static final Set<CmEventType> WITH_DATAGRAM_PARAMETERS = Set.of(CmEventType.CONNECT_REQUEST,
             CmEventType.ESTABLISHED);
 
@@ -37,6 +34,8 @@ public final class CmEvent extends NativeObject {
     private final CmId listener;
     private final ConnectionParameters connection;
     private final DatagramParameters datagram;
+    // 0 unless this is a USER event
+    private final long argument;
     private final MulticastMembership membership;
     private final RawEvent raw;
     private volatile boolean claimed;
@@ -50,13 +49,14 @@ public final class CmEvent extends NativeObject {
         this.listener = type == CmEventType.CONNECT_REQUEST ? raw.owner() : null;
         this.raw = raw;
         boolean datagrams = id.portSpaceUnchecked().queuePairType() == QueuePairType.UD;
-        this.connection = !datagrams && WITH_PARAMETERS.contains(type)
+        this.connection = !datagrams && type.hasParameters()
                 ? ConnectionParameters.read(raw.parameters())
                 : null;
         boolean joined = type == CmEventType.MULTICAST_JOIN;
         this.datagram = joined || datagrams && WITH_DATAGRAM_PARAMETERS.contains(type)
                 ? DatagramParameters.read(raw.parameters(), !joined, type != CmEventType.CONNECT_REQUEST)
                 : null;
+        this.argument = type == CmEventType.USER ? raw.argument() : 0;
         this.membership = raw.owner().memberships().of(raw);
         String text = type + " of " + id;
         life.describe(() -> text);
@@ -71,7 +71,8 @@ public final class CmEvent extends NativeObject {
     /**
      * Returns the status of the event.
      *
-     * @return 0 for success; for REJECTED the number of the {@link RejectReason}; otherwise usually a negative errno
+     * @return 0 for success; for REJECTED the number of the {@link RejectReason}; for USER what the program wrote;
+     *         otherwise usually a negative errno
      */
     public int status() {
         life().ensureOpen();
@@ -129,6 +130,20 @@ public final class CmEvent extends NativeObject {
             throw new IllegalStateException(this + " has no datagram parameters");
         }
         return datagram;
+    }
+
+    /**
+     * Returns the argument that the program wrote with {@link CmId#writeEvent} ({@code param.arg}).
+     *
+     * @return the argument
+     * @throws IllegalStateException when this is not a USER event
+     */
+    public long argument() {
+        life().ensureOpen();
+        if (type != CmEventType.USER) {
+            throw new IllegalStateException(this + " has no argument");
+        }
+        return argument;
     }
 
     /** {@return the membership that a MULTICAST_JOIN or MULTICAST_ERROR is about; empty for other events} */

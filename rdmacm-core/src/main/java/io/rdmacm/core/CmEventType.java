@@ -40,9 +40,19 @@ public enum CmEventType {
     /** The hardware address of the network device has changed. */
     ADDR_CHANGE(Rdma.RDMA_CM_EVENT_ADDR_CHANGE()),
     /** The connection has left the time-wait state, and the number of its queue pair may be reused. */
-    TIMEWAIT_EXIT(Rdma.RDMA_CM_EVENT_TIMEWAIT_EXIT());
+    TIMEWAIT_EXIT(Rdma.RDMA_CM_EVENT_TIMEWAIT_EXIT()),
+    /** {@link CmId#resolveAddressInfo} has found something. Since rdma-core 60. */
+    ADDRINFO_RESOLVED(Rdma.RDMA_CM_EVENT_ADDRINFO_RESOLVED()),
+    /** {@link CmId#resolveAddressInfo} has found nothing. Since rdma-core 60. */
+    ADDRINFO_ERROR(Rdma.RDMA_CM_EVENT_ADDRINFO_ERROR()),
+    /** The program has written the event, with {@link CmId#writeEvent}. Since rdma-core 60. */
+    USER(Rdma.RDMA_CM_EVENT_USER()),
+    /** Used inside librdmacm, which reports ADDRINFO_RESOLVED in its place. Since rdma-core 60. */
+    INTERNAL(Rdma.RDMA_CM_EVENT_INTERNAL());
 
     private static final NativeFunction EVENT_STR = NativeFunction.of("rdma_event_str");
+    // what rdma_event_str returns for USER and INTERNAL, and before rdma-core 60 also for the types of look-ups
+    private static final String UNKNOWN = "UNKNOWN EVENT";
     private static final CmEventType[] BY_VALUE = new CmEventType[values().length];
 
     static {
@@ -70,7 +80,8 @@ public enum CmEventType {
      */
     @CFunction("rdma_event_str")
     public String nativeName() throws RdmaException {
-        return Memory.string(EVENT_STR.callLong(value));
+        String text = Memory.string(EVENT_STR.callLong(value));
+        return UNKNOWN.equals(text) ? "RDMA_CM_EVENT_" + name() : text;
     }
 
     /** Returns the type of a C constant; null when it is newer than this library. */
@@ -82,7 +93,19 @@ public enum CmEventType {
     boolean endsWaits() {
         return switch (this) {
             case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, DISCONNECTED, DEVICE_REMOVAL,
-                    MULTICAST_ERROR -> true;
+                    MULTICAST_ERROR, ADDRINFO_ERROR -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Returns whether events of this type have the parameters of a connection, or of datagrams where the id is for
+     * datagrams. C leaves the union of parameters undefined in events of other types, except for those of multicast
+     * groups and USER.
+     */
+    boolean hasParameters() {
+        return switch (this) {
+            case CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED, REJECTED, DISCONNECTED -> true;
             default -> false;
         };
     }

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,7 +26,9 @@ import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -91,7 +94,8 @@ import io.rdmacm.verbs.queue.QueuePairState;
  * <tr><td>FAILED</td><td>disconnect</td></tr>
  * </table>
  *
- * <p>The other options, {@link #migrate}, {@link #close} and the getters are legal in every state.
+ * <p>The other options, {@link #migrate}, {@link #writeEvent}, {@link #resolveAddressInfo}, {@link #queryAddressInfo},
+ * {@link #close} and the getters do not depend on the state, unless they say so.
  *
  * <table>
  * <caption>Events that change the state</caption>
@@ -143,6 +147,7 @@ public final class CmId extends NativeObject {
     private static final NativeFunction ESTABLISH = NativeFunction.of("rdma_establish");
     private static final NativeFunction NOTIFY = NativeFunction.of("rdma_notify");
     private static final NativeFunction DISCONNECT = NativeFunction.of("rdma_disconnect");
+    private static final NativeFunction WRITE_CM_EVENT = NativeFunction.of("rdma_write_cm_event");
 
     private static final long ADDRESSES = rdma_cm_id.route$offset() + rdma_route.addr$offset();
     private static final long SOURCE = ADDRESSES + rdma_addr.src_addr$offset();
@@ -156,11 +161,16 @@ public final class CmId extends NativeObject {
     private final CmIdQueues queues = new CmIdQueues(this);
     // Used with the channel's lock held.
     private final MulticastMemberships memberships = new MulticastMemberships();
+    private final CmIdLookup lookup;
+    // Whether the kernel reports events of the id. Used with the channel's lock held.
+    private boolean reported;
 
     private CmId(EventChannel channel, PortSpace portSpace, Lifetime life, long address, CmIdState state) {
         super(life, address, rdma_cm_id.sizeof());
         this.portSpace = portSpace;
         this.machine = new CmIdStateMachine(life, channel, state);
+        this.lookup = new CmIdLookup(this);
+        this.reported = state != CmIdState.REQUESTED;
         AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
         this.label = text;
         life.describe(text::get);
@@ -490,6 +500,7 @@ public final class CmId extends NativeObject {
             requireQueuePair(Call.ACCEPT, parameters);
             PrivateDataLimit.ACCEPT.check(portSpace, parameters.privateData());
             send(ACCEPT, parameters);
+            reported = true;
         });
     }
 
@@ -591,13 +602,103 @@ public final class CmId extends NativeObject {
     }
 
     /**
+     * Writes an event of the type USER, which this id's channel reports like any other ({@code rdma_write_cm_event},
+     * since rdma-core 60): it makes {@link EventChannel#fd()} readable and ends waits for events. An event that nobody
+     * has taken when the id is closed is dropped.
+     *
+     * <p>A program that only wants to end a wait in {@link EventChannel#pollEvent(Duration)} needs no event:
+     * {@link EventChannel#wakeup()} works with every kernel and every rdma-core.
+     *
+     * @param status what {@link CmEvent#status()} will return
+     * @param argument what {@link CmEvent#argument()} will return
+     * @throws IllegalStateException when this is the id of a connect request that was not accepted: the kernel does not
+     *         report events of such an id
+     * @throws io.rdmacm.verbs.error.NativeLibraryException when the installed librdmacm does not have the function
+     * @throws RdmaUnsupportedException EINVAL when the kernel does not have the command; Linux 6.12 does not
+     * @throws RdmaException EIO when the device was removed
+     */
+    @CFunction("rdma_write_cm_event")
+    public void writeEvent(int status, long argument) throws RdmaException {
+        life().enter();
+        try {
+            EventChannel current = lockChannel();
+            try {
+                requireReported("writeEvent");
+                int result = WRITE_CM_EVENT.callInt(address(), Rdma.RDMA_CM_EVENT_USER(), status, argument);
+                if (result == -1 && Check.cause() == Rdma.EINVAL()) {
+                    // the arguments are valid, so this is the answer to a command that the kernel does not know
+                    String message = Failures.message(WRITE_CM_EVENT.name(), Rdma.EINVAL(), label.get());
+                    throw new RdmaUnsupportedException(WRITE_CM_EVENT.name(), Rdma.EINVAL(), "EINVAL",
+                            message + ": the kernel does not have this command");
+                }
+                check(WRITE_CM_EVENT, result);
+            } finally {
+                current.lock().unlock();
+            }
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Starts to look a node and a service up ({@code rdma_resolve_addrinfo}, since rdma-core 60). The outcome is
+     * ADDRINFO_RESOLVED, after which {@link #queryAddressInfo} returns what was found, or ADDRINFO_ERROR. The state of
+     * the id does not change.
+     *
+     * <p>Only a look-up with the flag {@link AddressInfo.Flag#SA} goes on after this call. In all others librdmacm
+     * waits for the name servers before it returns, as in {@link AddressInfo#resolve}, unless
+     * {@link AddressInfo.Flag#NUMERICHOST} is set; a close of the id then waits for this call. A virtual thread does not
+     * keep its carrier meanwhile.
+     *
+     * @param node a host name or address; null for any, which needs a service
+     * @param service a port number or service name; null for none
+     * @param hints what to look for
+     * @throws IllegalArgumentException as from {@link AddressInfo#resolve}
+     * @throws IllegalStateException when the last look-up has not ended, or its result was not taken; when the flag
+     *         {@link AddressInfo.Flag#SA} is set and the id is not in the state BOUND or has no device; when this is the
+     *         id of a connect request that was not accepted
+     * @throws io.rdmacm.verbs.error.NativeLibraryException when the installed librdmacm does not have the function
+     * @throws RdmaUnsupportedException when the kernel refuses, which means that it does not have the commands (Linux
+     *         6.12 does not) or that the port is not InfiniBand; librdmacm does not pass on the error number
+     * @throws RdmaException when the node or the service is not known; the message names the EAI error
+     */
+    @CFunction("rdma_resolve_addrinfo")
+    public void resolveAddressInfo(String node, String service, AddressInfo.Hints hints) throws RdmaException {
+        life().enter();
+        try {
+            lookup.resolve(node, service, hints);
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Takes what {@link #resolveAddressInfo} has found ({@code rdma_query_addrinfo}, since rdma-core 60), once for each
+     * look-up.
+     *
+     * @return at least one result
+     * @throws IllegalStateException when there is no result: no look-up was started, its event was not read yet, or the
+     *         result was taken already
+     * @throws RdmaException when librdmacm refuses
+     */
+    @CFunction({"rdma_query_addrinfo", "rdma_freeaddrinfo"})
+    public List<AddressInfo> queryAddressInfo() throws RdmaException {
+        life().enter();
+        try {
+            return lookup.query();
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
      * Moves the id to another channel ({@code rdma_migrate_id}). Events that the program has not taken yet, and all
      * later ones, are reported there. Pending connect requests of a listener move with it. (A request that reaches a
      * listener exactly while it moves may be dropped by librdmacm; the peer's connect then times out.)
      *
      * @param target the new channel
      * @throws IllegalStateException when the program has not closed all events of this id that it has taken: C would
-     *         wait for them
+     *         wait for them; or when another thread is in {@link #resolveAddressInfo}
      * @throws RdmaException when the kernel cannot move it; the id then stays on its channel
      */
     @CFunction("rdma_migrate_id")
@@ -687,6 +788,7 @@ public final class CmId extends NativeObject {
     /** Updates the state after an event of this id was read. With the channel's lock held. */
     void happened(CmEventType event) {
         relabel();
+        lookup.happened(event);
         machine.happened(event);
     }
 
@@ -739,6 +841,27 @@ public final class CmId extends NativeObject {
     /** Returns the shared receive queue of the id; null when there is none or C has destroyed it. */
     SharedReceiveQueue sharedReceiveQueue() {
         return queues.sharedReceiveQueue();
+    }
+
+    CmIdLookup lookup() {
+        return lookup;
+    }
+
+    /** Checks that the kernel reports events of the id. With the channel's lock held. */
+    void requireReported(String method) {
+        if (!reported) {
+            throw new IllegalStateException(machine.describe(method + " is not possible: the kernel reports no events of "
+                    + this + ", whose connect request was not accepted"));
+        }
+    }
+
+    /** Checks that the subnet administration can be asked: the kernel does it for a bound id. With the lock held. */
+    void requireBound(String method) {
+        if (machine.state() != CmIdState.BOUND) {
+            throw new IllegalStateException(machine.describe(method + " with the flag SA is not legal now: " + this
+                    + " is " + machine.state()));
+        }
+        requireDevice(Memory.getLong(address() + rdma_cm_id.verbs$offset()));
     }
 
     MulticastMemberships memberships() {

@@ -38,6 +38,7 @@ final class CmIdMigration {
                 throw new IllegalStateException(id + " is being moved by another thread");
             }
             requireNoOpenEvents(id);
+            id.lookup().requireOutsideC();
             if (source != target) {
                 move(id, source, target);
             }

@@ -17,8 +17,9 @@ final class CmIdTransitions {
     }
 
     /**
-     * The calls that are legal only in certain states, or must not run while the state changes. Queries and
-     * {@link CmId#migrate} are not among them: they are legal in every state.
+     * The calls that are legal only in certain states, or must not run while the state changes. Queries,
+     * {@link CmId#migrate}, {@link CmId#writeEvent} and {@link CmId#resolveAddressInfo} are not among them: they do not
+     * depend on the state, or have rules of their own.
      */
     enum Call {
         BIND_ADDRESS("bindAddress", in(CmIdState.IDLE).to(CmIdState.BOUND)),
@@ -87,7 +88,8 @@ final class CmIdTransitions {
             case DISCONNECTED -> CmIdState.DISCONNECTED;
             case REJECTED, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL -> CmIdState.FAILED;
             // a request gives the new id the state REQUESTED; the listener goes on listening
-            case CONNECT_REQUEST, MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT -> state;
+            case CONNECT_REQUEST, MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
+                    ADDRINFO_ERROR, USER, INTERNAL -> state;
         };
     }
 

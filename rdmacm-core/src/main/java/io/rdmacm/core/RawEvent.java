@@ -31,13 +31,18 @@ record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) 
         return Memory.getLong(address + rdma_cm_event.id$offset());
     }
 
-    /** Returns the address of {@code param}, a union of the parameters of connections and of datagrams. */
+    /** Returns the address of {@code param}, a union of which each type uses one member or none. */
     long parameters() {
         return address + rdma_cm_event.param$offset();
     }
 
     boolean isMulticast() {
         return type == CmEventType.MULTICAST_JOIN || type == CmEventType.MULTICAST_ERROR;
+    }
+
+    /** Returns what the program wrote. Only for USER. */
+    long argument() {
+        return Memory.getLong(parameters() + rdma_cm_event.param.arg$offset());
     }
 
     /** Returns the context that the group was joined with, which librdmacm puts in place of the private data. */
@@ -51,13 +56,15 @@ record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) 
         MemorySegment memory = Arena.ofAuto().allocate(size + MOST_PRIVATE_DATA, Long.BYTES);
         long target = memory.address();
         Memory.copy(address, target, size);
-        // Both members of the union start with the private data and its length.
-        long pointer = rdma_cm_event.param$offset() + rdma_conn_param.private_data$offset();
-        long data = Memory.getLong(address + pointer);
-        int length = Byte.toUnsignedInt(Memory.getByte(parameters() + rdma_conn_param.private_data_len$offset()));
-        if (data != 0 && length != 0 && !isMulticast()) {
-            Memory.copy(data, target + size, length);
-            Memory.putLong(target + pointer, target + size);
+        if (type.hasParameters()) {
+            // The parameters of connections and of datagrams start with the private data and its length.
+            long pointer = rdma_cm_event.param$offset() + rdma_conn_param.private_data$offset();
+            long data = Memory.getLong(address + pointer);
+            int length = Byte.toUnsignedInt(Memory.getByte(parameters() + rdma_conn_param.private_data_len$offset()));
+            if (data != 0 && length != 0) {
+                Memory.copy(data, target + size, length);
+                Memory.putLong(target + pointer, target + size);
+            }
         }
         return new RawEvent(target, owner, type, memory);
     }

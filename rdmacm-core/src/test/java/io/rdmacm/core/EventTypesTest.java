@@ -23,7 +23,7 @@ class EventTypesTest {
             CmEventType.UNREACHABLE, UnreachableException.class, CmEventType.REJECTED, RejectedException.class,
             CmEventType.CONNECT_ERROR, RdmaException.class, CmEventType.DISCONNECTED, DisconnectedException.class,
             CmEventType.DEVICE_REMOVAL, DeviceRemovedException.class, CmEventType.MULTICAST_ERROR,
-            RdmaException.class);
+            RdmaException.class, CmEventType.ADDRINFO_ERROR, UnreachableException.class);
     private static final Set<CmEventType> WITH_PARAMETERS = EnumSet.of(CmEventType.CONNECT_REQUEST,
             CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED, CmEventType.REJECTED, CmEventType.DISCONNECTED);
 
@@ -45,6 +45,11 @@ class EventTypesTest {
                     assertThat(event.connectionParameters().privateData()).isEmpty();
                 } else {
                     assertThatThrownBy(event::connectionParameters).isInstanceOf(IllegalStateException.class);
+                }
+                if (type == CmEventType.USER) {
+                    assertThat(event.argument()).isZero();
+                } else {
+                    assertThatThrownBy(event::argument).isInstanceOf(IllegalStateException.class);
                 }
                 if (type == CmEventType.MULTICAST_JOIN) {
                     assertThat(event.datagramParameters().privateData()).isEmpty();
@@ -112,7 +117,7 @@ class EventTypesTest {
     @Test
     void anEventOfATypeThatIsNewerThanThisLibraryIsLeftOut() throws Exception {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
-            FakeRdmaCm.call("fake_event", id.handle().address(), 16);
+            FakeRdmaCm.call("fake_event", id.handle().address(), CmEventType.values().length);
             FakeRdmaCm.event(id, CmEventType.ADDR_CHANGE);
             try (CmEvent event = channel.getEvent(Loopback.TIMEOUT)) {
                 assertThat(event.type()).isEqualTo(CmEventType.ADDR_CHANGE);

@@ -171,6 +171,7 @@ class LifecycleDeviceTest {
                 .argument(EndpointAttributes.class, null).argument(ScatterGatherList.class, null)
                 .argument(MemoryRegion.class, null).argument(MemorySegment.class, null).argument(Set.class, Set.of())
                 .argument(WorkCompletions.class, null).argument(String.class, "").argument(AddressHandle.class, null)
+                .argument(AddressInfo.Hints.class, null)
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
                 .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
                 .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null)

@@ -190,7 +190,7 @@ final class Link implements EventLoop.Handler {
                 case ROUTE_RESOLVED -> connect();
                 case ESTABLISHED -> establish(event);
                 case DISCONNECTED -> answerDisconnect();
-                case TIMEWAIT_EXIT, ADDR_CHANGE -> {
+                case TIMEWAIT_EXIT, ADDR_CHANGE, USER -> {
                     return;
                 }
                 default -> fail(event.failure("the connection with " + name));

@@ -294,7 +294,7 @@ public final class RdmaStreamServer implements AutoCloseable {
             switch (type) {
                 case CONNECT_REQUEST -> begin(connection, privateData);
                 case ESTABLISHED -> add(handshakes.establish(connection));
-                case TIMEWAIT_EXIT, ADDR_CHANGE -> LOG.debug("{} of {} is of no interest", type, connection);
+                case TIMEWAIT_EXIT, ADDR_CHANGE, USER -> LOG.debug("{} of {} is of no interest", type, connection);
                 default -> handshakes.end(connection);
             }
         } catch (RdmaException e) {

@@ -45,6 +45,11 @@ public final class NativeFunction {
         return address != null || symbols.findOptional(name).isPresent();
     }
 
+    /** Throws the exception that a call would throw if the installed library does not have the function. */
+    public void ensureAvailable() throws NativeLibraryException {
+        resolve();
+    }
+
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt() throws NativeLibraryException {
         MemorySegment function = resolve();
