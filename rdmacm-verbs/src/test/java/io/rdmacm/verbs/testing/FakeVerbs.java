@@ -28,7 +28,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 public final class FakeVerbs {
     static final String PROPERTY = "io.rdmacm.libibverbs";
 
-    private static final int ARGUMENTS = 7;
+    private static final int ARGUMENTS = 8;
     private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
 
     private FakeVerbs() {
