@@ -20,7 +20,7 @@ struct fake_record {
 };
 
 enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_XRCD, FAKE_AH, FAKE_DM, FAKE_TD, FAKE_MW, FAKE_WQ, FAKE_TABLE,
-	FAKE_COUNTERS, FAKE_FLOW, FAKE_FLOW_ACTION, FAKE_KINDS };
+	FAKE_COUNTERS, FAKE_FLOW, FAKE_FLOW_ACTION, FAKE_DMAH, FAKE_BUF, FAKE_COMP_CNTR, FAKE_KINDS };
 
 struct fake_cq {
 	struct ibv_cq_ex ex; // begins as an ibv_cq does
@@ -135,6 +135,10 @@ void fake_fill_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, struct ibv_qp_
 
 // What came after rdma-core 44, whose headers this is compiled with at least. The headers of a later release declare
 // some of it, so nothing here bears a name of theirs.
+
+// Where ibv_port_attr.active_speed_ex (49) lies, and the end of the struct since then.
+#define FAKE_ACTIVE_SPEED_EX (offsetof(struct ibv_port_attr, port_cap_flags2) + 4)
+#define FAKE_PORT_ATTR_SIZE (FAKE_ACTIVE_SPEED_EX + 4)
 
 // Where ibv_qp_ex.wr_flush (45) lies, and the end of the struct since then.
 #define FAKE_WR_FLUSH (offsetof(struct ibv_qp_ex, wr_atomic_write) + sizeof(void *))

@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,9 +12,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp;
+import io.rdmacm.bindings.ibv_qp_attach_comp_cntr_attr;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.device.CompletionCounterOperation;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
@@ -26,10 +29,12 @@ import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.InstalledRelease;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.DataInOrderCapability;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
@@ -38,6 +43,7 @@ import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RateLimit;
+import io.rdmacm.verbs.work.FlagSet;
 import io.rdmacm.verbs.work.SendOpcode;
 
 /**
@@ -62,6 +68,8 @@ public final class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
+    private static final int RELEASE_OF_DATA_IN_ORDER_CAPS = 46;
+    private static final NativeFunction ATTACH_COMP_CNTR = NativeFunction.of("ibv_qp_attach_comp_cntr");
     private static final NativeFunction QP_TO_QP_EX = NativeFunction.of("ibv_qp_to_qp_ex");
     private static final NativeFunction SET_ECE = NativeFunction.of("ibv_set_ece");
     private static final NativeFunction QUERY_ECE = NativeFunction.of("ibv_query_ece");
@@ -293,6 +301,82 @@ public final class QueuePair extends NativeObject {
             return QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(), 0) != 0;
         } finally {
             life().leave();
+        }
+    }
+
+    /**
+     * Like {@link #queryDataInOrder(SendOpcode)}, but tells more exactly which data is in order
+     * ({@code ibv_query_qp_data_in_order} with {@code IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS},
+     * ibv_query_qp_data_in_order(3)).
+     *
+     * @param operation SEND, RDMA_WRITE or RDMA_READ
+     * @param deviceOnly whether to ask for the device alone, whatever the processor does to the order
+     *        ({@code IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY}); the C library knows it since rdma-core 60
+     * @return what is guaranteed; nothing if the C library does not know the question
+     * @throws RdmaException never: the C function reports no errors
+     */
+    @CFunction("ibv_query_qp_data_in_order")
+    public FlagSet<DataInOrderCapability> queryDataInOrder(SendOpcode operation, boolean deviceOnly)
+            throws RdmaException {
+        life().enter();
+        try {
+            if (InstalledRelease.isBefore(RELEASE_OF_DATA_IN_ORDER_CAPS)) {
+                boolean whole = !deviceOnly && QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(), 0) != 0;
+                // data that is in order as a whole is so in each part
+                return DataInOrderCapability.of(whole ? Rdma.IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG()
+                        | Rdma.IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES() : 0);
+            }
+            return DataInOrderCapability.of(QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(),
+                    Rdma.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS()
+                            | (deviceOnly ? Rdma.IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY() : 0)));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Lets a completion counter count operations of this queue pair ({@code ibv_qp_attach_comp_cntr},
+     * ibv_qp_attach_comp_cntr(3); since rdma-core 65). Only in the states RESET and INIT. The counter stays attached
+     * until this queue pair is closed, and cannot be closed before. It may be attached to several queue pairs, and a
+     * queue pair may have several counters for different operations.
+     *
+     * @param counter a completion counter of the same context
+     * @param operations what to count, at least one operation
+     * @throws IllegalArgumentException without an operation, or if the counter is of another context
+     * @throws RdmaUnsupportedException if the device cannot count one of the operations
+     * @throws RdmaException EINVAL in another state; EBUSY if one of the operations has a counter already
+     */
+    @CFunction("ibv_qp_attach_comp_cntr")
+    public void attachCompletionCounter(CompletionCounter counter, CompletionCounterOperation... operations)
+            throws RdmaException {
+        int mask = Flags.mask(List.of(operations), CompletionCounterOperation::bit);
+        if (mask == 0) {
+            throw new IllegalArgumentException("a completion counter needs at least one operation to count");
+        }
+        life().enter();
+        try {
+            if (counter.context() != context) {
+                throw new IllegalArgumentException("the completion counter belongs to another context than the queue"
+                        + " pair: " + counter);
+            }
+            attach(counter, mask);
+        } finally {
+            life().leave();
+        }
+    }
+
+    private void attach(CompletionCounter counter, int mask) throws RdmaException {
+        life().addParent(counter.life());
+        boolean attached = false;
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = arena.allocate(ibv_qp_attach_comp_cntr_attr.layout()).address();
+            Memory.putInt(struct + ibv_qp_attach_comp_cntr_attr.op_mask$offset(), mask);
+            Check.returned(ATTACH_COMP_CNTR, ATTACH_COMP_CNTR.callInt(address(), counter.address(), struct));
+            attached = true;
+        } finally {
+            if (!attached) {
+                life().removeParent(counter.life());
+            }
         }
     }
 

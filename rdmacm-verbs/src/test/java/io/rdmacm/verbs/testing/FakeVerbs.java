@@ -76,7 +76,13 @@ public final class FakeVerbs {
         /** An ibv_flow. */
         FLOW,
         /** An ibv_flow_action. */
-        FLOW_ACTION
+        FLOW_ACTION,
+        /** An ibv_dmah. */
+        DMA_HANDLE,
+        /** An ibv_buf. */
+        BUFFER,
+        /** An ibv_comp_cntr. */
+        COMPLETION_COUNTER
     }
 
     /**

@@ -45,6 +45,11 @@ public final class NativeFunction {
         return address != null || symbols.findOptional(name).isPresent();
     }
 
+    /** Checks that the installed library has the function. */
+    public void require() throws NativeLibraryException {
+        resolve();
+    }
+
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt() throws NativeLibraryException {
         MemorySegment function = resolve();
