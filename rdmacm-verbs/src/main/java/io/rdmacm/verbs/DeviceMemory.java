@@ -9,7 +9,6 @@ import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_alloc_dm_attr;
 import io.rdmacm.bindings.ibv_dm;
-import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
@@ -28,7 +27,6 @@ import io.rdmacm.verbs.work.AccessFlag;
 public final class DeviceMemory extends NativeObject {
     private static final NativeFunction IMPORT_DM = NativeFunction.of("ibv_import_dm");
     private static final NativeFunction UNIMPORT_DM = NativeFunction.of("ibv_unimport_dm");
-    private static final NativeFunction EXPORT = NativeFunction.of("ibv_dm_export_dmabuf_fd");
     private static final int MAX_LOG_ALIGNMENT = 63;
 
     private final VerbsContext context;
@@ -94,25 +92,6 @@ public final class DeviceMemory extends NativeObject {
             throw Failures.of("ibv_dm.handle", Rdma.EOPNOTSUPP());
         }
         return intMember(ibv_dm.handle$offset());
-    }
-
-    /**
-     * Exports the memory as a dma-buf, for another driver to import ({@code ibv_dm_export_dmabuf_fd},
-     * ibv_dm_export_dmabuf_fd(3); since rdma-core 62). The dma-buf outlives this object.
-     *
-     * @return a new file descriptor, to be closed by the caller
-     * @throws NativeLibraryException if the installed library is older than rdma-core 62
-     * @throws RdmaUnsupportedException if the driver cannot export device memory
-     * @throws RdmaException if the kernel cannot
-     */
-    @CFunction("ibv_dm_export_dmabuf_fd")
-    public DmaBuf exportDmaBuf() throws RdmaException {
-        life().enter();
-        try {
-            return DmaBuf.of(() -> Check.minusOne(EXPORT, EXPORT.callInt(address())));
-        } finally {
-            life().leave();
-        }
     }
 
     /**

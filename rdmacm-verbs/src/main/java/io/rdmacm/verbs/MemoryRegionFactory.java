@@ -14,6 +14,7 @@ import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Errno;
@@ -31,8 +32,6 @@ final class MemoryRegionFactory {
     private static final NativeFunction REG_MR_IOVA = NativeFunction.of("ibv_reg_mr_iova");
     private static final NativeFunction REG_MR_IOVA2 = NativeFunction.of("ibv_reg_mr_iova2");
     private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
-    private static final NativeFunction REG_MR_EX = NativeFunction.of("ibv_reg_mr_ex");
-    private static final NativeFunction REG_BUF_MR = NativeFunction.of("ibv_reg_buf_mr");
     private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
     private static final long PAGE = 4096;
     // SIZE_MAX of size_t, the length that makes a region an implicit one
@@ -183,7 +182,7 @@ final class MemoryRegionFactory {
                         detail));
     }
 
-    static void checkDmaBuf(int fd, long offset, long length) {
+    MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
         requireBytes(length, "not " + length);
         if (fd < 0) {
             throw new IllegalArgumentException("the file descriptor must not be negative: " + fd);
@@ -191,10 +190,6 @@ final class MemoryRegionFactory {
         if (offset < 0) {
             throw new IllegalArgumentException("the offset must not be negative: " + offset);
         }
-    }
-
-    MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
-        checkDmaBuf(fd, offset, length);
         String detail = length + " bytes of file descriptor " + fd;
         return make(null, region -> Registration.of(region, domain, null, access, start, length),
                 () -> Check.pointer(REG_DMABUF_MR,
@@ -216,47 +211,16 @@ final class MemoryRegionFactory {
         }, memory.life());
     }
 
-    MemoryRegion registerBuffer(VerbsBuffer buffer, long offset, long length) throws RdmaException {
-        MemorySegment memory = checkMemory(buffer.memory().asSlice(offset, length), access);
-        requireSameDomain(buffer);
-        long first = memory.address();
-        return make(null, region -> Registration.of(region, domain, memory, access, first, length),
-                () -> registered(REG_BUF_MR, REG_BUF_MR.callLong(pd(), buffer.address(), first, length, flags), length,
-                        length + " bytes"), buffer.life());
-    }
-
-    MemoryRegion register(MemoryRegionInitAttributes wanted) throws RdmaException {
-        // Many drivers support the flag for memory windows only; registering at address 0 works with all of them.
-        MemoryRegionInitAttributes attributes = access.contains(AccessFlag.ZERO_BASED)
-                && wanted.deviceAddress().isEmpty() ? wanted.deviceAddress(0) : wanted;
-        MemorySegment memory = attributes.memory().orElse(null);
-        if (memory != null) {
-            checkMemory(memory, access);
+    /** Registers memory with another function than those of this class, see {@link VerbsAccess}. */
+    MemoryRegion register(VerbsAccess.RegionSource source) throws RdmaException {
+        if (source.memory() != null) {
+            checkMemory(source.memory(), access);
         }
-        List<Lifetime> others = new ArrayList<>();
-        attributes.dmaHandle().ifPresent(handle -> {
-            domain.requireSameContext("DMA handle", handle.context());
-            others.add(handle.life());
-        });
-        attributes.buffer().ifPresent(buffer -> {
-            requireSameDomain(buffer);
-            others.add(buffer.life());
-        });
-        long length = attributes.length();
-        long start = attributes.deviceAddress().orElseGet(() -> memory.address());
-        try (Arena arena = Arena.ofConfined()) {
-            long struct = attributes.write(flags, arena);
-            return make(null, region -> Registration.of(region, domain, memory, access, start, length),
-                    () -> registered(REG_MR_EX, REG_MR_EX.callLong(pd(), struct), length, attributes.toString()),
-                    others.toArray(Lifetime[]::new));
-        }
-    }
-
-    private void requireSameDomain(VerbsBuffer buffer) {
-        if (buffer.protectionDomain() != domain) {
-            throw new IllegalArgumentException("the buffer belongs to another protection domain than the region: "
-                    + buffer + ", " + domain);
-        }
+        requireBytes(source.length(), "not " + source.length());
+        return make(null,
+                region -> Registration.of(region, domain, source.memory(), access, source.start(), source.length()),
+                () -> registered(source.function(), source.creator().create(flags), source.length(), source.detail()),
+                source.owners().toArray(Lifetime[]::new));
     }
 
     MemoryRegion allocateNull() throws RdmaException {

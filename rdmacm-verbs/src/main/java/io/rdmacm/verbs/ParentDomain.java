@@ -23,6 +23,8 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * the domain below.
  */
 public final class ParentDomain extends ProtectionDomain {
+    private static final NativeFunction ALLOC_BUF = NativeFunction.of("ibv_alloc_buf");
+
     private final ProtectionDomain below;
     private final ParentDomainAttributes attributes;
     private final AllocatorCalls calls;
@@ -44,7 +46,7 @@ public final class ParentDomain extends ProtectionDomain {
         }
         if (attributes.allowsUnprotected()) {
             // The flag came together with buffers; nothing else tells whether the library knows it.
-            VerbsBuffer.requireAvailable();
+            ALLOC_BUF.require();
         }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
         Lifetime life = Lifetime.begin(ParentDomain.class, parents);

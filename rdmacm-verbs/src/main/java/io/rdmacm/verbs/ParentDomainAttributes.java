@@ -45,7 +45,7 @@ public final class ParentDomainAttributes {
     }
 
     /**
-     * Sets whether, in a confidential VM, {@linkplain ProtectionDomain#allocateBuffer buffers} of the domain are shared
+     * Sets whether, in a confidential VM, {@linkplain io.rdmacm.verbs.memory.VerbsBuffer buffers} of the domain are shared
      * with the device instead of being protected ({@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC}; since
      * rdma-core 64). The host can then read and change them.
      *

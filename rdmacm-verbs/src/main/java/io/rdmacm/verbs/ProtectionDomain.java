@@ -7,7 +7,6 @@ import java.util.List;
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_pd;
 import io.rdmacm.verbs.address.AddressAttributes;
-import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.ffi.Check;
@@ -193,63 +192,6 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     public final MemoryRegion register(DeviceMemory memory, long offset, long length, AccessFlag... access)
             throws RdmaException {
         return MemoryRegionFactory.of(this, access).registerDeviceMemory(memory, offset, length);
-    }
-
-    /**
-     * Registers memory with all attributes that a region can have ({@code ibv_reg_mr_ex}, ibv_reg_mr_ex(3); since
-     * rdma-core 59).
-     *
-     * @param attributes the memory, dma-buf or buffer, and what else is wanted
-     * @param access what the memory may be used for; local read access is always granted
-     * @return the new region
-     * @throws IllegalArgumentException for memory that {@link #register(MemorySegment, AccessFlag...)} refuses, a
-     *         buffer of another protection domain, a DMA handle of another context, or access flags that need
-     *         {@link AccessFlag#LOCAL_WRITE} and lack it
-     * @throws NativeLibraryException if the installed library is older than rdma-core 59
-     * @throws RdmaUnsupportedException if the driver does not support one of the attributes
-     * @throws RdmaException ENOMEM if the limit of locked memory is reached; EINVAL if the device refuses the
-     *         attributes
-     */
-    @CFunction("ibv_reg_mr_ex")
-    public final MemoryRegion register(MemoryRegionInitAttributes attributes, AccessFlag... access)
-            throws RdmaException {
-        return MemoryRegionFactory.of(this, access).register(attributes);
-    }
-
-    /**
-     * Allocates a buffer in the way that the driver has for this domain ({@code ibv_alloc_buf}, ibv_alloc_buf(3); since
-     * rdma-core 64).
-     *
-     * @param bytes the size in bytes, at least 1
-     * @return the new buffer, page-aligned and zeroed
-     * @throws IllegalArgumentException if the size is not positive
-     * @throws NativeLibraryException if the installed library is older than rdma-core 64
-     * @throws RdmaException ENOMEM if there is not enough memory
-     */
-    @CFunction("ibv_alloc_buf")
-    public final VerbsBuffer allocateBuffer(long bytes) throws RdmaException {
-        life().ensureOpen();
-        return VerbsBuffer.allocate(this, bytes);
-    }
-
-    /**
-     * Registers a part of a buffer ({@code ibv_reg_buf_mr}, ibv_alloc_buf(3); since rdma-core 64).
-     *
-     * @param buffer a buffer of this domain, to be closed after the region
-     * @param offset the offset of the region in the buffer, in bytes
-     * @param length the length of the region in bytes
-     * @param access what the memory may be used for; local read access is always granted
-     * @return the new region
-     * @throws IllegalArgumentException if the buffer is of another domain, the length is 0, or the access flags need
-     *         {@link AccessFlag#LOCAL_WRITE} and lack it
-     * @throws IndexOutOfBoundsException if the range exceeds the buffer
-     * @throws RdmaException ENOMEM if the limit of locked memory is reached; EINVAL if the device refuses the access
-     *         flags
-     */
-    @CFunction("ibv_reg_buf_mr")
-    public final MemoryRegion register(VerbsBuffer buffer, long offset, long length, AccessFlag... access)
-            throws RdmaException {
-        return MemoryRegionFactory.of(this, access).registerBuffer(buffer, offset, length);
     }
 
     /**

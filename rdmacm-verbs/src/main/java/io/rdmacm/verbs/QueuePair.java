@@ -4,7 +4,6 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,11 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp;
-import io.rdmacm.bindings.ibv_qp_attach_comp_cntr_attr;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.address.Gid;
-import io.rdmacm.verbs.device.CompletionCounterOperation;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
@@ -69,7 +66,6 @@ public final class QueuePair extends NativeObject {
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
     private static final int RELEASE_OF_DATA_IN_ORDER_CAPS = 46;
-    private static final NativeFunction ATTACH_COMP_CNTR = NativeFunction.of("ibv_qp_attach_comp_cntr");
     private static final NativeFunction QP_TO_QP_EX = NativeFunction.of("ibv_qp_to_qp_ex");
     private static final NativeFunction SET_ECE = NativeFunction.of("ibv_set_ece");
     private static final NativeFunction QUERY_ECE = NativeFunction.of("ibv_query_ece");
@@ -331,52 +327,6 @@ public final class QueuePair extends NativeObject {
                             | (deviceOnly ? Rdma.IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY() : 0)));
         } finally {
             life().leave();
-        }
-    }
-
-    /**
-     * Lets a completion counter count operations of this queue pair ({@code ibv_qp_attach_comp_cntr},
-     * ibv_qp_attach_comp_cntr(3); since rdma-core 65). Only in the states RESET and INIT. The counter stays attached
-     * until this queue pair is closed, and cannot be closed before. It may be attached to several queue pairs, and a
-     * queue pair may have several counters for different operations.
-     *
-     * @param counter a completion counter of the same context
-     * @param operations what to count, at least one operation
-     * @throws IllegalArgumentException without an operation, or if the counter is of another context
-     * @throws RdmaUnsupportedException if the device cannot count one of the operations
-     * @throws RdmaException EINVAL in another state; EBUSY if one of the operations has a counter already
-     */
-    @CFunction("ibv_qp_attach_comp_cntr")
-    public void attachCompletionCounter(CompletionCounter counter, CompletionCounterOperation... operations)
-            throws RdmaException {
-        int mask = Flags.mask(List.of(operations), CompletionCounterOperation::bit);
-        if (mask == 0) {
-            throw new IllegalArgumentException("a completion counter needs at least one operation to count");
-        }
-        life().enter();
-        try {
-            if (counter.context() != context) {
-                throw new IllegalArgumentException("the completion counter belongs to another context than the queue"
-                        + " pair: " + counter);
-            }
-            attach(counter, mask);
-        } finally {
-            life().leave();
-        }
-    }
-
-    private void attach(CompletionCounter counter, int mask) throws RdmaException {
-        life().addParent(counter.life());
-        boolean attached = false;
-        try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(ibv_qp_attach_comp_cntr_attr.layout()).address();
-            Memory.putInt(struct + ibv_qp_attach_comp_cntr_attr.op_mask$offset(), mask);
-            Check.returned(ATTACH_COMP_CNTR, ATTACH_COMP_CNTR.callInt(address(), counter.address(), struct));
-            attached = true;
-        } finally {
-            if (!attached) {
-                life().removeParent(counter.life());
-            }
         }
     }
 

@@ -19,8 +19,6 @@ import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.EthernetAddress;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.address.GidEntry;
-import io.rdmacm.verbs.device.CompletionCounterCapabilities;
-import io.rdmacm.verbs.device.CompletionCounterType;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.device.PortAttributes;
@@ -172,37 +170,6 @@ public final class VerbsContext extends NativeObject {
     @CFunction("ibv_import_dm")
     public DeviceMemory importDeviceMemory(int kernelHandle) throws RdmaException {
         return DeviceMemory.importMemory(this, kernelHandle);
-    }
-
-    /**
-     * Allocates a DMA handle ({@code ibv_alloc_dmah}, ibv_alloc_dmah(3); since rdma-core 59).
-     *
-     * @param attributes the hints for the device
-     * @return the new handle
-     * @throws NativeLibraryException if the installed library is older than rdma-core 59
-     * @throws RdmaUnsupportedException if the device has no DMA handles, or does not support one of the attributes
-     * @throws RdmaException EINVAL if the device refuses a value; ENOMEM
-     */
-    @CFunction("ibv_alloc_dmah")
-    public DmaHandle allocateDmaHandle(DmaHandleAttributes attributes) throws RdmaException {
-        life().ensureOpen();
-        return DmaHandle.allocate(this, attributes);
-    }
-
-    /**
-     * Creates a completion counter, with both values at 0 ({@code ibv_create_comp_cntr}, ibv_create_comp_cntr(3); since
-     * rdma-core 65).
-     *
-     * @param type what to count
-     * @return the new counter
-     * @throws NativeLibraryException if the installed library is older than rdma-core 65
-     * @throws RdmaUnsupportedException if the device has no completion counters, or none of this type
-     * @throws RdmaException ENOMEM if the device has no more of them
-     */
-    @CFunction("ibv_create_comp_cntr")
-    public CompletionCounter createCompletionCounter(CompletionCounterType type) throws RdmaException {
-        life().ensureOpen();
-        return CompletionCounter.create(this, type);
     }
 
     /**
@@ -376,20 +343,6 @@ public final class VerbsContext extends NativeObject {
     @CFunction({"ibv_query_device_ex", "ibv_query_device"})
     public DeviceAttributesEx queryDeviceEx() throws RdmaException {
         return inside(() -> DeviceQueries.queryDeviceEx(address()));
-    }
-
-    /**
-     * Queries what the completion counters of the device can do ({@code ibv_query_comp_cntr_caps},
-     * ibv_query_comp_cntr_caps(3); since rdma-core 65).
-     *
-     * @return the limits and the operations that can be counted
-     * @throws NativeLibraryException if the installed library is older than rdma-core 65
-     * @throws RdmaUnsupportedException if the device has no completion counters
-     * @throws RdmaException if the device fails
-     */
-    @CFunction({"ibv_query_comp_cntr_caps", "_ibv_query_comp_cntr_caps"})
-    public CompletionCounterCapabilities queryCompletionCounters() throws RdmaException {
-        return inside(() -> DeviceQueries.queryCompletionCounters(address()));
     }
 
     /**

@@ -4,13 +4,10 @@ package io.rdmacm.verbs.internal.query;
 import java.lang.foreign.Arena;
 
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_comp_cntr_caps;
 import io.rdmacm.bindings.ibv_device_attr;
 import io.rdmacm.bindings.ibv_device_attr_ex;
 import io.rdmacm.bindings.ibv_values_ex;
 import io.rdmacm.bindings.timespec;
-import io.rdmacm.verbs.device.CompletionCounterCapabilities;
-import io.rdmacm.verbs.device.CompletionCounterOperation;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.device.RealTimeValues;
@@ -26,7 +23,6 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 /** The device-wide queries of {@link io.rdmacm.verbs.VerbsContext VerbsContext}. */
 public final class DeviceQueries {
     private static final NativeFunction QUERY_DEVICE = NativeFunction.of("ibv_query_device");
-    private static final NativeFunction QUERY_COMP_CNTR_CAPS = NativeFunction.of("_ibv_query_comp_cntr_caps");
 
     private DeviceQueries() {
     }
@@ -54,21 +50,6 @@ public final class DeviceQueries {
                 attributes = fresh;
             }
             return DeviceStructs.readDeviceEx(attributes);
-        }
-    }
-
-    /** Returns what completion counters can do ({@code ibv_query_comp_cntr_caps}). */
-    public static CompletionCounterCapabilities queryCompletionCounters(long context) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long caps = arena.allocate(ibv_comp_cntr_caps.layout()).address();
-            int error = QUERY_COMP_CNTR_CAPS.callInt(context, caps, ibv_comp_cntr_caps.sizeof());
-            if (error != 0) {
-                throw Failures.of("ibv_query_comp_cntr_caps", Math.abs(error));
-            }
-            return new CompletionCounterCapabilities(Memory.getLong(caps + ibv_comp_cntr_caps.max_value$offset()),
-                    Integer.toUnsignedLong(Memory.getInt(caps + ibv_comp_cntr_caps.max_counters$offset())),
-                    CompletionCounterOperation.of(
-                            Memory.getInt(caps + ibv_comp_cntr_caps.supported_qp_attach_ops$offset())));
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.memory;
 
 import java.lang.foreign.Arena;
 import java.util.Objects;
@@ -8,7 +8,6 @@ import java.util.OptionalInt;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_dmah_init_attr;
-import io.rdmacm.verbs.device.TphMemoryType;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Memory;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -17,6 +17,12 @@ import java.nio.file.Path;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_mr_init_attr;
 import io.rdmacm.bindings.ibv_parent_domain_init_attr;
+import io.rdmacm.verbs.DeviceMemory;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ParentDomain;
+import io.rdmacm.verbs.ParentDomainAttributes;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -56,14 +62,14 @@ class VerbsBufferTest {
     @Test
     @Covers({"ibv_alloc_buf", "ibv_free_buf", "ibv_reg_buf_mr"})
     void aBufferIsClosedAfterItsRegionsAndBeforeItsDomain() throws RdmaException {
-        VerbsBuffer buffer = domain.allocateBuffer(5000);
+        VerbsBuffer buffer = VerbsBuffer.allocate(domain, 5000);
         assertThat(only("ibv_alloc_buf").arguments()).startsWith(domain.handle().address(), 5000L);
         MemorySegment memory = buffer.memory();
         assertThat(buffer.length()).isEqualTo(5000);
         assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).hasSize(5000).containsOnly(0);
         assertThat(buffer.protectionDomain()).isSameAs(domain);
 
-        MemoryRegion region = domain.register(buffer, 904, 4096, AccessFlag.LOCAL_WRITE);
+        MemoryRegion region = buffer.register(904, 4096, AccessFlag.LOCAL_WRITE);
 
         assertThat(only("ibv_reg_buf_mr").arguments()).startsWith(domain.handle().address(),
                 buffer.handle().address(), memory.address() + 904, 4096L, (long) Rdma.IBV_ACCESS_LOCAL_WRITE());
@@ -81,14 +87,14 @@ class VerbsBufferTest {
         assertThat(FakeVerbs.functions()).containsSubsequence("ibv_dereg_mr", "ibv_free_buf");
         assertThatIllegalStateException().isThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0));
         assertThatIllegalStateException().isThrownBy(buffer::memory);
-        assertThatIllegalStateException().isThrownBy(() -> domain.register(buffer, 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> buffer.register(0, 1));
     }
 
     @Test
     @Covers("ibv_reg_mr_ex")
     void aBufferIsRegisteredWithAllAttributes() throws RdmaException {
-        try (VerbsBuffer buffer = domain.allocateBuffer(8192);
-                MemoryRegion region = domain.register(MemoryRegionInitAttributes.of(buffer, 4096, 100))) {
+        try (VerbsBuffer buffer = VerbsBuffer.allocate(domain, 8192);
+                MemoryRegion region = ExtendedRegistration.of(buffer, 4096, 100).register(domain)) {
             ByteBuffer struct = ByteBuffer.wrap(only("ibv_reg_mr_ex").data()).order(ByteOrder.nativeOrder());
             assertThat(struct.getLong((int) ibv_mr_init_attr.comp_mask$offset()))
                     .isEqualTo(Rdma.IBV_REG_MR_MASK_ADDR() | Rdma.IBV_REG_MR_MASK_BUF());
@@ -101,21 +107,19 @@ class VerbsBufferTest {
 
     @Test
     void whatDoesNotFitIsRefusedBeforeAnyNativeCall() throws RdmaException {
-        assertThatIllegalArgumentException().isThrownBy(() -> domain.allocateBuffer(0)).withMessageContaining("not 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> VerbsBuffer.allocate(domain, 0)).withMessageContaining("not 0");
         assertThat(FakeVerbs.calls()).isEmpty();
         ParentDomain parent = domain.allocateParentDomain(ParentDomainAttributes.create());
-        try (parent; VerbsBuffer buffer = domain.allocateBuffer(64)) {
-            assertThatThrownBy(() -> domain.register(buffer, 60, 5)).isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> domain.register(buffer, -1, 5)).isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> MemoryRegionInitAttributes.of(buffer, 0, 65))
+        try (parent; VerbsBuffer buffer = VerbsBuffer.allocate(domain, 64)) {
+            assertThatThrownBy(() -> buffer.register(60, 5)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> buffer.register(-1, 5)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> ExtendedRegistration.of(buffer, 0, 65))
                     .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatIllegalArgumentException().isThrownBy(() -> domain.register(buffer, 0, 0));
-            assertThatIllegalArgumentException().isThrownBy(() -> domain.register(buffer, 0, 1,
+            assertThatIllegalArgumentException().isThrownBy(() -> buffer.register(0, 0));
+            assertThatIllegalArgumentException().isThrownBy(() -> buffer.register(0, 1,
                     AccessFlag.REMOTE_WRITE));
-            assertThatIllegalArgumentException().isThrownBy(() -> parent.register(buffer, 0, 1))
-                    .withMessageContaining("another protection domain");
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> parent.register(MemoryRegionInitAttributes.of(buffer, 0, 1)))
+                    .isThrownBy(() -> ExtendedRegistration.of(buffer, 0, 1).register(parent))
                     .withMessageContaining("another protection domain");
         }
         assertThat(FakeVerbs.functions()).doesNotContain("ibv_reg_buf_mr", "ibv_reg_mr_ex");
@@ -125,7 +129,7 @@ class VerbsBufferTest {
     void aRefusedAllocationLeavesNothingBehind() {
         long open = Lifetime.openObjects();
         FakeVerbs.fail("ibv_alloc_buf", Rdma.ENOMEM());
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> domain.allocateBuffer(64))
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> VerbsBuffer.allocate(domain, 64))
                 .withMessageStartingWith("ibv_alloc_buf (64 bytes): ENOMEM");
         assertThat(Lifetime.openObjects()).isEqualTo(open);
     }
@@ -136,8 +140,7 @@ class VerbsBufferTest {
         ParentDomainAttributes attributes = ParentDomainAttributes.create().allowUnprotected(true);
         assertThat(attributes.allowsUnprotected()).isTrue();
         ParentDomain parent = domain.allocateParentDomain(attributes);
-        try (parent; VerbsBuffer buffer = parent.allocateBuffer(64); MemoryRegion region = parent.register(buffer, 0,
-                64)) {
+        try (parent; VerbsBuffer buffer = VerbsBuffer.allocate(parent, 64); MemoryRegion region = buffer.register(0, 64)) {
             ByteBuffer struct = ByteBuffer.wrap(only("fake_alloc_parent_domain").data())
                     .order(ByteOrder.nativeOrder());
             assertThat(struct.getInt((int) ibv_parent_domain_init_attr.comp_mask$offset())).isEqualTo(4);
@@ -155,11 +158,11 @@ class VerbsBufferTest {
     void anExportedDescriptorIsTheCallersToClose() throws RdmaException {
         DmaBuf ofBuffer;
         DmaBuf ofMemory;
-        try (VerbsBuffer buffer = domain.allocateBuffer(64);
+        try (VerbsBuffer buffer = VerbsBuffer.allocate(domain, 64);
                 DeviceMemory memory = stack.context().allocateDeviceMemory(64, 0)) {
             ofBuffer = buffer.exportDmaBuf();
             assertThat(only("ibv_export_buf_dmabuf_fd").arguments()).startsWith(buffer.handle().address());
-            ofMemory = memory.exportDmaBuf();
+            ofMemory = DmaBuf.export(memory);
             assertThat(only("ibv_dm_export_dmabuf_fd").arguments()).startsWith(memory.handle().address());
         }
         // they outlive what they were exported from
@@ -177,14 +180,14 @@ class VerbsBufferTest {
 
     @Test
     void aRefusedExportLeavesNothingBehind() throws RdmaException {
-        try (VerbsBuffer buffer = domain.allocateBuffer(64);
+        try (VerbsBuffer buffer = VerbsBuffer.allocate(domain, 64);
                 DeviceMemory memory = stack.context().allocateDeviceMemory(64, 0)) {
             long open = Lifetime.openObjects();
             FakeVerbs.fail("ibv_export_buf_dmabuf_fd", Rdma.ENODATA());
             assertThatExceptionOfType(RdmaException.class).isThrownBy(buffer::exportDmaBuf)
                     .withMessageStartingWith("ibv_export_buf_dmabuf_fd: ENODATA");
             FakeVerbs.fail("ibv_dm_export_dmabuf_fd", Rdma.EOPNOTSUPP());
-            assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(memory::exportDmaBuf)
+            assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> DmaBuf.export(memory))
                     .withMessageStartingWith("ibv_dm_export_dmabuf_fd: EOPNOTSUPP");
             assertThat(Lifetime.openObjects()).isEqualTo(open);
         }

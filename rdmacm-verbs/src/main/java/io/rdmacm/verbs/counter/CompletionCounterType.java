@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs.device;
+package io.rdmacm.verbs.counter;
 
 import io.rdmacm.bindings.Rdma;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.counter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -14,9 +14,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_comp_cntr_caps;
 import io.rdmacm.bindings.ibv_comp_cntr_init_attr;
 import io.rdmacm.bindings.ibv_qp_attach_comp_cntr_attr;
-import io.rdmacm.verbs.device.CompletionCounterCapabilities;
-import io.rdmacm.verbs.device.CompletionCounterOperation;
-import io.rdmacm.verbs.device.CompletionCounterType;
+import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.testing.Covers;
@@ -46,13 +44,13 @@ class CompletionCounterTest {
     }
 
     private CompletionCounter counter() throws RdmaException {
-        return stack.context().createCompletionCounter(CompletionCounterType.WRS);
+        return CompletionCounter.create(stack.context(), CompletionCounterType.WRS);
     }
 
     @Test
     @Covers("ibv_query_comp_cntr_caps")
     void theCapabilitiesAreRead() throws RdmaException {
-        CompletionCounterCapabilities capabilities = stack.context().queryCompletionCounters();
+        CompletionCounterCapabilities capabilities = CompletionCounterCapabilities.query(stack.context());
 
         assertThat(capabilities.maxValue()).isEqualTo(Long.MIN_VALUE + 5);
         assertThat(capabilities.maxCounters()).isEqualTo(0x80000001L);
@@ -64,7 +62,7 @@ class CompletionCounterTest {
         assertThat(arguments.get(2)).isEqualTo(ibv_comp_cntr_caps.sizeof());
         FakeVerbs.fail("_ibv_query_comp_cntr_caps", Rdma.EOPNOTSUPP());
         assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> stack.context().queryCompletionCounters())
+                .isThrownBy(() -> CompletionCounterCapabilities.query(stack.context()))
                 .withMessageStartingWith("ibv_query_comp_cntr_caps: EOPNOTSUPP");
     }
 
@@ -72,7 +70,7 @@ class CompletionCounterTest {
     @Covers({"ibv_create_comp_cntr", "ibv_destroy_comp_cntr", "ibv_read_comp_cntr", "ibv_read_err_comp_cntr",
             "ibv_set_comp_cntr", "ibv_set_err_comp_cntr", "ibv_inc_comp_cntr", "ibv_inc_err_comp_cntr"})
     void bothValuesAreSetAndReadByTheirFunctions() throws RdmaException {
-        try (CompletionCounter counter = stack.context().createCompletionCounter(CompletionCounterType.BYTES)) {
+        try (CompletionCounter counter = CompletionCounter.create(stack.context(), CompletionCounterType.BYTES)) {
             FakeVerbs.Call call = FakeVerbs.calls("ibv_create_comp_cntr").getFirst();
             ByteBuffer struct = ByteBuffer.wrap(call.data()).order(ByteOrder.nativeOrder());
             assertThat(call.arguments()).startsWith(stack.context().handle().address());
@@ -111,7 +109,7 @@ class CompletionCounterTest {
         CompletionCounter counter = counter();
         QueuePair pair = stack.queuePair();
 
-        pair.attachCompletionCounter(counter, CompletionCounterOperation.RECV, CompletionCounterOperation.RDMA_WRITE);
+        counter.attach(pair, CompletionCounterOperation.RECV, CompletionCounterOperation.RDMA_WRITE);
 
         FakeVerbs.Call call = FakeVerbs.calls("ibv_qp_attach_comp_cntr").getFirst();
         assertThat(call.arguments()).startsWith(pair.handle().address(), counter.handle().address());
@@ -122,10 +120,10 @@ class CompletionCounterTest {
         // once more, for another operation; a refusal of that detaches nothing
         FakeVerbs.fail("ibv_qp_attach_comp_cntr", Rdma.EBUSY());
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> pair.attachCompletionCounter(counter, CompletionCounterOperation.SEND))
+                .isThrownBy(() -> counter.attach(pair, CompletionCounterOperation.SEND))
                 .withMessageStartingWith("ibv_qp_attach_comp_cntr: EBUSY");
         assertThatIllegalStateException().isThrownBy(counter::close);
-        pair.attachCompletionCounter(counter, CompletionCounterOperation.SEND);
+        counter.attach(pair, CompletionCounterOperation.SEND);
         pair.close();
         counter.close();
         assertThat(FakeVerbs.functions()).containsSubsequence("ibv_destroy_qp", "ibv_destroy_comp_cntr");
@@ -136,11 +134,11 @@ class CompletionCounterTest {
         CompletionCounter counter = counter();
         FakeVerbs.fail("ibv_qp_attach_comp_cntr", Rdma.EOPNOTSUPP());
         assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(
-                () -> stack.queuePair().attachCompletionCounter(counter, CompletionCounterOperation.SEND));
+                () -> counter.attach(stack.queuePair(), CompletionCounterOperation.SEND));
         counter.close();
         FakeVerbs.reset();
         assertThatIllegalStateException().isThrownBy(
-                () -> stack.queuePair().attachCompletionCounter(counter, CompletionCounterOperation.SEND));
+                () -> counter.attach(stack.queuePair(), CompletionCounterOperation.SEND));
         assertThatIllegalStateException().isThrownBy(counter::read);
         assertThat(FakeVerbs.calls()).isEmpty();
     }
@@ -149,10 +147,10 @@ class CompletionCounterTest {
     void whatDoesNotFitIsRefusedBeforeAnyNativeCall() throws RdmaException {
         try (FakeStack other = new FakeStack(); CompletionCounter counter = counter()) {
             FakeVerbs.reset();
-            assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().attachCompletionCounter(counter))
+            assertThatIllegalArgumentException().isThrownBy(() -> counter.attach(stack.queuePair()))
                     .withMessageContaining("at least one operation");
             assertThatIllegalArgumentException().isThrownBy(
-                    () -> other.queuePair().attachCompletionCounter(counter, CompletionCounterOperation.SEND))
+                    () -> counter.attach(other.queuePair(), CompletionCounterOperation.SEND))
                     .withMessageContaining("another context");
             assertThat(FakeVerbs.calls()).isEmpty();
         }

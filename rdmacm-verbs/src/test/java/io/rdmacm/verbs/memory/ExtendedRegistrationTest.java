@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -15,7 +15,8 @@ import java.nio.ByteOrder;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_dmah_init_attr;
 import io.rdmacm.bindings.ibv_mr_init_attr;
-import io.rdmacm.verbs.device.TphMemoryType;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.testing.Covers;
@@ -65,7 +66,7 @@ class ExtendedRegistrationTest {
     void memoryIsRegistered() throws RdmaException {
         MemorySegment memory = stack.region().memory().asSlice(64, 128);
         int access = Rdma.IBV_ACCESS_LOCAL_WRITE() | Rdma.IBV_ACCESS_FLUSH_GLOBAL();
-        try (MemoryRegion region = domain.register(MemoryRegionInitAttributes.of(memory), AccessFlag.LOCAL_WRITE,
+        try (MemoryRegion region = ExtendedRegistration.of(memory).register(domain, AccessFlag.LOCAL_WRITE,
                 AccessFlag.FLUSH_GLOBAL)) {
             assertThat(only("ibv_reg_mr_ex").arguments()).startsWith(domain.handle().address());
             assertThat(only("ibv_reg_mr_ex").data())
@@ -83,13 +84,13 @@ class ExtendedRegistrationTest {
     void theAddressInWorkRequestsMayBeAnother() throws RdmaException {
         MemorySegment memory = stack.region().memory();
         long other = 0x8000_0000_0000_0040L;
-        try (MemoryRegion region = domain.register(MemoryRegionInitAttributes.of(memory).deviceAddress(other))) {
+        try (MemoryRegion region = ExtendedRegistration.of(memory).deviceAddress(other).register(domain)) {
             assertThat(only("ibv_reg_mr_ex").data())
                     .isEqualTo(attributes(4096, 0, 3, other, memory.address(), 0, 0, 0, 0));
             assertThat(region.remoteAddress()).isEqualTo(other);
         }
         FakeVerbs.reset();
-        try (MemoryRegion region = domain.register(MemoryRegionInitAttributes.of(memory), AccessFlag.ZERO_BASED)) {
+        try (MemoryRegion region = ExtendedRegistration.of(memory).register(domain, AccessFlag.ZERO_BASED)) {
             assertThat(only("ibv_reg_mr_ex").data()).isEqualTo(
                     attributes(4096, Rdma.IBV_ACCESS_ZERO_BASED(), 3, 0, memory.address(), 0, 0, 0, 0));
             assertThat(region.remoteAddress()).isZero();
@@ -100,7 +101,7 @@ class ExtendedRegistrationTest {
     @Covers("ibv_reg_mr_ex")
     void aDmaBufIsRegistered() throws RdmaException {
         long offset = 1L << 33;
-        try (MemoryRegion region = domain.register(MemoryRegionInitAttributes.ofDmaBuf(17, offset, 3L << 32, 0x1000),
+        try (MemoryRegion region = ExtendedRegistration.ofDmaBuf(17, offset, 3L << 32, 0x1000).register(domain,
                 AccessFlag.LOCAL_WRITE)) {
             assertThat(only("ibv_reg_mr_ex").data()).isEqualTo(attributes(3L << 32, Rdma.IBV_ACCESS_LOCAL_WRITE(),
                     1 | 4 | 8, 0x1000, 0, 17, offset, 0, 0));
@@ -113,7 +114,7 @@ class ExtendedRegistrationTest {
     @Test
     @Covers({"ibv_alloc_dmah", "ibv_dealloc_dmah", "ibv_reg_mr_ex"})
     void aRegionClosesBeforeItsDmaHandle() throws RdmaException {
-        DmaHandle handle = stack.context().allocateDmaHandle(DmaHandleAttributes.create().cpu(70000)
+        DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create().cpu(70000)
                 .processingHint(0xfe).memoryType(TphMemoryType.PM));
         FakeVerbs.Call call = only("ibv_alloc_dmah");
         assertThat(call.arguments()).startsWith(stack.context().handle().address());
@@ -126,7 +127,7 @@ class ExtendedRegistrationTest {
         assertThat(handle.attributes().memoryType()).contains(TphMemoryType.PM);
         MemorySegment memory = stack.region().memory();
 
-        MemoryRegion region = domain.register(MemoryRegionInitAttributes.of(memory).dmaHandle(handle));
+        MemoryRegion region = ExtendedRegistration.of(memory).dmaHandle(handle).register(domain);
 
         assertThat(only("ibv_reg_mr_ex").data()).isEqualTo(attributes(4096, 0, 2 | 16, 0, memory.address(), 0, 0,
                 handle.handle().address(), 0));
@@ -135,29 +136,29 @@ class ExtendedRegistrationTest {
         region.close();
         handle.close();
         assertThat(FakeVerbs.functions()).containsSubsequence("ibv_dereg_mr", "ibv_dealloc_dmah");
-        MemoryRegionInitAttributes late = MemoryRegionInitAttributes.of(memory).dmaHandle(handle);
-        assertThatIllegalStateException().isThrownBy(() -> domain.register(late));
+        ExtendedRegistration late = ExtendedRegistration.of(memory).dmaHandle(handle);
+        assertThatIllegalStateException().isThrownBy(() -> late.register(domain));
     }
 
     @Test
     void onlyWhatIsSetOfADmaHandleCounts() throws RdmaException {
-        stack.context().allocateDmaHandle(DmaHandleAttributes.create()).close();
+        DmaHandle.allocate(stack.context(), DmaHandleAttributes.create()).close();
         assertThat(only("ibv_alloc_dmah").data()).containsOnly(0);
         FakeVerbs.reset();
-        stack.context().allocateDmaHandle(DmaHandleAttributes.create().memoryType(TphMemoryType.VM)).close();
+        DmaHandle.allocate(stack.context(), DmaHandleAttributes.create().memoryType(TphMemoryType.VM)).close();
         assertThat(only("ibv_alloc_dmah").data()[0]).isEqualTo((byte) 4);
         FakeVerbs.reset();
         assertThatIllegalArgumentException().isThrownBy(() -> DmaHandleAttributes.create().cpu(-1));
         assertThatIllegalArgumentException().isThrownBy(() -> DmaHandleAttributes.create().processingHint(256));
         FakeVerbs.fail("ibv_alloc_dmah", Rdma.EOPNOTSUPP());
         assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> stack.context().allocateDmaHandle(DmaHandleAttributes.create()))
+                .isThrownBy(() -> DmaHandle.allocate(stack.context(), DmaHandleAttributes.create()))
                 .withMessageStartingWith("ibv_alloc_dmah: EOPNOTSUPP");
     }
 
     @Test
     void aFailedDeallocationLeavesTheHandleOpen() throws RdmaException {
-        DmaHandle handle = stack.context().allocateDmaHandle(DmaHandleAttributes.create());
+        DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create());
         FakeVerbs.fail("ibv_dealloc_dmah", Rdma.EBUSY());
         assertThatExceptionOfType(RdmaException.class).isThrownBy(handle::close)
                 .withMessageStartingWith("ibv_dealloc_dmah: EBUSY");
@@ -169,24 +170,24 @@ class ExtendedRegistrationTest {
     void whatCannotBeRegisteredIsRefusedBeforeAnyNativeCall() throws RdmaException {
         MemorySegment memory = stack.region().memory();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> domain.register(MemoryRegionInitAttributes.of(MemorySegment.ofArray(new byte[8]))))
+                .isThrownBy(() -> ExtendedRegistration.of(MemorySegment.ofArray(new byte[8])).register(domain))
                 .withMessageContaining("Java heap");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> domain.register(MemoryRegionInitAttributes.of(memory.asSlice(0, 0))))
+                .isThrownBy(() -> ExtendedRegistration.of(memory.asSlice(0, 0)).register(domain))
                 .withMessageContaining("empty");
         assertThatIllegalArgumentException().isThrownBy(
-                () -> domain.register(MemoryRegionInitAttributes.of(memory.asReadOnly()), AccessFlag.LOCAL_WRITE));
+                () -> ExtendedRegistration.of(memory.asReadOnly()).register(domain, AccessFlag.LOCAL_WRITE));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> domain.register(MemoryRegionInitAttributes.of(memory), AccessFlag.REMOTE_WRITE))
+                .isThrownBy(() -> ExtendedRegistration.of(memory).register(domain, AccessFlag.REMOTE_WRITE))
                 .withMessageContaining("LOCAL_WRITE");
-        assertThatIllegalArgumentException().isThrownBy(() -> MemoryRegionInitAttributes.ofDmaBuf(-1, 0, 1, 0));
-        assertThatIllegalArgumentException().isThrownBy(() -> MemoryRegionInitAttributes.ofDmaBuf(1, -1, 1, 0));
-        assertThatIllegalArgumentException().isThrownBy(() -> MemoryRegionInitAttributes.ofDmaBuf(1, 0, 0, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> ExtendedRegistration.ofDmaBuf(-1, 0, 1, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> ExtendedRegistration.ofDmaBuf(1, -1, 1, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> ExtendedRegistration.ofDmaBuf(1, 0, 0, 0));
         assertThat(FakeVerbs.calls()).isEmpty();
         try (FakeStack other = new FakeStack();
-                DmaHandle handle = other.context().allocateDmaHandle(DmaHandleAttributes.create())) {
+                DmaHandle handle = DmaHandle.allocate(other.context(), DmaHandleAttributes.create())) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> domain.register(MemoryRegionInitAttributes.of(memory).dmaHandle(handle)))
+                    .isThrownBy(() -> ExtendedRegistration.of(memory).dmaHandle(handle).register(domain))
                     .withMessageContaining("another context");
         }
         assertThat(FakeVerbs.calls("ibv_reg_mr_ex")).isEmpty();
@@ -194,12 +195,12 @@ class ExtendedRegistrationTest {
 
     @Test
     void aRefusedRegistrationLeavesNothingBehind() throws RdmaException {
-        MemoryRegionInitAttributes attributes = MemoryRegionInitAttributes.of(stack.region().memory())
+        ExtendedRegistration attributes = ExtendedRegistration.of(stack.region().memory())
                 .deviceAddress(0x40);
-        try (DmaHandle handle = stack.context().allocateDmaHandle(DmaHandleAttributes.create())) {
+        try (DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create())) {
             FakeVerbs.fail("ibv_reg_mr_ex", Rdma.EOPNOTSUPP());
             assertThatExceptionOfType(RdmaUnsupportedException.class)
-                    .isThrownBy(() -> domain.register(attributes.dmaHandle(handle)))
+                    .isThrownBy(() -> attributes.dmaHandle(handle).register(domain))
                     .withMessageStartingWith("ibv_reg_mr_ex (4096 bytes at 0x40): EOPNOTSUPP");
         }
     }
