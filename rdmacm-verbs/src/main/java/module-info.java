@@ -13,9 +13,11 @@ module io.rdmacm.verbs {
 
     exports io.rdmacm.verbs;
     exports io.rdmacm.verbs.address;
+    exports io.rdmacm.verbs.counter;
     exports io.rdmacm.verbs.device;
     exports io.rdmacm.verbs.error;
     exports io.rdmacm.verbs.flow;
+    exports io.rdmacm.verbs.memory;
     exports io.rdmacm.verbs.pool;
     exports io.rdmacm.verbs.queue;
     exports io.rdmacm.verbs.work;

@@ -31,6 +31,8 @@ struct oracle_request {
 	uint64_t region;
 	uint64_t length;
 	uint64_t access;
+	uint64_t placement;
+	uint64_t level;
 };
 
 void oracle_batch_request(struct ibv_qp_ex *qp, const struct oracle_request *r)
@@ -67,6 +69,10 @@ void oracle_batch_request(struct ibv_qp_ex *qp, const struct oracle_request *r)
 		break;
 	case IBV_QP_EX_WITH_ATOMIC_WRITE:
 		ibv_wr_atomic_write(qp, r->key, r->address, &r->operand);
+		break;
+	case FAKE_EX_WITH_FLUSH:
+		// as the inline function of rdma-core 45
+		(*(fake_wr_flush **)((char *)qp + FAKE_WR_FLUSH))(qp, r->key, r->address, r->operand, r->placement, r->level);
 		break;
 	case IBV_QP_EX_WITH_LOCAL_INV:
 		ibv_wr_local_inv(qp, r->key);

@@ -326,8 +326,15 @@ static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote
 	CALLED_WITH(atomic_wr, 8, FAKE_BITS(qp), rkey, remote_addr, FAKE_BITS(atomic_wr), qp->wr_id, qp->wr_flags);
 }
 
+static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len, uint8_t type,
+		     uint8_t level)
+{
+	CALLED(FAKE_BITS(qp), rkey, remote_addr, len, type, level, qp->wr_id, qp->wr_flags);
+}
+
 void fake_fill_queue_pair(struct ibv_qp_ex *qp)
 {
+	*(fake_wr_flush **)((char *)qp + FAKE_WR_FLUSH) = wr_flush;
 #define QUEUE_PAIR(X)                                                                                                 \
 	X(wr_atomic_cmp_swp) X(wr_atomic_fetch_add) X(wr_bind_mw) X(wr_local_inv) X(wr_rdma_read) X(wr_rdma_write)        \
 	X(wr_rdma_write_imm) X(wr_send) X(wr_send_imm) X(wr_send_inv) X(wr_send_tso) X(wr_set_ud_addr) X(wr_set_xrc_srqn) \

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_ARGUMENTS = 7, FAKE_DATA = 2048, FAKE_RECORDS = 512, FAKE_QUEUE = 1024,
+enum { FAKE_ARGUMENTS = 8, FAKE_DATA = 2048, FAKE_RECORDS = 512, FAKE_QUEUE = 1024,
        FAKE_MOST_ENTRIES = 1 << 22 };
 
 // One call: the function, its arguments widened to 64 bits, and what its pointers led to (work requests, lists).
@@ -20,7 +20,7 @@ struct fake_record {
 };
 
 enum fake_kind { FAKE_LIST, FAKE_CONTEXT, FAKE_PD, FAKE_MR, FAKE_CHANNEL, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_XRCD, FAKE_AH, FAKE_DM, FAKE_TD, FAKE_MW, FAKE_WQ, FAKE_TABLE,
-	FAKE_COUNTERS, FAKE_FLOW, FAKE_FLOW_ACTION, FAKE_KINDS };
+	FAKE_COUNTERS, FAKE_FLOW, FAKE_FLOW_ACTION, FAKE_DMAH, FAKE_BUF, FAKE_COMP_CNTR, FAKE_KINDS };
 
 struct fake_cq {
 	struct ibv_cq_ex ex; // begins as an ibv_cq does
@@ -132,6 +132,20 @@ int *fake_users_of_cq(struct ibv_cq *cq);
 int *fake_users_of_srq(struct ibv_srq *srq);
 int *fake_users_of_xrcd(struct ibv_xrcd *xrcd);
 void fake_fill_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init);
+
+// What came after rdma-core 44, whose headers this is compiled with at least. The headers of a later release declare
+// some of it, so nothing here bears a name of theirs.
+
+// Where ibv_port_attr.active_speed_ex (49) lies, and the end of the struct since then.
+#define FAKE_ACTIVE_SPEED_EX (offsetof(struct ibv_port_attr, port_cap_flags2) + 4)
+#define FAKE_PORT_ATTR_SIZE (FAKE_ACTIVE_SPEED_EX + 4)
+
+// Where ibv_qp_ex.wr_flush (45) lies, and the end of the struct since then.
+#define FAKE_WR_FLUSH (offsetof(struct ibv_qp_ex, wr_atomic_write) + sizeof(void *))
+#define FAKE_QP_EX_SIZE (FAKE_WR_FLUSH + sizeof(void *))
+#define FAKE_EX_WITH_FLUSH (1 << 11)
+typedef void fake_wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len, uint8_t type,
+			   uint8_t level);
 
 #define FAKE_BITS(value) ((uint64_t)(value))
 #define CALLED_WITH(data, size, ...)                                                                                  \

@@ -96,8 +96,10 @@ static void fill_port(struct ibv_port_attr *attr, size_t size)
 	attr->port_cap_flags = IBV_PORT_SM | IBV_PORT_IP_BASED_GIDS | 1u << 31;
 	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
 	attr->flags = IBV_QPF_GRH_REQUIRED;
-	if (size == sizeof(*attr))
+	if (size >= FAKE_ACTIVE_SPEED_EX)
 		attr->port_cap_flags2 = IBV_PORT_VIRT_SUP | IBV_PORT_LINK_SPEED_NDR_SUP | 1u << 15;
+	if (size >= FAKE_PORT_ATTR_SIZE)
+		*(uint32_t *)((char *)attr + FAKE_ACTIVE_SPEED_EX) = 256;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -139,6 +141,15 @@ int fake_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_a
 	int error = CALLED(FAKE_BITS(context), port, FAKE_BITS(attr), size);
 	if (!error)
 		fill_port(attr, size);
+	return error;
+}
+
+// As rdma-core 44 does it.
+int fake_query_port_44(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
+{
+	int error = CALLED(FAKE_BITS(context), port, FAKE_BITS(attr), size);
+	memset(attr, 0, size);
+	fill_port(attr, FAKE_ACTIVE_SPEED_EX);
 	return error;
 }
 
@@ -287,12 +298,14 @@ uint64_t oracle_device_ex(uint64_t *numbers)
 uint64_t oracle_port(uint64_t *numbers, int compat)
 {
 	uint64_t *first = numbers;
-	struct ibv_port_attr attr = {0}, *a = &attr;
-	fill_port(&attr, compat ? offsetof(struct ibv_port_attr, port_cap_flags2) : sizeof(attr));
+	uint32_t memory[FAKE_PORT_ATTR_SIZE / 4] = {0};
+	struct ibv_port_attr *a = (struct ibv_port_attr *)memory;
+	fill_port(a, compat ? offsetof(struct ibv_port_attr, port_cap_flags2) : FAKE_PORT_ATTR_SIZE);
 	PUT(a->state), PUT(4096), PUT(1024), PUT(a->gid_tbl_len), PUT(a->port_cap_flags), PUT(a->max_msg_sz);
 	PUT(a->bad_pkey_cntr), PUT(a->qkey_viol_cntr), PUT(a->pkey_tbl_len), PUT(a->lid), PUT(a->sm_lid), PUT(a->lmc);
 	PUT(a->max_vl_num), PUT(a->sm_sl), PUT(a->subnet_timeout), PUT(a->init_type_reply), PUT(a->active_width);
 	PUT(a->active_speed), PUT(a->phys_state), PUT(a->link_layer), PUT(a->flags), PUT(a->port_cap_flags2);
+	PUT(memory[FAKE_ACTIVE_SPEED_EX / 4]);
 	return numbers - first;
 }
 

@@ -73,7 +73,7 @@ void fake_fill_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, struct ibv_qp_
 
 static struct ibv_qp *make_pair(struct ibv_context *context, struct ibv_pd *pd, const struct ibv_qp_init_attr *init)
 {
-	struct ibv_qp_ex *qp = fake_make(FAKE_QP, sizeof(*qp), pd ? fake_users_of_pd(pd) : NULL);
+	struct ibv_qp_ex *qp = fake_make(FAKE_QP, FAKE_QP_EX_SIZE, pd ? fake_users_of_pd(pd) : NULL);
 	qp->qp_base.context = context;
 	qp->qp_base.qp_context = init->qp_context;
 	qp->qp_base.pd = pd;

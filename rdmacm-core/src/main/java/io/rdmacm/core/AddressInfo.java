@@ -162,7 +162,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
     public static List<AddressInfo> resolve(String node, String service, Hints hints) throws RdmaException {
         checkArguments(node, service, hints);
         if (hints.flags().contains(Flag.SA)) {
-            RESOLVE_ADDRINFO.ensureAvailable();
+            RESOLVE_ADDRINFO.require();
         }
         try (Arena arena = Arena.ofConfined()) {
             long hint = write(hints, arena);

@@ -14,6 +14,7 @@ import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Errno;
@@ -210,6 +211,18 @@ final class MemoryRegionFactory {
             return Check.pointer(function,
                     function.callLong(pd(), memory.address(), offset, length, flags), length + " bytes");
         }, memory.life());
+    }
+
+    /** Registers memory with another function than those of this class, see {@link VerbsAccess}. */
+    MemoryRegion register(VerbsAccess.RegionSource source) throws RdmaException {
+        if (source.memory() != null) {
+            checkMemory(source.memory(), access);
+        }
+        requireBytes(source.length(), "not " + source.length());
+        return make(null,
+                region -> Registration.of(region, domain, source.memory(), access, source.start(), source.length()),
+                () -> registered(source.function(), source.creator().create(flags), source.length(), source.detail()),
+                source.owners().toArray(Lifetime[]::new));
     }
 
     MemoryRegion allocateNull() throws RdmaException {

@@ -23,6 +23,8 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * the domain below.
  */
 public final class ParentDomain extends ProtectionDomain {
+    private static final NativeFunction ALLOC_BUF = NativeFunction.of("ibv_alloc_buf");
+
     private final ProtectionDomain below;
     private final ParentDomainAttributes attributes;
     private final AllocatorCalls calls;
@@ -42,13 +44,17 @@ public final class ParentDomain extends ProtectionDomain {
             below.requireSameContext("thread domain", threadDomain.context());
             parents.add(threadDomain.life());
         }
+        if (attributes.allowsUnprotected()) {
+            // The flag came together with buffers; nothing else tells whether the library knows it.
+            ALLOC_BUF.require();
+        }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
         Lifetime life = Lifetime.begin(ParentDomain.class, parents);
         AllocatorCalls calls = attributes.allocator()
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
         boolean made = false;
         try {
-            long address = life.create(() -> allocate(function, below, threadDomain, calls));
+            long address = life.create(() -> allocate(function, below, attributes, calls));
             made = true;
             return new ParentDomain(below, attributes, calls, life, address);
         } finally {
@@ -58,20 +64,22 @@ public final class ParentDomain extends ProtectionDomain {
         }
     }
 
-    private static long allocate(NativeFunction function, ProtectionDomain below, ThreadDomain threadDomain,
-            AllocatorCalls calls) throws RdmaException {
+    private static long allocate(NativeFunction function, ProtectionDomain below,
+            ParentDomainAttributes attributes, AllocatorCalls calls) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
             Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
-            if (threadDomain != null) {
-                Memory.putLong(init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address());
-            }
+            attributes.threadDomain().ifPresent(threadDomain -> Memory.putLong(
+                    init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address()));
+            int mask = attributes.allowsUnprotected()
+                    ? Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC()
+                    : 0;
             if (calls != null) {
-                Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(),
-                        Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS());
+                mask |= Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS();
                 Memory.putLong(init + ibv_parent_domain_init_attr.alloc$offset(), calls.allocate());
                 Memory.putLong(init + ibv_parent_domain_init_attr.free$offset(), calls.free());
             }
+            Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(), mask);
             return Check.pointer(function, function.callLong(below.context().address(), init));
         }
     }

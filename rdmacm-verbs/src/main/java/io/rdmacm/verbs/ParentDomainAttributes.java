@@ -11,15 +11,17 @@ import java.util.Optional;
 public final class ParentDomainAttributes {
     private final ThreadDomain threadDomain;
     private final ParentDomainAllocator allocator;
+    private final boolean unprotected;
 
-    private ParentDomainAttributes(ThreadDomain threadDomain, ParentDomainAllocator allocator) {
+    private ParentDomainAttributes(ThreadDomain threadDomain, ParentDomainAllocator allocator, boolean unprotected) {
         this.threadDomain = threadDomain;
         this.allocator = allocator;
+        this.unprotected = unprotected;
     }
 
-    /** {@return attributes with neither a thread domain nor an allocator} */
+    /** {@return attributes with neither a thread domain nor an allocator, for protected memory} */
     public static ParentDomainAttributes create() {
-        return new ParentDomainAttributes(null, null);
+        return new ParentDomainAttributes(null, null, false);
     }
 
     /**
@@ -29,7 +31,7 @@ public final class ParentDomainAttributes {
      * @return a copy of these attributes with the thread domain
      */
     public ParentDomainAttributes threadDomain(ThreadDomain domain) {
-        return new ParentDomainAttributes(Objects.requireNonNull(domain, "domain"), allocator);
+        return new ParentDomainAttributes(Objects.requireNonNull(domain, "domain"), allocator, unprotected);
     }
 
     /**
@@ -39,7 +41,19 @@ public final class ParentDomainAttributes {
      * @return a copy of these attributes with the allocator
      */
     public ParentDomainAttributes allocator(ParentDomainAllocator memory) {
-        return new ParentDomainAttributes(threadDomain, Objects.requireNonNull(memory, "memory"));
+        return new ParentDomainAttributes(threadDomain, Objects.requireNonNull(memory, "memory"), unprotected);
+    }
+
+    /**
+     * Sets whether, in a confidential VM, {@linkplain io.rdmacm.verbs.memory.VerbsBuffer buffers} of the domain are shared
+     * with the device instead of being protected ({@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC}; since
+     * rdma-core 64). The host can then read and change them.
+     *
+     * @param on false by default
+     * @return a copy of these attributes with this setting
+     */
+    public ParentDomainAttributes allowUnprotected(boolean on) {
+        return new ParentDomainAttributes(threadDomain, allocator, on);
     }
 
     /** {@return the thread domain, if any} */
@@ -50,5 +64,10 @@ public final class ParentDomainAttributes {
     /** {@return the allocator, if any} */
     public Optional<ParentDomainAllocator> allocator() {
         return Optional.ofNullable(allocator);
+    }
+
+    /** {@return whether buffers of the domain may be shared with the device in a confidential VM} */
+    public boolean allowsUnprotected() {
+        return unprotected;
     }
 }

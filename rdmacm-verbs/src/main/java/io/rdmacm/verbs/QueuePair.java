@@ -26,10 +26,12 @@ import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
+import io.rdmacm.verbs.internal.ffi.InstalledRelease;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.queue.DataInOrderCapability;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
@@ -38,6 +40,7 @@ import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RateLimit;
+import io.rdmacm.verbs.work.FlagSet;
 import io.rdmacm.verbs.work.SendOpcode;
 
 /**
@@ -62,6 +65,7 @@ public final class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
+    private static final int RELEASE_OF_DATA_IN_ORDER_CAPS = 46;
     private static final NativeFunction QP_TO_QP_EX = NativeFunction.of("ibv_qp_to_qp_ex");
     private static final NativeFunction SET_ECE = NativeFunction.of("ibv_set_ece");
     private static final NativeFunction QUERY_ECE = NativeFunction.of("ibv_query_ece");
@@ -291,6 +295,36 @@ public final class QueuePair extends NativeObject {
         life().enter();
         try {
             return QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(), 0) != 0;
+        } finally {
+            life().leave();
+        }
+    }
+
+    /**
+     * Like {@link #queryDataInOrder(SendOpcode)}, but tells more exactly which data is in order
+     * ({@code ibv_query_qp_data_in_order} with {@code IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS},
+     * ibv_query_qp_data_in_order(3)).
+     *
+     * @param operation SEND, RDMA_WRITE or RDMA_READ
+     * @param deviceOnly whether to ask for the device alone, whatever the processor does to the order
+     *        ({@code IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY}); the C library knows it since rdma-core 60
+     * @return what is guaranteed; nothing if the C library does not know the question
+     * @throws RdmaException never: the C function reports no errors
+     */
+    @CFunction("ibv_query_qp_data_in_order")
+    public FlagSet<DataInOrderCapability> queryDataInOrder(SendOpcode operation, boolean deviceOnly)
+            throws RdmaException {
+        life().enter();
+        try {
+            if (InstalledRelease.isBefore(RELEASE_OF_DATA_IN_ORDER_CAPS)) {
+                boolean whole = !deviceOnly && QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(), 0) != 0;
+                // data that is in order as a whole is so in each part
+                return DataInOrderCapability.of(whole ? Rdma.IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG()
+                        | Rdma.IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES() : 0);
+            }
+            return DataInOrderCapability.of(QUERY_QP_DATA_IN_ORDER.callInt(address(), operation.value(),
+                    Rdma.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS()
+                            | (deviceOnly ? Rdma.IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY() : 0)));
         } finally {
             life().leave();
         }

@@ -15,11 +15,13 @@ import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.InstalledRelease;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.SendOperation;
 
 /** Creates and opens queue pairs. */
 final class QueuePairFactory {
@@ -55,6 +57,7 @@ final class QueuePairFactory {
             domain.requireSameContext("indirection table", scaling.table().context());
             parents.add(scaling.table().life());
         });
+        requireRelease(attributes);
         Lifetime life = Lifetime.begin(QueuePair.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             long init = QueuePairInitStructs.write(attributes, arena);
@@ -74,6 +77,7 @@ final class QueuePairFactory {
     /** Creates a queue pair of type XRC_RECV in an XRC domain. */
     static QueuePair create(XrcDomain xrc, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, true);
+        requireRelease(attributes);
         VerbsContext context = xrc.context();
         Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
         try (Arena arena = Arena.ofConfined()) {
@@ -138,6 +142,16 @@ final class QueuePairFactory {
     private static void addToMask(long init, int bit) {
         long mask = init + ibv_qp_init_attr_ex.comp_mask$offset();
         Memory.putInt(mask, Memory.getInt(mask) | bit);
+    }
+
+    /**
+     * Refuses operations that the installed library has no functions for. Its {@code struct ibv_qp_ex} ends before
+     * their pointers, so that they must not be read.
+     */
+    private static void requireRelease(QueuePairInitAttributes attributes) throws RdmaException {
+        if (attributes.sendOperations().contains(SendOperation.FLUSH)) {
+            InstalledRelease.require("ibv_wr_flush", 45);
+        }
     }
 
     private static void requireXrcReceive(QueuePairInitAttributes attributes, boolean wanted) {

@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -18,6 +19,8 @@ import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.work.PlacementType;
+import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
@@ -521,6 +524,64 @@ public final class SendBatch implements AutoCloseable {
         try {
             begin(to, SendOperation.ATOMIC_WRITE, flags & ~INLINE);
             to.atomicWrite(remoteKey, address, data.value(value));
+            state = afterRemote;
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /**
+     * Starts a request that completes only when data which earlier requests of this queue pair have written to the
+     * peer's memory is placed as desired ({@code ibv_wr_flush}). It has no data of its own. Only for types RC and
+     * XRC_SEND.
+     *
+     * @param address the remote address of the first byte to flush
+     * @param remoteKey the remote key of the peer's memory region, which needs the access flag of the placement
+     * @param length the number of bytes to flush, less than 2<sup>32</sup>
+     * @param placement how the data must be placed
+     * @param level what is flushed: with {@link SelectivityLevel#MR} the address and the length do not matter
+     * @return this batch
+     * @throws IllegalArgumentException if the length is out of range
+     */
+    @CFunction("ibv_wr_flush")
+    public SendBatch flush(long address, int remoteKey, long length, PlacementType placement, SelectivityLevel level) {
+        return flush(address, remoteKey, length, placement.bit(), level);
+    }
+
+    /**
+     * Like {@link #flush(long, int, long, PlacementType, SelectivityLevel)}, for several placements at once.
+     *
+     * @param address the remote address of the first byte to flush
+     * @param remoteKey the remote key of the peer's memory region, which needs the access flags of the placements
+     * @param length the number of bytes to flush, less than 2<sup>32</sup>
+     * @param placements how the data must be placed, at least one
+     * @param level what is flushed: with {@link SelectivityLevel#MR} the address and the length do not matter
+     * @return this batch
+     * @throws IllegalArgumentException if the length is out of range, or there is no placement
+     */
+    @CFunction("ibv_wr_flush")
+    public SendBatch flush(long address, int remoteKey, long length, Set<PlacementType> placements,
+            SelectivityLevel level) {
+        int type = PlacementType.mask(placements);
+        if (type == 0) {
+            throw new IllegalArgumentException("a flush needs at least one placement type");
+        }
+        return flush(address, remoteKey, length, type, level);
+    }
+
+    private SendBatch flush(long address, int remoteKey, long length, int type, SelectivityLevel level) {
+        // 32 bits on the wire
+        if (length >>> Integer.SIZE != 0) {
+            throw new IllegalArgumentException("the length of a flush must be from 0 to 4294967295, not " + length);
+        }
+        int levelCode = level.value();
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, SendOperation.FLUSH, flags & ~INLINE);
+            to.flush(remoteKey, address, length, type, levelCode);
             state = afterRemote;
         } finally {
             entered.leave(bias);

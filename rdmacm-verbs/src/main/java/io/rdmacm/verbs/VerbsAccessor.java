@@ -8,6 +8,7 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /** The implementation of {@link VerbsAccess}, which loads this class by name. */
 final class VerbsAccessor extends VerbsAccess {
@@ -55,5 +56,11 @@ final class VerbsAccessor extends VerbsAccess {
             SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
             throws RdmaException {
         return SharedReceiveQueue.create(domain, attributes, creator, destroyer, owner);
+    }
+
+    @Override
+    public MemoryRegion register(ProtectionDomain domain, RegionSource source, AccessFlag... access)
+            throws RdmaException {
+        return MemoryRegionFactory.of(domain, access).register(source);
     }
 }

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.device.PortAttributes;
 import io.rdmacm.verbs.device.RealTimeValues;
+import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -366,6 +367,21 @@ public final class VerbsContext extends NativeObject {
     @CFunction("ibv_query_port")
     public PortAttributes queryPort(int port) throws RdmaException {
         return inside(() -> PortQueries.queryPort(address(), port));
+    }
+
+    /**
+     * Queries the effective bandwidth of a port ({@code ibv_query_port_speed}, ibv_query_port_speed(3); since rdma-core
+     * 62).
+     *
+     * @param port the port number, from 1
+     * @return the bandwidth in units of 100 Mbit/s
+     * @throws NativeLibraryException if the installed library is older than rdma-core 62
+     * @throws RdmaUnsupportedException if the driver or the kernel does not report it
+     * @throws RdmaException EINVAL if the device has no such port
+     */
+    @CFunction("ibv_query_port_speed")
+    public long queryPortSpeed(int port) throws RdmaException {
+        return inside(() -> PortQueries.queryPortSpeed(address(), port));
     }
 
     /**

@@ -22,6 +22,8 @@ import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.NeedsFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.PlacementType;
+import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOperation;
 import net.jqwik.api.Arbitraries;
@@ -119,6 +121,14 @@ class BatchEncodingTest {
         return MemoryWindowBinding.of(region, part.offset, Math.max(1, part.length), AccessFlag.REMOTE_WRITE);
     }
 
+    private static Set<PlacementType> placements(Numbers n) {
+        return (n.swap & 1) == 0 ? EnumSet.of(PlacementType.PERSISTENT) : EnumSet.allOf(PlacementType.class);
+    }
+
+    private static SelectivityLevel level(Numbers n) {
+        return (n.swap & 2) == 0 ? SelectivityLevel.RANGE : SelectivityLevel.MR;
+    }
+
     private void add(SendBatch batch, Request request, QueuePairType type, byte[] bytes) {
         Numbers n = request.numbers;
         batch.id(n.id).signaled(request.flags.contains(SendFlag.SIGNALED))
@@ -134,6 +144,7 @@ class BatchEncodingTest {
             case ATOMIC_CMP_AND_SWP -> batch.compareAndSwap(n.address, n.key, n.operand, n.swap);
             case ATOMIC_FETCH_AND_ADD -> batch.fetchAndAdd(n.address, n.key, n.operand);
             case ATOMIC_WRITE -> batch.atomicWrite(n.address, n.key, n.operand);
+            case FLUSH -> batch.flush(n.address, n.key, n.operand >>> Integer.SIZE, placements(n), level(n));
             case LOCAL_INV -> batch.localInvalidate(n.key);
             case BIND_MW -> batch.bindMemoryWindow(window, n.key, binding(request));
             case TSO -> batch.sendSegmented(MemorySegment.ofArray(request.headers), request.segment);
@@ -177,13 +188,14 @@ class BatchEncodingTest {
         Numbers n = request.numbers;
         long start = region.memory().address();
         boolean binds = request.operation == SendOperation.BIND_MW;
+        boolean flushes = request.operation == SendOperation.FLUSH;
         boolean segments = request.operation == SendOperation.TSO;
         FakeVerbs.call("oracle_batch_request", pair, longs(Integer.toUnsignedLong(request.operation.bit()), n.id,
                 request.flagsOfC(), n.key, binds ? start + binding(request).offset() : n.address,
-                segments ? request.segment : n.operand, n.swap,
+                segments ? request.segment : flushes ? n.operand >>> Integer.SIZE : n.operand, n.swap,
                 arena.allocateFrom(ValueLayout.JAVA_BYTE, request.headers).address(), request.headers.length,
                 window.handle().address(), region.handle().address(), binds ? binding(request).length() : 0,
-                Rdma.IBV_ACCESS_REMOTE_WRITE()));
+                Rdma.IBV_ACCESS_REMOTE_WRITE(), PlacementType.mask(placements(n)), level(n).value()));
         if (type == QueuePairType.UD) {
             FakeVerbs.call("oracle_batch_datagram", pair, handle.handle().address(), request.peer, n.key);
         } else if (type == QueuePairType.XRC_SEND && request.isRemote()) {

@@ -61,7 +61,7 @@ class MemoryRegionTest {
     void noMemoryIsRefused() {
         assertRefused(MemorySegment.NULL, "at least 1 byte");
         assertRefused(stack.region().memory().asSlice(8, 0), "at least 1 byte");
-        assertThatNullPointerException().isThrownBy(() -> domain.register(null));
+        assertThatNullPointerException().isThrownBy(() -> domain.register((MemorySegment) null));
         for (long length : new long[] {0, -1, Long.MIN_VALUE}) {
             assertThatIllegalArgumentException().isThrownBy(() -> domain.allocate(length))
                     .withMessageContaining("at least 1 byte");

@@ -25,6 +25,7 @@ import io.rdmacm.verbs.address.Guid;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.device.DeviceCapability;
+import io.rdmacm.verbs.device.LinkSpeed;
 import io.rdmacm.verbs.device.NodeType;
 import io.rdmacm.verbs.device.PortAttributes;
 import io.rdmacm.verbs.device.RxHashField;
@@ -212,6 +213,31 @@ class QueryTest {
 
     @Test
     @Covers("ibv_query_port")
+    void anOlderLibraryReportsNoSpeedBeyondNdr() throws RdmaException {
+        assertThat(context.queryPort(1).speed()).isEqualTo(LinkSpeed.XDR);
+        FakeVerbs.setExtendedOp(handle, "query_port", FakeVerbs.address("fake_query_port_44"));
+
+        PortAttributes attributes = context.queryPort(1);
+
+        assertThat(attributes.activeSpeedEx().code()).isZero();
+        assertThat(attributes.speed()).isEqualTo(attributes.activeSpeed());
+    }
+
+    @Test
+    @Covers("ibv_query_port_speed")
+    void theSpeedOfAPort() throws RdmaException {
+        FakeVerbs.result(0x8000_0000_0000_0001L);
+
+        assertThat(context.queryPortSpeed(255)).isEqualTo(0x8000_0000_0000_0001L);
+
+        assertThat(FakeVerbs.calls("ibv_query_port_speed").getFirst().arguments()).startsWith(handle.address(), 255L);
+        FakeVerbs.fail("ibv_query_port_speed", Rdma.EOPNOTSUPP());
+        assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> context.queryPortSpeed(1))
+                .withMessageStartingWith("ibv_query_port_speed (port 1): EOPNOTSUPP");
+    }
+
+    @Test
+    @Covers("ibv_query_port")
     void aFailedQueryOfAPortNamesIt() {
         FakeVerbs.fail("fake_query_port", Rdma.EINVAL());
 
@@ -253,7 +279,7 @@ class QueryTest {
         assertThat(entry.networkInterface()).isEqualTo(17);
         assertThat(entry.gid().toBytes()).startsWith(0x91, 0x91 + 37).endsWith(4);
         assertThat(FakeVerbs.calls("_ibv_query_gid_ex").getFirst().arguments())
-                .startsWith(handle.address(), 1L, 4L).endsWith(0L, ibv_gid_entry.sizeof(), 0L);
+                .startsWith(handle.address(), 1L, 4L).endsWith(0L, ibv_gid_entry.sizeof(), 0L, 0L);
         FakeVerbs.fail("_ibv_query_gid_ex", Rdma.ENODATA());
         assertThatThrownBy(() -> context.queryGidEx(1, 4))
                 .hasMessageStartingWith("ibv_query_gid_ex (index 4 of port 1): ENODATA");
@@ -266,7 +292,7 @@ class QueryTest {
         assertThat(context.queryGidTable(2)).extracting(GidEntry::index).containsExactly(0, 5);
 
         assertThat(FakeVerbs.calls("_ibv_query_gid_table").getFirst().arguments())
-                .startsWith(handle.address()).endsWith(300L, 0L, ibv_gid_entry.sizeof(), 0L, 0L);
+                .startsWith(handle.address()).endsWith(300L, 0L, ibv_gid_entry.sizeof(), 0L, 0L, 0L);
         assertThat(context.queryGidTable(Integer.MAX_VALUE)).hasSize(2);
         assertThatThrownBy(() -> context.queryGidTable(0)).isInstanceOf(RdmaException.class)
                 .hasMessageStartingWith("ibv_query_gid_table (at most 0 entries): EINVAL");
@@ -307,6 +333,7 @@ class QueryTest {
         assertThatIllegalArgumentException().isThrownBy(() -> context.queryPort(port))
                 .withMessage("ports are numbered from 1 to 255, not " + port);
         assertThatIllegalArgumentException().isThrownBy(() -> context.queryGid(port, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> context.queryPortSpeed(port));
         assertThatIllegalArgumentException().isThrownBy(() -> context.queryGidEx(port, 0));
         assertThatIllegalArgumentException().isThrownBy(() -> context.queryPartitionKey(port, 0));
         assertThatIllegalArgumentException().isThrownBy(() -> context.partitionKeyIndex(port, 0));

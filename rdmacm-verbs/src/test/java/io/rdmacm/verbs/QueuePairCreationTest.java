@@ -23,6 +23,7 @@ import io.rdmacm.bindings.ibv_qp_open_attr;
 import io.rdmacm.bindings.ibv_qp_rate_limit_attr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.queue.DataInOrderCapability;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairCreateFlag;
 import io.rdmacm.verbs.queue.QueuePairState;
@@ -33,6 +34,7 @@ import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.FlagSet;
 import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.SendOperation;
 import org.junit.jupiter.api.AfterEach;
@@ -310,5 +312,19 @@ class QueuePairCreationTest {
                 .containsExactly(
                         List.of(stack.queuePair().handle().address(), (long) Rdma.IBV_WR_RDMA_READ(), 0L),
                         List.of(stack.queuePair().handle().address(), (long) Rdma.IBV_WR_SEND(), 0L));
+    }
+
+    @Test
+    @Covers("ibv_query_qp_data_in_order")
+    void theOrderOfDataIsAskedForInDetail() throws RdmaException {
+        FakeVerbs.result(0x40000002);
+        FlagSet<DataInOrderCapability> order = stack.queuePair().queryDataInOrder(SendOpcode.RDMA_READ, false);
+        assertThat(order).containsExactly(DataInOrderCapability.ALIGNED_128_BYTES);
+        assertThat(order.unknownBits()).isEqualTo(0x40000000);
+        FakeVerbs.result(1);
+        assertThat(stack.queuePair().queryDataInOrder(SendOpcode.SEND, true))
+                .containsExactly(DataInOrderCapability.WHOLE_MSG);
+        assertThat(FakeVerbs.calls("ibv_query_qp_data_in_order")).extracting(call -> call.arguments().subList(1, 3))
+                .containsExactly(List.of((long) Rdma.IBV_WR_RDMA_READ(), 1L), List.of((long) Rdma.IBV_WR_SEND(), 3L));
     }
 }

@@ -32,6 +32,8 @@ import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.PlacementType;
+import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -106,6 +108,9 @@ class SendBatchTest {
                         b -> b.fetchAndAdd(ADDRESS, KEY, VALUE), unsigned(KEY), ADDRESS, VALUE),
                 row("wr_atomic_write", SendOperation.ATOMIC_WRITE, b -> b.atomicWrite(ADDRESS, KEY, VALUE),
                         unsigned(KEY), ADDRESS),
+                row("wr_flush", SendOperation.FLUSH,
+                        b -> b.flush(ADDRESS, KEY, 0xffffffffL, PlacementType.PERSISTENT, SelectivityLevel.MR),
+                        unsigned(KEY), ADDRESS, 0xffffffffL, 2, 1),
                 row("wr_local_inv", SendOperation.LOCAL_INV, b -> b.localInvalidate(KEY), unsigned(KEY)),
                 row("wr_send_tso", SendOperation.TSO, b -> b.sendSegmented(BYTES, 0xfffe)));
     }
@@ -120,7 +125,8 @@ class SendBatchTest {
     @MethodSource("operations")
     @Covers({"ibv_qp_to_qp_ex", "ibv_wr_start", "ibv_wr_complete", "ibv_wr_send", "ibv_wr_send_imm", "ibv_wr_send_inv",
             "ibv_wr_rdma_write", "ibv_wr_rdma_write_imm", "ibv_wr_rdma_read", "ibv_wr_atomic_cmp_swp",
-            "ibv_wr_atomic_fetch_add", "ibv_wr_atomic_write", "ibv_wr_local_inv", "ibv_wr_send_tso"})
+            "ibv_wr_atomic_fetch_add", "ibv_wr_atomic_write", "ibv_wr_flush",
+            "ibv_wr_local_inv", "ibv_wr_send_tso"})
     void anOperationReachesItsFunction(Row row) throws RdmaException {
         try (SendBatch batch = pair.startBatch()) {
             row.call().apply(batch);
@@ -136,6 +142,35 @@ class SendBatchTest {
             assertThat(arguments.subList(1, 1 + row.arguments().size())).isEqualTo(row.arguments());
         }
         assertThat(only(row.function()).arguments().getFirst()).isEqualTo(pair.handle().address());
+    }
+
+    @Test
+    @Covers("ibv_wr_flush")
+    void aFlushIsCheckedBeforeItReachesTheDriver() throws RdmaException {
+        try (SendBatch batch = pair.startBatch()) {
+            for (long length : new long[] {-1, 1L << 32, Long.MIN_VALUE}) {
+                assertThatIllegalArgumentException().isThrownBy(
+                        () -> batch.flush(ADDRESS, KEY, length, PlacementType.GLOBAL, SelectivityLevel.RANGE))
+                        .withMessageContaining("4294967295");
+            }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> batch.flush(ADDRESS, KEY, 1, Set.of(), SelectivityLevel.RANGE))
+                    .withMessageContaining("at least one placement");
+            assertThatThrownBy(() -> batch.flush(ADDRESS, KEY, 1, PlacementType.GLOBAL, null))
+                    .isInstanceOf(NullPointerException.class);
+            batch.flush(ADDRESS, KEY, 1, EnumSet.allOf(PlacementType.class), SelectivityLevel.RANGE);
+            assertThat(only("wr_flush").arguments().subList(1, 6)).containsExactly(unsigned(KEY), ADDRESS, 1L, 3L, 0L);
+            assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1))
+                    .withMessageContaining("FLUSH takes no data");
+        }
+        try (QueuePair without = make(QueuePairType.RC, EnumSet.complementOf(EnumSet.of(SendOperation.FLUSH)));
+                SendBatch batch = without.startBatch()) {
+            FakeVerbs.reset();
+            assertThatIllegalStateException().isThrownBy(
+                    () -> batch.flush(ADDRESS, KEY, 1, PlacementType.GLOBAL, SelectivityLevel.RANGE))
+                    .withMessageContaining("without FLUSH");
+            assertThat(FakeVerbs.calls()).isEmpty();
+        }
     }
 
     @Test

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.counter.CompletionCounter;
+import io.rdmacm.verbs.counter.CompletionCounterType;
 import io.rdmacm.verbs.device.AsyncEventType;
 import io.rdmacm.verbs.flow.Counters;
 import io.rdmacm.verbs.flow.EspAttributes;
@@ -21,6 +23,9 @@ import io.rdmacm.verbs.flow.Flow;
 import io.rdmacm.verbs.flow.FlowAction;
 import io.rdmacm.verbs.flow.FlowActionTest;
 import io.rdmacm.verbs.flow.FlowAttributes;
+import io.rdmacm.verbs.memory.DmaHandle;
+import io.rdmacm.verbs.memory.DmaHandleAttributes;
+import io.rdmacm.verbs.memory.VerbsBuffer;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairType;
@@ -96,6 +101,12 @@ class UseAfterCloseTest {
             flow = Flow.create(datagrams, rule);
             flow.close();
         }
+        CompletionCounter counter = CompletionCounter.create(stack.context(), CompletionCounterType.WRS);
+        counter.close();
+        DmaHandle dmaHandle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create());
+        dmaHandle.close();
+        VerbsBuffer buffer = VerbsBuffer.allocate(stack.domain(), 8);
+        buffer.close();
         stack.close();
         return UseAfterClose.of(ModuleClasses.exported(NativeObject.class))
                 .closed(stack.context()).closed(stack.domain()).closed(stack.region()).closed(stack.channel())
@@ -108,7 +119,7 @@ class UseAfterCloseTest {
                 .argument(List.class, List.of(workQueue)).argument(Set.class, Set.of())
                 .argument(CompletionQueueInitAttributes.class, CompletionQueueInitAttributes.builder(1).build())
                 .closed(threadDomain).closed(parentDomain).closed(deviceMemory).closed(window)
-                .closed(implicit)
+                .closed(implicit).closed(counter).closed(dmaHandle).closed(buffer)
                 .argument(MemoryWindowBinding.class, binding).argument(QueuePair.class, stack.queuePair())
                 .argument(ParentDomainAttributes.class, ParentDomainAttributes.create())
                 .argument(DeviceMemory.class, deviceMemory)

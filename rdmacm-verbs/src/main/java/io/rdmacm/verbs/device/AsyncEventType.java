@@ -59,6 +59,8 @@ public enum AsyncEventType {
     GID_CHANGE(Rdma.IBV_EVENT_GID_CHANGE(), Source.PORT),
     /** An error occurred on the work queue; it is in the error state. */
     WQ_FATAL(Rdma.IBV_EVENT_WQ_FATAL(), Source.WORK_QUEUE),
+    /** The speed of one or more ports of the device has changed; since rdma-core 62. */
+    DEVICE_SPEED_CHANGE(Rdma.IBV_EVENT_DEVICE_SPEED_CHANGE(), Source.DEVICE),
     /** A type that this library does not know. */
     OTHER(-1, Source.DEVICE);
 

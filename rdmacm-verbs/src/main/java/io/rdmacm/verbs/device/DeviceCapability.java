@@ -60,7 +60,20 @@ public enum DeviceCapability {
     /** The frame check sequence of raw packets can be scattered to memory; reported by the extended query only. */
     RAW_SCATTER_FCS(Rdma.IBV_DEVICE_RAW_SCATTER_FCS()),
     /** PCI writes can be padded to a full cache line; reported by the extended query only. */
-    PCI_WRITE_END_PADDING(Rdma.IBV_DEVICE_PCI_WRITE_END_PADDING());
+    PCI_WRITE_END_PADDING(Rdma.IBV_DEVICE_PCI_WRITE_END_PADDING()),
+    // The kernel reports the next three, but verbs.h has no names for them: those of ib_user_verbs.h are
+    // IB_UVERBS_DEVICE_FLUSH_GLOBAL and so on.
+    /** Flushes for global visibility are supported; reported by the extended query only. */
+    FLUSH_GLOBAL(1L << 38),
+    /** Flushes to persistent memory are supported; reported by the extended query only. */
+    FLUSH_PERSISTENT(1L << 39),
+    /** Atomic writes are supported; reported by the extended query only. */
+    ATOMIC_WRITE(1L << 40),
+    /**
+     * The system is a confidential VM, in which the device reaches ordinary memory only through bounce buffers; reported
+     * by the extended query only. See {@link io.rdmacm.verbs.memory.VerbsBuffer VerbsBuffer}.
+     */
+    CC_DMA_BOUNCE(Rdma.IBV_DEVICE_CC_DMA_BOUNCE());
 
     private final long bit;
 

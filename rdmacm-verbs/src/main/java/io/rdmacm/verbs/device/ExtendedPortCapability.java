@@ -19,7 +19,9 @@ public enum ExtendedPortCapability {
     /** HDR link speed is supported. */
     LINK_SPEED_HDR_SUP(Rdma.IBV_PORT_LINK_SPEED_HDR_SUP()),
     /** NDR link speed is supported. */
-    LINK_SPEED_NDR_SUP(Rdma.IBV_PORT_LINK_SPEED_NDR_SUP());
+    LINK_SPEED_NDR_SUP(Rdma.IBV_PORT_LINK_SPEED_NDR_SUP()),
+    /** XDR link speed is supported. */
+    LINK_SPEED_XDR_SUP(Rdma.IBV_PORT_LINK_SPEED_XDR_SUP());
 
     private final int bit;
 

@@ -3,13 +3,11 @@ package io.rdmacm.verbs.device;
 
 import java.util.OptionalInt;
 
-import io.rdmacm.verbs.internal.ffi.Arguments;
-
 /**
- * The speed of each lane of a link ({@code ibv_port_attr.active_speed}, ibv_query_port(3)). The C headers have no names
- * for the codes; the constants bear those of the InfiniBand roadmap.
+ * The speed of each lane of a link ({@code ibv_port_attr.active_speed} and {@code active_speed_ex}, ibv_query_port(3)).
+ * The C headers have no names for the codes; the constants bear those of the InfiniBand roadmap.
  *
- * @param code the code in C, 8 bits; codes that this library does not know are kept
+ * @param code the code in C; codes that this library does not know are kept
  */
 public record LinkSpeed(int code) {
     /** Single data rate: 2.5 Gbit/s per lane. */
@@ -28,15 +26,8 @@ public record LinkSpeed(int code) {
     public static final LinkSpeed HDR = new LinkSpeed(64);
     /** Next data rate: 100 Gbit/s per lane. */
     public static final LinkSpeed NDR = new LinkSpeed(128);
-
-    /**
-     * Checks that the code fits into 8 bits.
-     *
-     * @throws IllegalArgumentException if it does not
-     */
-    public LinkSpeed {
-        Arguments.requireBits("code of the link speed", code, Byte.SIZE);
-    }
+    /** Extended data rate: 200 Gbit/s per lane. */
+    public static final LinkSpeed XDR = new LinkSpeed(256);
 
     /** {@return the nominal speed of a lane in Mbit/s; empty if this library does not know the code} */
     public OptionalInt megabitsPerLane() {
@@ -48,6 +39,7 @@ public record LinkSpeed(int code) {
             case 32 -> OptionalInt.of(25_000);
             case 64 -> OptionalInt.of(50_000);
             case 128 -> OptionalInt.of(100_000);
+            case 256 -> OptionalInt.of(200_000);
             default -> OptionalInt.empty();
         };
     }
@@ -55,6 +47,7 @@ public record LinkSpeed(int code) {
     @Override
     public String toString() {
         OptionalInt speed = megabitsPerLane();
-        return (speed.isPresent() ? speed.getAsInt() + " Mbit/s a lane" : "unknown") + " (code " + code + ")";
+        return (speed.isPresent() ? speed.getAsInt() + " Mbit/s a lane" : "unknown") + " (code "
+                + Integer.toUnsignedString(code) + ")";
     }
 }

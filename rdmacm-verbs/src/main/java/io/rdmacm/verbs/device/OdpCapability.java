@@ -20,7 +20,11 @@ public enum OdpCapability {
     /** Atomic operations. */
     ATOMIC(Rdma.IBV_ODP_SUPPORT_ATOMIC()),
     /** Receives from a shared receive queue. */
-    SRQ_RECV(Rdma.IBV_ODP_SUPPORT_SRQ_RECV());
+    SRQ_RECV(Rdma.IBV_ODP_SUPPORT_SRQ_RECV()),
+    /** Flushes. */
+    FLUSH(Rdma.IBV_ODP_SUPPORT_FLUSH()),
+    /** Atomic writes. */
+    ATOMIC_WRITE(Rdma.IBV_ODP_SUPPORT_ATOMIC_WRITE());
 
     private final int bit;
 

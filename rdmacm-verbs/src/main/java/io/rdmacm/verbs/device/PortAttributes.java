@@ -24,16 +24,22 @@ import io.rdmacm.verbs.work.FlagSet;
  * @param subnetTimeout the maximum time that a packet takes through the subnet
  * @param initTypeReply the type of initialization that the subnet manager performed
  * @param activeWidth the number of lanes in use
- * @param activeSpeed the speed of each lane
+ * @param activeSpeed the speed of each lane, at most {@link LinkSpeed#NDR}; see {@link #speed()}
  * @param physicalState the physical state of the link
  * @param linkLayer the link layer
  * @param globalRouteRequired whether all address handles need a global route ({@code IBV_QPF_GRH_REQUIRED})
  * @param extendedCapabilities further capabilities ({@code port_cap_flags2})
+ * @param activeSpeedEx the speed of each lane, also beyond {@link LinkSpeed#NDR} ({@code active_speed_ex}); code 0 if
+ *         it is not reported, as by releases before rdma-core 49 and older kernels
  */
 public record PortAttributes(PortState state, int maxMtu, int activeMtu, int gidTableLength,
         FlagSet<PortCapability> capabilities, long maxMessageSize, long badPartitionKeys, long queueKeyViolations,
         int partitionKeyTableLength, int lid, int subnetManagerLid, int lidMaskControl, VirtualLanes maxVirtualLanes,
         int subnetManagerServiceLevel, ExponentialDelay subnetTimeout, int initTypeReply, LinkWidth activeWidth,
         LinkSpeed activeSpeed, PhysicalState physicalState, LinkLayer linkLayer, boolean globalRouteRequired,
-        FlagSet<ExtendedPortCapability> extendedCapabilities) {
+        FlagSet<ExtendedPortCapability> extendedCapabilities, LinkSpeed activeSpeedEx) {
+    /** {@return the speed of each lane: {@link #activeSpeedEx} if it is reported, otherwise {@link #activeSpeed}} */
+    public LinkSpeed speed() {
+        return activeSpeedEx.code() != 0 ? activeSpeedEx : activeSpeed;
+    }
 }

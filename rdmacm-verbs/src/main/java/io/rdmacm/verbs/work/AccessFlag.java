@@ -24,6 +24,13 @@ public enum AccessFlag {
     ON_DEMAND(Rdma.IBV_ACCESS_ON_DEMAND()),
     /** The memory is guaranteed to consist of huge pages; only with {@link #ON_DEMAND}. */
     HUGETLB(Rdma.IBV_ACCESS_HUGETLB()),
+    /** Peers may {@linkplain io.rdmacm.verbs.SendBatch#flush flush} the region with {@link PlacementType#GLOBAL}. */
+    FLUSH_GLOBAL(Rdma.IBV_ACCESS_FLUSH_GLOBAL()),
+    /**
+     * Peers may {@linkplain io.rdmacm.verbs.SendBatch#flush flush} the region with {@link PlacementType#PERSISTENT};
+     * the memory must be persistent.
+     */
+    FLUSH_PERSISTENT(Rdma.IBV_ACCESS_FLUSH_PERSISTENT()),
     /** The system may reorder accesses to the region to improve performance; ignored if it cannot. */
     RELAXED_ORDERING(Rdma.IBV_ACCESS_RELAXED_ORDERING());
 

@@ -32,7 +32,9 @@ public enum SendOperation {
     /** {@link io.rdmacm.verbs.SendBatch#sendSegmented SendBatch.sendSegmented}. */
     TSO(Rdma.IBV_QP_EX_WITH_TSO(), true, false),
     /** {@link io.rdmacm.verbs.SendBatch#atomicWrite SendBatch.atomicWrite}. */
-    ATOMIC_WRITE(Rdma.IBV_QP_EX_WITH_ATOMIC_WRITE(), false, false);
+    ATOMIC_WRITE(Rdma.IBV_QP_EX_WITH_ATOMIC_WRITE(), false, false),
+    /** {@link io.rdmacm.verbs.SendBatch#flush SendBatch.flush}; since rdma-core 45. */
+    FLUSH(Rdma.IBV_QP_EX_WITH_FLUSH(), false, false);
 
     private final int bit;
     private final boolean data;

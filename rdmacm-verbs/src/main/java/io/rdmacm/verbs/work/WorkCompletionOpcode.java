@@ -23,6 +23,8 @@ public enum WorkCompletionOpcode {
     TSO(Rdma.IBV_WC_TSO()),
     /** An atomic write. */
     ATOMIC_WRITE(Rdma.IBV_WC_ATOMIC_WRITE()),
+    /** A flush. */
+    FLUSH(Rdma.IBV_WC_FLUSH()),
     /** A receive: a message arrived. */
     RECV(Rdma.IBV_WC_RECV()),
     /** A receive that was consumed by an RDMA write with immediate. */

@@ -21,7 +21,8 @@ class PortCodesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 2500", "2, 5000", "4, 10000", "8, 10000", "16, 14000", "32, 25000", "64, 50000", "128, 100000"})
+    @CsvSource({"1, 2500", "2, 5000", "4, 10000", "8, 10000", "16, 14000", "32, 25000", "64, 50000", "128, 100000",
+        "256, 200000"})
     void speeds(int code, int megabits) {
         assertThat(new LinkSpeed(code).megabitsPerLane()).hasValue(megabits);
         assertThat(new LinkSpeed(code)).hasToString(megabits + " Mbit/s a lane (code " + code + ")");
@@ -47,8 +48,8 @@ class PortCodesTest {
         assertThat(List.of(LinkWidth.X1, LinkWidth.X2, LinkWidth.X4, LinkWidth.X8, LinkWidth.X12))
                 .extracting(width -> width.lanes().orElseThrow()).containsExactly(1, 2, 4, 8, 12);
         assertThat(List.of(LinkSpeed.SDR, LinkSpeed.DDR, LinkSpeed.QDR, LinkSpeed.FDR10, LinkSpeed.FDR, LinkSpeed.EDR,
-                LinkSpeed.HDR, LinkSpeed.NDR)).extracting(speed -> speed.megabitsPerLane().orElseThrow())
-                .containsExactly(2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000);
+                LinkSpeed.HDR, LinkSpeed.NDR, LinkSpeed.XDR)).extracting(speed -> speed.megabitsPerLane().orElseThrow())
+                .containsExactly(2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000, 200000);
     }
 
     @ParameterizedTest
@@ -63,11 +64,15 @@ class PortCodesTest {
         assertThat(new VirtualLanes(code)).hasToString("undefined (code " + code + ")");
     }
 
+    @Test
+    void aSpeedMayHaveAnyCode() {
+        assertThat(new LinkSpeed(-1)).hasToString("unknown (code 4294967295)");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {-1, 256})
     void fieldsHaveEightBits(int code) {
         assertThatIllegalArgumentException().isThrownBy(() -> new LinkWidth(code));
-        assertThatIllegalArgumentException().isThrownBy(() -> new LinkSpeed(code));
         assertThatIllegalArgumentException().isThrownBy(() -> new PhysicalState(code));
         assertThatIllegalArgumentException().isThrownBy(() -> new VirtualLanes(code));
     }

@@ -28,7 +28,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 public final class FakeVerbs {
     static final String PROPERTY = "io.rdmacm.libibverbs";
 
-    private static final int ARGUMENTS = 7;
+    private static final int ARGUMENTS = 8;
     private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
 
     private FakeVerbs() {
@@ -76,7 +76,13 @@ public final class FakeVerbs {
         /** An ibv_flow. */
         FLOW,
         /** An ibv_flow_action. */
-        FLOW_ACTION
+        FLOW_ACTION,
+        /** An ibv_dmah. */
+        DMA_HANDLE,
+        /** An ibv_buf. */
+        BUFFER,
+        /** An ibv_comp_cntr. */
+        COMPLETION_COUNTER
     }
 
     /**

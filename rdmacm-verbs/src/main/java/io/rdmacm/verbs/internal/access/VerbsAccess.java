@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.access;
 
+import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -12,9 +15,11 @@ import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * Gives the connection manager layer access to members of the verbs objects that programs must not use, because they
@@ -100,6 +105,43 @@ public abstract class VerbsAccess {
     public abstract SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
             SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
             throws RdmaException;
+
+    /**
+     * Registers memory with functions other than those of {@link ProtectionDomain}.
+     *
+     * @param domain the protection domain of the region
+     * @param source the memory, and how it is registered
+     * @param access what the memory may be used for
+     */
+    public abstract MemoryRegion register(ProtectionDomain domain, RegionSource source, AccessFlag... access)
+            throws RdmaException;
+
+    /**
+     * Memory to register.
+     *
+     * @param memory the memory; null if this process cannot access it
+     * @param start the address of its first byte in work requests
+     * @param length the length in bytes
+     * @param function the function that the creator calls, for messages
+     * @param detail for messages
+     * @param creator calls C
+     * @param owners lifetimes that cannot end before that of the region, in addition to that of its protection domain
+     */
+    public record RegionSource(MemorySegment memory, long start, long length, NativeFunction function, String detail,
+            RegionCreator creator, List<Lifetime> owners) {
+    }
+
+    /** Registers memory. */
+    @FunctionalInterface
+    public interface RegionCreator {
+        /**
+         * Calls C.
+         *
+         * @param access the access flags as bits
+         * @return the address of the {@code struct ibv_mr}; 0 on failure
+         */
+        long create(int access) throws RdmaException;
+    }
 
     /** Creates the C object of a queue. */
     @FunctionalInterface

@@ -212,7 +212,9 @@ public final class DeviceStructs {
                 LinkLayer.of(Memory.getByte(address + ibv_port_attr.link_layer$offset())),
                 (Memory.getByte(address + ibv_port_attr.flags$offset()) & Rdma.IBV_QPF_GRH_REQUIRED()) != 0,
                 ExtendedPortCapability.of(
-                        Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.port_cap_flags2$offset()))));
+                        Short.toUnsignedInt(Memory.getShort(address + ibv_port_attr.port_cap_flags2$offset()))),
+                // an older library leaves it 0
+                new LinkSpeed(Memory.getInt(address + ibv_port_attr.active_speed_ex$offset())));
     }
 
     private static int mtu(long address) {

@@ -17,7 +17,7 @@ import io.rdmacm.verbs.internal.ffi.Downcalls;
  */
 public abstract class DriverCall {
     /** The largest number of arguments that a function may have. */
-    static final int MOST_ARGUMENTS = 5;
+    static final int MOST_ARGUMENTS = 6;
 
     private static final Map<Key, DriverCall> CALLS = new ConcurrentHashMap<>();
 
@@ -30,7 +30,7 @@ public abstract class DriverCall {
      * @param address the address of the function; 0 if the driver does not have it, and then calls throw
      *        IllegalArgumentException
      * @param critical whether to skip the thread state transition: only for a function that makes no system call
-     * @param arguments the number of arguments, from 1 to 5; the object can only be called with as many
+     * @param arguments the number of arguments, from 1 to 6; the object can only be called with as many
      */
     public static DriverCall of(long address, boolean critical, int arguments) {
         return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED, arguments),
@@ -55,6 +55,9 @@ public abstract class DriverCall {
 
     /** Calls a function of five arguments, see {@link #call(long)}. */
     public abstract long call(long a, long b, long c, long d, long e);
+
+    /** Calls a function of six arguments, see {@link #call(long)}. */
+    public abstract long call(long a, long b, long c, long d, long e, long f);
 
     private static DriverCall make(Key key) {
         if (key.address == 0) {
@@ -88,6 +91,11 @@ public abstract class DriverCall {
 
         @Override
         public long call(long a, long b, long c, long d, long e) {
+            throw refusal();
+        }
+
+        @Override
+        public long call(long a, long b, long c, long d, long e, long f) {
             throw refusal();
         }
 

@@ -14,6 +14,7 @@ final class DriverCallTemplate extends DriverCall {
     private static final MethodHandle THREE = function(3);
     private static final MethodHandle FOUR = function(4);
     private static final MethodHandle FIVE = function(5);
+    private static final MethodHandle SIX = function(6);
 
     DriverCallTemplate() {
     }
@@ -67,6 +68,15 @@ final class DriverCallTemplate extends DriverCall {
     public long call(long a, long b, long c, long d, long e) {
         try {
             return (long) FIVE.invokeExact(a, b, c, d, e);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
+        }
+    }
+
+    @Override
+    public long call(long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) SIX.invokeExact(a, b, c, d, e, f);
         } catch (Throwable t) {
             throw NativeFunction.unexpected(t);
         }

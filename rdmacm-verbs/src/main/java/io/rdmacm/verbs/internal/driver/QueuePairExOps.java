@@ -46,6 +46,7 @@ public final class QueuePairExOps {
     private DriverCall complete;
     private DriverCall abort;
     private DriverCall atomicWrite;
+    private DriverCall flush;
 
     /**
      * Creates the function table of a queue pair.
@@ -189,6 +190,14 @@ public final class QueuePairExOps {
             atomicWrite = made(ibv_qp_ex.wr_atomic_write$offset(), 4);
         }
         atomicWrite.call(queue, unsigned(remoteKey), remoteAddress, data);
+    }
+
+    /** {@code ibv_wr_flush}; C reads the lowest 8 bits of the type and of the level. */
+    public void flush(int remoteKey, long remoteAddress, long length, int type, int level) {
+        if (flush == null) {
+            flush = made(ibv_qp_ex.wr_flush$offset(), 6);
+        }
+        flush.call(queue, unsigned(remoteKey), remoteAddress, length, type, level);
     }
 
     /** {@code ibv_wr_bind_mw}; addresses of a {@code struct ibv_mw} and a {@code struct ibv_mw_bind_info}. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.ffi;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -114,6 +115,12 @@ public final class Memory {
     /** Reads a C string; returns null for a null pointer. */
     public static String string(long address) {
         return address == 0 ? null : ALL.getString(address);
+    }
+
+    /** Returns a segment over memory that a C library owns, valid until the arena is closed. */
+    @SuppressWarnings("restricted")
+    public static MemorySegment view(long address, long bytes, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
     }
 
     /** Returns a segment over a struct that a C library owns, for {@code handle()}. */

@@ -46,7 +46,7 @@ public final class NativeFunction {
     }
 
     /** Throws the exception that a call would throw if the installed library does not have the function. */
-    public void ensureAvailable() throws NativeLibraryException {
+    public void require() throws NativeLibraryException {
         resolve();
     }
 

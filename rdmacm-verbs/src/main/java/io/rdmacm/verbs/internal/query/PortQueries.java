@@ -3,6 +3,7 @@ package io.rdmacm.verbs.internal.query;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -34,6 +35,7 @@ import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 public final class PortQueries {
     // For drivers without the extended query: they fill the shorter struct of their time.
     private static final NativeFunction QUERY_PORT = NativeFunction.of("ibv_query_port");
+    private static final NativeFunction QUERY_PORT_SPEED = NativeFunction.of("ibv_query_port_speed");
     private static final NativeFunction QUERY_GID = NativeFunction.of("ibv_query_gid");
     private static final NativeFunction QUERY_GID_EX = NativeFunction.of("_ibv_query_gid_ex");
     private static final NativeFunction QUERY_GID_TABLE = NativeFunction.of("_ibv_query_gid_table");
@@ -62,6 +64,16 @@ public final class PortQueries {
                 check(query.name(), query.callInt(context, port, attributes, ibv_port_attr.sizeof()), "port " + port);
             }
             return DeviceStructs.readPort(attributes);
+        }
+    }
+
+    /** Returns the effective bandwidth of a port in units of 100 Mbit/s ({@code ibv_query_port_speed}). */
+    public static long queryPortSpeed(long context, int port) throws RdmaException {
+        Arguments.requirePort(port);
+        try (Arena arena = Arena.ofConfined()) {
+            long speed = arena.allocate(ValueLayout.JAVA_LONG).address();
+            check(QUERY_PORT_SPEED.name(), QUERY_PORT_SPEED.callInt(context, port, speed), "port " + port);
+            return Memory.getLong(speed);
         }
     }
 

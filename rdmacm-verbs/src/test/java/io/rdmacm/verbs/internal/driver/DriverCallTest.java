@@ -25,6 +25,8 @@ class DriverCallTest {
             assertThat(DriverCall.of(address("labs"), critical, 4).call(-7, 1, 2, 3)).isEqualTo(7);
             assertThat(DriverCall.of(address("labs"), critical, 5).call(Long.MIN_VALUE + 1, 1, 2, 3, 4))
                     .isEqualTo(Long.MAX_VALUE);
+            assertThat(DriverCall.of(address("labs"), critical, 6).call(Long.MIN_VALUE + 1, 1, 2, 3, 4, 5))
+                    .isEqualTo(Long.MAX_VALUE);
             assertThat((int) DriverCall.of(address("isdigit"), critical, 1).call('5')).isNotZero();
             assertThat((int) DriverCall.of(address("isdigit"), critical, 1).call('x')).isZero();
         }
@@ -45,7 +47,8 @@ class DriverCallTest {
         DriverCall missing = DriverCall.of(0, true, 3);
 
         List<ThrowableAssert.ThrowingCallable> calls = List.of(() -> missing.call(1), () -> missing.call(1, 2),
-                () -> missing.call(1, 2, 3), () -> missing.call(1, 2, 3, 4), () -> missing.call(1, 2, 3, 4, 5));
+                () -> missing.call(1, 2, 3), () -> missing.call(1, 2, 3, 4), () -> missing.call(1, 2, 3, 4, 5),
+                () -> missing.call(1, 2, 3, 4, 5, 6));
         for (ThrowableAssert.ThrowingCallable call : calls) {
             assertThatIllegalArgumentException().isThrownBy(call)
                     .withMessage("the driver does not have this function");

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Stream;
 
+import io.rdmacm.bindings.NativeLibrary;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.verbs_context;
 import io.rdmacm.verbs.Device;
@@ -55,7 +56,9 @@ class ExtendedOpsTest {
     void coversEveryFunctionOfTheStruct() {
         Stream<String> members = verbs_context.layout().memberLayouts().stream().map(MemoryLayout::name)
                 .flatMap(name -> name.stream())
-                .filter(name -> !name.contains("placeholder") && !name.matches("priv|sz|context"));
+                .filter(name -> !name.contains("placeholder") && !name.matches("priv|sz|context"))
+                // what came after rdma-core 44 is called through functions that the library exports
+                .filter(name -> NativeLibrary.since("ibv_" + name).isEmpty());
 
         assertThat(Arrays.stream(ExtendedOps.values()).map(ExtendedOpsTest::member))
                 .containsExactlyInAnyOrderElementsOf(members.toList());

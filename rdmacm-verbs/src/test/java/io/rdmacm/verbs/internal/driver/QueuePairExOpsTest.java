@@ -88,6 +88,7 @@ class QueuePairExOpsTest {
                 row("wr_atomic_fetch_add", q -> q.atomicFetchAdd(KEY, ADDRESS, VALUE), key, ADDRESS, VALUE),
                 row("wr_atomic_write", q -> q.atomicWrite(KEY, ADDRESS, bytes), new byte[] {1, -2, 3, -4, 5, -6, 7, -8},
                         key, ADDRESS, bytes),
+                row("wr_flush", q -> q.flush(KEY, ADDRESS, VALUE, 0x103, 0x201), key, ADDRESS, VALUE, 3, 1),
                 row("wr_bind_mw", q -> q.bindMw(ADDRESS, KEY, BIND_INFO.address()),
                         BIND_INFO.toArray(ValueLayout.JAVA_BYTE), ADDRESS, key, BIND_INFO.address()),
                 row("wr_local_inv", q -> q.localInv(KEY), key),

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.memory;
+
+import java.lang.foreign.Arena;
+
+import io.rdmacm.bindings.CFunction;
+import io.rdmacm.bindings.ibv_dmah;
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.NativeLibraryException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
+
+/**
+ * Hints for the DMA of a device, such as the CPU that will read the data ({@code struct ibv_dmah}, ibv_alloc_dmah(3);
+ * since rdma-core 59). Memory regions are registered with it ({@link ExtendedRegistration#dmaHandle}) and must be
+ * closed first. All methods are thread-safe.
+ */
+public final class DmaHandle extends NativeObject {
+    private static final VerbsAccess VERBS = VerbsAccess.get();
+    private static final NativeFunction ALLOC_DMAH = NativeFunction.of("ibv_alloc_dmah");
+    private static final NativeFunction DEALLOC_DMAH = NativeFunction.of("ibv_dealloc_dmah");
+
+    private final VerbsContext context;
+    private final DmaHandleAttributes attributes;
+
+    private DmaHandle(VerbsContext context, DmaHandleAttributes attributes, Lifetime life, long address) {
+        super(life, address, ibv_dmah.sizeof());
+        this.context = context;
+        this.attributes = attributes;
+    }
+
+    /**
+     * Allocates a DMA handle ({@code ibv_alloc_dmah}).
+     *
+     * @param context the device
+     * @param attributes the hints for it
+     * @return the new handle
+     * @throws NativeLibraryException if the installed library is older than rdma-core 59
+     * @throws RdmaUnsupportedException if the device has no DMA handles, or does not support one of the attributes
+     * @throws RdmaException EINVAL if the device refuses a value; ENOMEM
+     */
+    @CFunction("ibv_alloc_dmah")
+    public static DmaHandle allocate(VerbsContext context, DmaHandleAttributes attributes) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            long struct = attributes.write(arena);
+            Lifetime life = Lifetime.begin(DmaHandle.class, VERBS.lifeOf(context));
+            long address = life.create(
+                    () -> Check.pointer(ALLOC_DMAH, ALLOC_DMAH.callLong(VERBS.addressOf(context), struct)));
+            return new DmaHandle(context, attributes, life, address);
+        }
+    }
+
+    /** {@return the context that the handle was allocated from} */
+    public VerbsContext context() {
+        life().ensureOpen();
+        return context;
+    }
+
+    /** {@return the attributes that the handle was allocated with} */
+    public DmaHandleAttributes attributes() {
+        life().ensureOpen();
+        return attributes;
+    }
+
+    @Override
+    @CFunction("ibv_dealloc_dmah")
+    protected void destroy() throws RdmaException {
+        Check.returned(DEALLOC_DMAH, DEALLOC_DMAH.callInt(address()));
+    }
+}
