@@ -647,16 +647,16 @@ public final class CmId extends NativeObject {
      *
      * <p>Only a look-up with the flag {@link AddressInfo.Flag#SA} goes on after this call. In all others librdmacm
      * waits for the name servers before it returns, as in {@link AddressInfo#resolve}, unless
-     * {@link AddressInfo.Flag#NUMERICHOST} is set; a close of the id then waits for this call. A virtual thread does not
-     * keep its carrier meanwhile.
+     * {@link AddressInfo.Flag#NUMERICHOST} is set; a close of the id then waits for this call. A virtual thread does
+     * not keep its carrier meanwhile.
      *
      * @param node a host name or address; null for any, which needs a service
      * @param service a port number or service name; null for none
      * @param hints what to look for
      * @throws IllegalArgumentException as from {@link AddressInfo#resolve}
      * @throws IllegalStateException when the last look-up has not ended, or its result was not taken; when the flag
-     *         {@link AddressInfo.Flag#SA} is set and the id is not in the state BOUND or has no device; when this is the
-     *         id of a connect request that was not accepted
+     *         {@link AddressInfo.Flag#SA} is set and the id is not in the state BOUND or has no device; when this is
+     *         the id of a connect request that was not accepted
      * @throws io.rdmacm.verbs.error.NativeLibraryException when the installed librdmacm does not have the function
      * @throws RdmaUnsupportedException when the kernel refuses, which means that it does not have the commands (Linux
      *         6.12 does not) or that the port is not InfiniBand; librdmacm does not pass on the error number
@@ -850,8 +850,8 @@ public final class CmId extends NativeObject {
     /** Checks that the kernel reports events of the id. With the channel's lock held. */
     void requireReported(String method) {
         if (!reported) {
-            throw new IllegalStateException(machine.describe(method + " is not possible: the kernel reports no events of "
-                    + this + ", whose connect request was not accepted"));
+            throw new IllegalStateException(machine.describe(method + " is not possible: the kernel reports no events"
+                    + " of " + this + ", whose connect request was not accepted"));
         }
     }
 

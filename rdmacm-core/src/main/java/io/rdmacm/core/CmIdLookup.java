@@ -128,9 +128,9 @@ final class CmIdLookup {
             return Failures.of(function, error, detail);
         }
         if (error == -1) {
-            return new RdmaUnsupportedException(function, 0, "", function + " (" + detail + "): the kernel refused, and "
-                    + "librdmacm does not say why; either the kernel does not have the command, as Linux 6.12 does not, "
-                    + "or the port is not InfiniBand, which the flag SA needs");
+            return new RdmaUnsupportedException(function, 0, "", function + " (" + detail + "): the kernel refused, "
+                    + "and librdmacm does not say why; either the kernel does not have the command, as Linux 6.12 does "
+                    + "not, or the port is not InfiniBand, which the flag SA needs");
         }
         return AddressInfo.failure(RESOLVE_ADDRINFO, detail, error);
     }

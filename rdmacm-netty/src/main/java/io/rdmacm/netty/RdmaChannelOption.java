@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import io.netty.channel.ChannelOption;
 import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.verbs.address.AckTimeout;
 
 /**
  * The options of {@link RdmaStreamChannel} and {@link RdmaServerStreamChannel} that TCP does not have. Those that are
@@ -30,6 +31,10 @@ public final class RdmaChannelOption {
     public static final ChannelOption<byte[]> ROUTE = option("ROUTE");
     /** How often an idle stream checks that the peer can be reached if {@code SO_KEEPALIVE} is on; 2 hours, as TCP. */
     public static final ChannelOption<Duration> KEEP_ALIVE_INTERVAL = option("KEEP_ALIVE_INTERVAL");
+    /** {@link StreamSettings#retries()}. */
+    public static final ChannelOption<Integer> RETRIES = option("RETRIES");
+    /** {@link StreamSettings#ackTimeout()}; null, which cannot be set, for what the route says. */
+    public static final ChannelOption<AckTimeout> ACK_TIMEOUT = option("ACK_TIMEOUT");
     /** {@link StreamSettings#handshakeTimeout()}. */
     public static final ChannelOption<Duration> HANDSHAKE_TIMEOUT = option("HANDSHAKE_TIMEOUT");
     /** All settings of streams at once. Options that are set later change some of them. */

@@ -203,7 +203,6 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         throw new UnsupportedOperationException();
     }
 
-
     /** A server cannot connect. */
     private final class ServerUnsafe extends AbstractUnsafe {
         @Override

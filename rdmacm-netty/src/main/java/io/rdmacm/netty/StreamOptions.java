@@ -5,6 +5,10 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.netty.channel.ChannelOption;
 import io.rdmacm.core.stream.StreamSettings;
@@ -14,13 +18,30 @@ import io.rdmacm.core.stream.StreamSettings;
  * when there is a stream, and a few that can be changed at any time. Thread-safe.
  */
 final class StreamOptions {
+    /** The options that are settings of the stream and nothing else. */
+    private static final Map<ChannelOption<?>, Setting<?>> SETTINGS = Map.ofEntries(
+            setting(ChannelOption.SO_SNDBUF, StreamSettings::sendBufferSize,
+                    (builder, bytes) -> builder.sendBufferSize(bufferSize(ChannelOption.SO_SNDBUF, bytes))),
+            setting(ChannelOption.SO_RCVBUF, StreamSettings::receiveBufferSize,
+                    (builder, bytes) -> builder.receiveBufferSize(bufferSize(ChannelOption.SO_RCVBUF, bytes))),
+            setting(ChannelOption.SO_REUSEADDR, StreamSettings::reuseAddress, StreamSettings.Builder::reuseAddress),
+            setting(RdmaChannelOption.SEND_QUEUE_SIZE, StreamSettings::sendQueueSize,
+                    StreamSettings.Builder::sendQueueSize),
+            setting(RdmaChannelOption.RECEIVE_QUEUE_SIZE, StreamSettings::receiveQueueSize,
+                    StreamSettings.Builder::receiveQueueSize),
+            setting(RdmaChannelOption.INLINE_SIZE, StreamSettings::inlineSize, StreamSettings.Builder::inlineSize),
+            setting(RdmaChannelOption.MAP_SLOTS, StreamSettings::mapSlots, StreamSettings.Builder::mapSlots),
+            setting(RdmaChannelOption.ROUTE, StreamSettings::route, StreamSettings.Builder::route),
+            setting(RdmaChannelOption.RETRIES, StreamSettings::retries, StreamSettings.Builder::retries),
+            setting(RdmaChannelOption.ACK_TIMEOUT, settings -> settings.ackTimeout().orElse(null),
+                    StreamSettings.Builder::ackTimeout),
+            setting(RdmaChannelOption.HANDSHAKE_TIMEOUT, StreamSettings::handshakeTimeout,
+                    StreamSettings.Builder::handshakeTimeout));
     /** The options that all channels over RDMA have. */
-    static final Set<ChannelOption<?>> ALL = Set.of(ChannelOption.SO_SNDBUF, ChannelOption.SO_RCVBUF,
-            ChannelOption.SO_REUSEADDR, ChannelOption.SO_KEEPALIVE, ChannelOption.SO_LINGER,
-            RdmaChannelOption.SEND_QUEUE_SIZE, RdmaChannelOption.RECEIVE_QUEUE_SIZE, RdmaChannelOption.INLINE_SIZE,
-            RdmaChannelOption.MAP_SLOTS, RdmaChannelOption.ROUTE, RdmaChannelOption.KEEP_ALIVE_INTERVAL,
-            RdmaChannelOption.HANDSHAKE_TIMEOUT, RdmaChannelOption.STREAM_SETTINGS, RdmaChannelOption.SPIN,
-            RdmaChannelOption.LEND_THRESHOLD);
+    static final Set<ChannelOption<?>> ALL = Stream.concat(SETTINGS.keySet().stream(), Stream.of(
+            ChannelOption.SO_KEEPALIVE, ChannelOption.SO_LINGER, RdmaChannelOption.KEEP_ALIVE_INTERVAL,
+            RdmaChannelOption.STREAM_SETTINGS, RdmaChannelOption.SPIN, RdmaChannelOption.LEND_THRESHOLD))
+            .collect(Collectors.toUnmodifiableSet());
 
     // That of TCP in Linux.
     private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofHours(2);
@@ -35,6 +56,19 @@ final class StreamOptions {
     // read with each event and each write
     private volatile long spinNanos;
     private volatile int lendThreshold = 4096;
+
+    /** How an option is read from the settings, and how it changes them. */
+    private record Setting<T>(Function<StreamSettings, T> reader, BiConsumer<StreamSettings.Builder, T> writer) {
+        @SuppressWarnings("unchecked")
+        void write(StreamSettings.Builder builder, Object value) {
+            writer.accept(builder, (T) value);
+        }
+    }
+
+    private static <T> Map.Entry<ChannelOption<?>, Setting<?>> setting(ChannelOption<T> option,
+            Function<StreamSettings, T> reader, BiConsumer<StreamSettings.Builder, T> writer) {
+        return Map.entry(option, new Setting<>(reader, writer));
+    }
 
     /** Options that begin with the settings; they are fixed if there is a stream already. */
     StreamOptions(StreamSettings settings, boolean fixed) {
@@ -74,37 +108,18 @@ final class StreamOptions {
 
     /** Returns the value of one of {@link #ALL}. */
     synchronized Object get(ChannelOption<?> option) {
-        return switch (option.name()) {
-            case "SO_SNDBUF" -> settings.sendBufferSize();
-            case "SO_RCVBUF" -> settings.receiveBufferSize();
-            case "SO_REUSEADDR" -> settings.reuseAddress();
-            case "SO_KEEPALIVE" -> !settings.keepAlive().isZero();
-            case "SO_LINGER" -> linger;
-            default -> getSpecial(option);
-        };
-    }
-
-    private Object getSpecial(ChannelOption<?> option) {
-        if (option == RdmaChannelOption.SEND_QUEUE_SIZE) {
-            return settings.sendQueueSize();
+        Setting<?> setting = SETTINGS.get(option);
+        if (setting != null) {
+            return setting.reader().apply(settings);
         }
-        if (option == RdmaChannelOption.RECEIVE_QUEUE_SIZE) {
-            return settings.receiveQueueSize();
+        if (option == ChannelOption.SO_KEEPALIVE) {
+            return !settings.keepAlive().isZero();
         }
-        if (option == RdmaChannelOption.INLINE_SIZE) {
-            return settings.inlineSize();
-        }
-        if (option == RdmaChannelOption.MAP_SLOTS) {
-            return settings.mapSlots();
-        }
-        if (option == RdmaChannelOption.ROUTE) {
-            return settings.route();
+        if (option == ChannelOption.SO_LINGER) {
+            return linger;
         }
         if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
             return keepAliveInterval;
-        }
-        if (option == RdmaChannelOption.HANDSHAKE_TIMEOUT) {
-            return settings.handshakeTimeout();
         }
         if (option == RdmaChannelOption.SPIN) {
             return Duration.ofNanos(spinNanos);
@@ -152,28 +167,19 @@ final class StreamOptions {
     }
 
     private StreamSettings.Builder change(ChannelOption<?> option, Object value) {
-        StreamSettings.Builder builder = settings.toBuilder();
-        Map<ChannelOption<?>, Runnable> changes = Map.of(
-                ChannelOption.SO_SNDBUF, () -> builder.sendBufferSize(bufferSize(option, (Integer) value)),
-                ChannelOption.SO_RCVBUF, () -> builder.receiveBufferSize(bufferSize(option, (Integer) value)),
-                ChannelOption.SO_REUSEADDR, () -> builder.reuseAddress((Boolean) value),
-                ChannelOption.SO_KEEPALIVE,
-                () -> builder.keepAlive((Boolean) value ? keepAliveInterval : Duration.ZERO),
-                RdmaChannelOption.SEND_QUEUE_SIZE, () -> builder.sendQueueSize((Integer) value),
-                RdmaChannelOption.RECEIVE_QUEUE_SIZE, () -> builder.receiveQueueSize((Integer) value),
-                RdmaChannelOption.INLINE_SIZE, () -> builder.inlineSize((Integer) value),
-                RdmaChannelOption.MAP_SLOTS, () -> builder.mapSlots((Integer) value),
-                RdmaChannelOption.ROUTE, () -> builder.route((byte[]) value),
-                RdmaChannelOption.HANDSHAKE_TIMEOUT, () -> builder.handshakeTimeout((Duration) value));
         if (option == RdmaChannelOption.STREAM_SETTINGS) {
             return ((StreamSettings) value).toBuilder();
+        }
+        StreamSettings.Builder builder = settings.toBuilder();
+        if (option == ChannelOption.SO_KEEPALIVE) {
+            return builder.keepAlive((Boolean) value ? keepAliveInterval : Duration.ZERO);
         }
         if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
             // Checked even if keep-alive is off.
             StreamSettings checked = settings.toBuilder().keepAlive(positive((Duration) value)).build();
             return settings.keepAlive().isZero() ? builder : checked.toBuilder();
         }
-        changes.get(option).run();
+        SETTINGS.get(option).write(builder, value);
         return builder;
     }
 

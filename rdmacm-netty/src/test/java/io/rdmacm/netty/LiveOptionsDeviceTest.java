@@ -100,7 +100,7 @@ class LiveOptionsDeviceTest {
         Map<ChannelOption<?>, Object> values = Map.of(RdmaChannelOption.SEND_QUEUE_SIZE, 17,
                 RdmaChannelOption.RECEIVE_QUEUE_SIZE, 18, RdmaChannelOption.INLINE_SIZE, 19,
                 RdmaChannelOption.MAP_SLOTS, 20, RdmaChannelOption.ROUTE, new byte[] {1},
-                RdmaChannelOption.HANDSHAKE_TIMEOUT, LONG,
+                RdmaChannelOption.RETRIES, 6, RdmaChannelOption.HANDSHAKE_TIMEOUT, LONG,
                 RdmaChannelOption.STREAM_SETTINGS, StreamSettings.builder().inlineSize(21).build());
         try (ChannelPair pair = ChannelPair.connect(Loops.RDMA)) {
             values.forEach((option, value) -> {

@@ -10,6 +10,7 @@ import java.util.Map;
 
 import io.netty.channel.ChannelOption;
 import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.verbs.address.AckTimeout;
 import org.junit.jupiter.api.Test;
 
 /** The options of channels, without a stream. */
@@ -19,6 +20,7 @@ class RdmaChannelOptionTest {
             Map.entry(RdmaChannelOption.INLINE_SIZE, 102), Map.entry(RdmaChannelOption.MAP_SLOTS, 103),
             Map.entry(RdmaChannelOption.ROUTE, new byte[] {1}),
             Map.entry(RdmaChannelOption.KEEP_ALIVE_INTERVAL, Duration.ofSeconds(5)),
+            Map.entry(RdmaChannelOption.RETRIES, 5), Map.entry(RdmaChannelOption.ACK_TIMEOUT, AckTimeout.ofCode(14)),
             Map.entry(RdmaChannelOption.HANDSHAKE_TIMEOUT, Duration.ofSeconds(6)),
             Map.entry(RdmaChannelOption.SPIN, Duration.ofMillis(7)), Map.entry(RdmaChannelOption.LEND_THRESHOLD, 104),
             Map.entry(ChannelOption.SO_SNDBUF, 1 << 16), Map.entry(ChannelOption.SO_RCVBUF, 1 << 15),
@@ -52,6 +54,8 @@ class RdmaChannelOptionTest {
         assertThat(settings.inlineSize()).isEqualTo(102);
         assertThat(settings.mapSlots()).isEqualTo(103);
         assertThat(settings.route()).containsExactly(1);
+        assertThat(settings.retries()).isEqualTo(5);
+        assertThat(settings.ackTimeout()).hasValue(AckTimeout.ofCode(14));
         assertThat(settings.handshakeTimeout()).hasSeconds(6);
         assertThat(settings.sendBufferSize()).isEqualTo(1 << 16);
         assertThat(settings.receiveBufferSize()).isEqualTo(1 << 15);
