@@ -23,9 +23,9 @@ class NamesInDocumentsTest {
     private static final Pattern EVENT = Pattern.compile("`(io\\.rdmacm\\.[A-Z]\\w+)`");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.nio.",
             "io.rdmacm.core.stream.",
-            "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.device.",
-            "io.rdmacm.verbs.error.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.",
-            "io.rdmacm.verbs.work.", "io.rdmacm.netty.");
+            "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.counter.",
+            "io.rdmacm.verbs.device.", "io.rdmacm.verbs.error.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.memory.",
+            "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.", "io.rdmacm.verbs.work.", "io.rdmacm.netty.");
 
     @ParameterizedTest
     @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})

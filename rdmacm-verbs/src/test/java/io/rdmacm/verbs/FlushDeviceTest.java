@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.Set;
 
-import io.rdmacm.bindings.NativeLibrary;
 import io.rdmacm.verbs.device.DeviceCapability;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.InstalledLibrary;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -33,11 +33,6 @@ class FlushDeviceTest {
     private static final int SINCE = 45;
     private static final int LENGTH = 1000;
 
-    private static int release() {
-        return NativeLibrary.LIBIBVERBS.release()
-                .map(release -> Integer.parseInt(release.substring(0, release.indexOf('.')))).orElse(SINCE);
-    }
-
     private static TrafficEnd.Builder flushing() {
         return new TrafficEnd.Builder().operations(Set.of(SendOperation.FLUSH, SendOperation.RDMA_WRITE));
     }
@@ -49,7 +44,7 @@ class FlushDeviceTest {
 
     private static void connected(Exchange exchange) throws Exception {
         try (VerbsContext context = TrafficEnd.openDevice()) {
-            Assumptions.assumeTrue(release() >= SINCE, "rdma-core " + release() + " has no flush: it came with 45");
+            InstalledLibrary.requireRelease(SINCE);
             Assumptions.assumeTrue(
                     context.queryDeviceEx().capabilities().contains(DeviceCapability.FLUSH_GLOBAL),
                     "the device has no flush, which SoftRoCE has in kernel 6.2 and later");
@@ -102,12 +97,13 @@ class FlushDeviceTest {
 
     @Test
     void anOlderLibraryIsNamedWhenAQueuePairIsToFlush() throws RdmaException {
-        if (release() >= SINCE) {
+        int installed = InstalledLibrary.release();
+        if (installed >= SINCE) {
             flushing().build().close();
             return;
         }
         assertThatExceptionOfType(NativeLibraryException.class).isThrownBy(() -> flushing().build())
                 .withMessageContaining("ibv_wr_flush, which came with rdma-core 45")
-                .withMessageContaining("the installed rdma-core " + release() + ".");
+                .withMessageContaining("the installed rdma-core " + installed + ".");
     }
 }

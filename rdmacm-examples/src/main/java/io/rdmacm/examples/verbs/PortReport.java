@@ -63,7 +63,7 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
         out.println("\t\t\tsubnet_timeout:\t\t" + attributes.subnetTimeout().code());
         out.println("\t\t\tinit_type_reply:\t" + attributes.initTypeReply());
         out.println("\t\t\tactive_width:\t\t" + width(attributes.activeWidth()));
-        out.println("\t\t\tactive_speed:\t\t" + speed(attributes.activeSpeed()));
+        out.println("\t\t\tactive_speed:\t\t" + speed(attributes.speed()));
         if (transport == TransportType.IB) {
             PhysicalState state = attributes.physicalState();
             out.println("\t\t\tphys_state:\t\t" + PHYSICAL_STATES.getOrDefault(state, "invalid physical state")
