@@ -15,13 +15,13 @@ final class NewerFunctions {
             case "ibv_wr_opcode_str" -> "rdma-core 49";
             case "ibv_alloc_dmah", "ibv_dealloc_dmah", "ibv_reg_mr_ex" -> "rdma-core 59 (symbol version IBVERBS_1.15)";
             case "rdma_resolve_addrinfo", "rdma_query_addrinfo", "rdma_write_cm_event" ->
-                "rdma-core 60 (symbol version RDMACM_1.4)";
+                    "rdma-core 60 (symbol version RDMACM_1.4)";
             case "ibv_query_port_speed", "ibv_dm_export_dmabuf_fd" -> "rdma-core 62 (symbol version IBVERBS_1.16)";
             case "ibv_alloc_buf", "ibv_free_buf", "ibv_reg_buf_mr" -> "rdma-core 64 (symbol version IBVERBS_1.17)";
             case "_ibv_query_comp_cntr_caps", "ibv_create_comp_cntr", "ibv_destroy_comp_cntr", "ibv_set_comp_cntr",
-                "ibv_set_err_comp_cntr", "ibv_inc_comp_cntr", "ibv_inc_err_comp_cntr", "ibv_read_comp_cntr",
-                "ibv_read_err_comp_cntr", "ibv_qp_attach_comp_cntr", "ibv_export_buf_dmabuf_fd" ->
-                "rdma-core 65 (symbol version IBVERBS_1.18)";
+                    "ibv_set_err_comp_cntr", "ibv_inc_comp_cntr", "ibv_inc_err_comp_cntr", "ibv_read_comp_cntr",
+                    "ibv_read_err_comp_cntr", "ibv_qp_attach_comp_cntr", "ibv_export_buf_dmabuf_fd" ->
+                    "rdma-core 65 (symbol version IBVERBS_1.18)";
             case "repoll_create", "repoll_ctl", "repoll_wait" -> "rdma-core 65 (symbol version RDMACM_1.5)";
             default -> null;
         });

@@ -55,8 +55,9 @@ class ExportsTest {
 
     @Test
     void onlyFunctionsThatCameAfter44AreOptional() {
-        assertThat(EXPORTED.keySet()).allSatisfy(function -> assertThat(NativeLibrary.since(function)
-                .map(since -> since.replaceAll("rdma-core (\\d+).*", "$1")).orElse(null)).isEqualTo(NEWER.get(function)));
+        assertThat(EXPORTED.keySet()).allSatisfy(function ->
+                assertThat(NativeLibrary.since(function).map(since -> since.replaceAll("rdma-core (\\d+).*", "$1"))
+                        .orElse(null)).isEqualTo(NEWER.get(function)));
     }
 
     @Test
