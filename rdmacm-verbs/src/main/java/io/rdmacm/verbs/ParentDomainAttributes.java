@@ -45,9 +45,10 @@ public final class ParentDomainAttributes {
     }
 
     /**
-     * Sets whether, in a confidential VM, {@linkplain io.rdmacm.verbs.memory.VerbsBuffer buffers} of the domain are shared
-     * with the device instead of being protected ({@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC}; since
-     * rdma-core 64). The host can then read and change them.
+     * Sets whether, in a confidential VM, {@linkplain io.rdmacm.verbs.memory.VerbsBuffer buffers} of the domain are
+     * shared with the device instead of being protected
+     * ({@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC}; since rdma-core 64). The host can then read and
+     * change them.
      *
      * @param on false by default
      * @return a copy of these attributes with this setting

@@ -43,8 +43,8 @@ class CompletionStatusDeviceTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(4);
     /**
-     * What SoftRoCE of Linux 7.2 gives a request of its own side that it refuses: there, the queue pair fails first, and
-     * the request is flushed like all behind it. Linux 6.1 names the fault.
+     * What SoftRoCE of Linux 7.2 gives a request of its own side that it refuses: there, the queue pair fails first,
+     * and the request is flushed like all behind it. Linux 6.1 names the fault.
      */
     private static final WorkCompletionStatus REFUSED_BY_LINUX_7_2 = WorkCompletionStatus.WR_FLUSH_ERR;
 

@@ -51,6 +51,10 @@ final class Coverage {
             "ibv_destroy_rwq_ind_table", "ibv_create_counters", "ibv_destroy_counters", "ibv_read_counters",
             "ibv_create_flow", "ibv_destroy_flow", "ibv_create_flow_action_esp", "ibv_modify_flow_action_esp",
             "ibv_destroy_flow_action", "ibv_attach_counters_point_flow",
+            "ibv_alloc_dmah", "ibv_dealloc_dmah", "ibv_query_port_speed", "ibv_dm_export_dmabuf_fd",
+            "ibv_export_buf_dmabuf_fd", "ibv_query_comp_cntr_caps", "ibv_create_comp_cntr", "ibv_destroy_comp_cntr",
+            "ibv_set_comp_cntr", "ibv_set_err_comp_cntr", "ibv_inc_comp_cntr", "ibv_inc_err_comp_cntr",
+            "ibv_read_comp_cntr", "ibv_read_err_comp_cntr", "ibv_qp_attach_comp_cntr", "ibv_wr_flush",
             "ibv_wr_atomic_write", "ibv_wr_set_xrc_srqn", "ibv_wr_send_tso", "ibv_wc_read_tm_info",
             "rdma_create_srq_ex",
             // refused by the kernel, if it is not newer than 6.12

@@ -27,9 +27,9 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * what queue pairs have completed, instead of writing a completion for each work request, or beside that. Each counter
  * has two values, both unsigned: of what succeeded, and of what failed.
  *
- * <p>{@link #attach} says what is counted. There is no detaching: a counter cannot be closed
- * before the queue pairs that it is attached to. All methods are thread-safe. A new value may take a moment until it can
- * be read, and a value that is set while the device adds to it may be lost.
+ * <p>{@link #attach} says what is counted. There is no detaching: a counter cannot be closed before the queue pairs
+ * that it is attached to. All methods are thread-safe. A new value may take a moment until it can be read, and a value
+ * that is set while the device adds to it may be lost.
  */
 public final class CompletionCounter extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
@@ -91,8 +91,8 @@ public final class CompletionCounter extends NativeObject {
 
     /**
      * Lets this counter count operations of a queue pair ({@code ibv_qp_attach_comp_cntr}, ibv_qp_attach_comp_cntr(3)).
-     * Only in the states RESET and INIT of the queue pair. A counter may be attached to several queue pairs, and a queue
-     * pair may have several counters for different operations.
+     * Only in the states RESET and INIT of the queue pair. A counter may be attached to several queue pairs, and a
+     * queue pair may have several counters for different operations.
      *
      * @param pair a queue pair of the same context; this counter cannot be closed before it
      * @param operations what to count, at least one operation

@@ -70,8 +70,8 @@ public enum DeviceCapability {
     /** Atomic writes are supported; reported by the extended query only. */
     ATOMIC_WRITE(1L << 40),
     /**
-     * The system is a confidential VM, in which the device reaches ordinary memory only through bounce buffers; reported
-     * by the extended query only. See {@link io.rdmacm.verbs.memory.VerbsBuffer VerbsBuffer}.
+     * The system is a confidential VM, in which the device reaches ordinary memory only through bounce buffers;
+     * reported by the extended query only. See {@link io.rdmacm.verbs.memory.VerbsBuffer VerbsBuffer}.
      */
     CC_DMA_BOUNCE(Rdma.IBV_DEVICE_CC_DMA_BOUNCE());
 

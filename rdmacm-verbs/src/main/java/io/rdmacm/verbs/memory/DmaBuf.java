@@ -15,9 +15,10 @@ import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * A file descriptor of a dma-buf, by which drivers share memory of devices: device memory
- * ({@link #export}) and buffers ({@link VerbsBuffer#exportDmaBuf}) can be exported as one. It belongs to the program: {@link #close()} closes it, at any time. The
- * memory lives on as long as somebody has the dma-buf open or has imported it. All methods are thread-safe.
+ * A file descriptor of a dma-buf, by which drivers share memory of devices: device memory ({@link #export}) and buffers
+ * ({@link VerbsBuffer#exportDmaBuf}) can be exported as one. It belongs to the program: {@link #close()} closes it, at
+ * any time. The memory lives on as long as somebody has the dma-buf open or has imported it. All methods are
+ * thread-safe.
  */
 public final class DmaBuf implements AutoCloseable {
     private static final VerbsAccess VERBS = VerbsAccess.get();
@@ -61,7 +62,8 @@ public final class DmaBuf implements AutoCloseable {
     }
 
     /**
-     * Returns the file descriptor, as for {@link io.rdmacm.verbs.ProtectionDomain#registerDmaBuf} or a function of another library.
+     * Returns the file descriptor, for {@link io.rdmacm.verbs.ProtectionDomain#registerDmaBuf} or a function of another
+     * library.
      *
      * @return the file descriptor
      * @throws IllegalStateException if it has been closed

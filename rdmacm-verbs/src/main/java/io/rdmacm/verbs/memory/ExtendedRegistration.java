@@ -69,8 +69,8 @@ public final class ExtendedRegistration {
     }
 
     /**
-     * Returns the registration of a part of a dma-buf ({@code IBV_REG_MR_MASK_FD}, {@code IBV_REG_MR_MASK_FD_OFFSET} and
-     * {@code IBV_REG_MR_MASK_IOVA}), as for {@link ProtectionDomain#registerDmaBuf}.
+     * Returns the registration of a part of a dma-buf ({@code IBV_REG_MR_MASK_FD}, {@code IBV_REG_MR_MASK_FD_OFFSET}
+     * and {@code IBV_REG_MR_MASK_IOVA}), as for {@link ProtectionDomain#registerDmaBuf}.
      *
      * @param fd the file descriptor of the dma-buf; remains the caller's to close
      * @param offset the offset of the region in the dma-buf, in bytes
@@ -89,8 +89,8 @@ public final class ExtendedRegistration {
     }
 
     /**
-     * Returns the registration of a part of a buffer ({@code IBV_REG_MR_MASK_BUF} and {@code IBV_REG_MR_MASK_ADDR}; since
-     * rdma-core 64).
+     * Returns the registration of a part of a buffer ({@code IBV_REG_MR_MASK_BUF} and {@code IBV_REG_MR_MASK_ADDR};
+     * since rdma-core 64).
      *
      * @param buffer a buffer of the protection domain that the region will belong to, to be closed after the region
      * @param offset the offset of the region in the buffer, in bytes

@@ -23,13 +23,12 @@ import io.rdmacm.verbs.work.AccessFlag;
  * Memory that the driver has allocated in the way that suits the device ({@code struct ibv_buf}, ibv_alloc_buf(3);
  * since rdma-core 64). It is meant for confidential VMs, whose ordinary memory is encrypted: there, a buffer of a
  * {@link io.rdmacm.verbs.ParentDomain} with
- * {@link io.rdmacm.verbs.ParentDomainAttributes#allowUnprotected allowUnprotected} is shared with the device, which otherwise
- * needs bounce buffers ({@link io.rdmacm.verbs.device.DeviceCapability#CC_DMA_BOUNCE CC_DMA_BOUNCE}). Elsewhere it is
- * ordinary memory.
+ * {@link io.rdmacm.verbs.ParentDomainAttributes#allowUnprotected allowUnprotected} is shared with the device, which
+ * otherwise needs bounce buffers ({@link io.rdmacm.verbs.device.DeviceCapability#CC_DMA_BOUNCE CC_DMA_BOUNCE}).
+ * Elsewhere it is ordinary memory.
  *
- * <p>The buffer must be closed after the memory regions that it is registered for
- * ({@link #register}), and before its protection domain. All
- * methods are thread-safe.
+ * <p>The buffer must be closed after the memory regions that it is registered for ({@link #register}), and before its
+ * protection domain. All methods are thread-safe.
  */
 public final class VerbsBuffer extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();

@@ -20,7 +20,6 @@ import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.TrafficEnd;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -94,7 +93,6 @@ class ExtendedRegistrationDeviceTest {
                 handle = DmaHandle.allocate(end.context, DmaHandleAttributes.create().cpu(0));
             } catch (RdmaUnsupportedException e) {
                 assertThat(e).hasMessageStartingWith("ibv_alloc_dmah: EOPNOTSUPP");
-                Assumptions.abort("the device has no DMA handles: " + e.getMessage());
                 return;
             }
             MemorySegment memory = end.region.memory();

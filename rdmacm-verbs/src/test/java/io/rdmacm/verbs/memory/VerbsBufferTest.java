@@ -107,7 +107,8 @@ class VerbsBufferTest {
 
     @Test
     void whatDoesNotFitIsRefusedBeforeAnyNativeCall() throws RdmaException {
-        assertThatIllegalArgumentException().isThrownBy(() -> VerbsBuffer.allocate(domain, 0)).withMessageContaining("not 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> VerbsBuffer.allocate(domain, 0))
+                .withMessageContaining("not 0");
         assertThat(FakeVerbs.calls()).isEmpty();
         ParentDomain parent = domain.allocateParentDomain(ParentDomainAttributes.create());
         try (parent; VerbsBuffer buffer = VerbsBuffer.allocate(domain, 64)) {
@@ -140,7 +141,8 @@ class VerbsBufferTest {
         ParentDomainAttributes attributes = ParentDomainAttributes.create().allowUnprotected(true);
         assertThat(attributes.allowsUnprotected()).isTrue();
         ParentDomain parent = domain.allocateParentDomain(attributes);
-        try (parent; VerbsBuffer buffer = VerbsBuffer.allocate(parent, 64); MemoryRegion region = buffer.register(0, 64)) {
+        try (parent; VerbsBuffer buffer = VerbsBuffer.allocate(parent, 64);
+                MemoryRegion region = buffer.register(0, 64)) {
             ByteBuffer struct = ByteBuffer.wrap(only("fake_alloc_parent_domain").data())
                     .order(ByteOrder.nativeOrder());
             assertThat(struct.getInt((int) ibv_parent_domain_init_attr.comp_mask$offset())).isEqualTo(4);
