@@ -124,13 +124,14 @@ final class Coverage {
         StringBuilder text = new StringBuilder("""
                 # Coverage of the C API
 
-                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 65), with the release that
-                it came with if that is later than 44, the Java method that offers it, and a test. Those of `rsocket.h`
-                are offered as the bindings have them: the peer that the streams of `io.rdmacm.core.stream` are tested
-                against. The last column says where the test runs: on an RDMA device (`rxe` here; other devices run it
-                too), or against a fake provider, a C library in the place of the real one that checks the bytes it is
-                passed. `rxe refuses`: a device test checks that the refusal becomes the right exception, or is skipped
-                with a reason. Device tests of newer functions run where the library has them, and are skipped elsewhere.
+                Every function and macro of `rdma_cma.h`, `rdma_verbs.h` and `verbs.h` (rdma-core 65), with the release
+                that it came with if that is later than 44, the Java method that offers it, and a test. Those of
+                `rsocket.h` are offered as the bindings have them: the peer that the streams of `io.rdmacm.core.stream`
+                are tested against. The last column says where the test runs: on an RDMA device (`rxe` here; other
+                devices run it too), or against a fake provider, a C library in the place of the real one that checks
+                the bytes it is passed. `rxe refuses`: a device test checks that the refusal becomes the right
+                exception, or is skipped with a reason. Device tests of newer functions run where the library has them,
+                and are skipped elsewhere.
 
                 CoverageTest generates this page from annotations in the sources. Do not edit it.
                 """);
