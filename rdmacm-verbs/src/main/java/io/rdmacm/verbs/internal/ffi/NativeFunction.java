@@ -45,8 +45,8 @@ public final class NativeFunction {
         return address != null || symbols.findOptional(name).isPresent();
     }
 
-    /** Checks that the installed library has the function. */
-    public void require() throws NativeLibraryException {
+    /** Throws the exception that a call would throw if the installed library does not have the function. */
+    public void ensureAvailable() throws NativeLibraryException {
         resolve();
     }
 
