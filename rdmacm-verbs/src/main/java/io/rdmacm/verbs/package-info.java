@@ -35,6 +35,8 @@
  * <h2>What it stands on</h2>
  * The values that objects are created with and report ({@link io.rdmacm.verbs.device},
  * {@link io.rdmacm.verbs.address}, {@link io.rdmacm.verbs.queue}, {@link io.rdmacm.verbs.work}) and the exceptions
- * ({@link io.rdmacm.verbs.error}). Flow steering stands on top of it, in {@code io.rdmacm.verbs.flow}.
+ * ({@link io.rdmacm.verbs.error}). On top of it stand flow steering
+ * ({@code io.rdmacm.verbs.flow}), pools of registered memory ({@code io.rdmacm.verbs.pool}), driver buffers and
+ * dma-bufs ({@code io.rdmacm.verbs.memory}) and completion counters ({@code io.rdmacm.verbs.counter}).
  */
 package io.rdmacm.verbs;

@@ -18,6 +18,7 @@ import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.DeviceMemory;
 import io.rdmacm.verbs.ParentDomainAttributes;
 import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.counter.CompletionCounter;
@@ -83,9 +84,22 @@ public final class UseNewerFunctions {
                 refused("unprotected", () -> domain.allocateParentDomain(
                         ParentDomainAttributes.create().allowUnprotected(true)));
                 System.out.println("native calls: " + FakeVerbs.functions());
+                askForOrder(domain, queue);
             }
         }
         System.out.println("left behind: " + FakeVerbs.live().values().stream().mapToInt(Integer::intValue).sum());
+    }
+
+    /** The flags of this function came later than the function: an older library must not get them. */
+    private static void askForOrder(ProtectionDomain domain, CompletionQueue queue) throws RdmaException {
+        try (QueuePair pair = domain.createQueuePair(QueuePairInitAttributes.builder().completionQueue(queue)
+                .build())) {
+            FakeVerbs.result(1);
+            System.out.println("order: " + pair.queryDataInOrder(SendOpcode.SEND, false) + ", of the device: "
+                    + pair.queryDataInOrder(SendOpcode.SEND, true) + ", flags: "
+                    + FakeVerbs.calls("ibv_query_qp_data_in_order").stream().map(call -> call.arguments().get(2))
+                            .toList());
+        }
     }
 
     private static void refused(String name, Call call) {
