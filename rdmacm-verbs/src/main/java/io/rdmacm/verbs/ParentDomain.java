@@ -46,7 +46,7 @@ public final class ParentDomain extends ProtectionDomain {
         }
         if (attributes.allowsUnprotected()) {
             // The flag came together with buffers; nothing else tells whether the library knows it.
-            ALLOC_BUF.ensureAvailable();
+            ALLOC_BUF.require();
         }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
         Lifetime life = Lifetime.begin(ParentDomain.class, parents);
