@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.List;
 
+import io.rdmacm.bindings.NativeLibrary;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.testing.CSocket;
 import io.rdmacm.core.testing.CSocket.Transfer;
@@ -182,13 +183,14 @@ class RsocketsDeviceTest {
     void aSocketIsWatchedWithOthers() throws RdmaException {
         NativeFunction create = NativeFunction.of("repoll_create");
         if (!create.isAvailable()) {
+            String installed = NativeLibrary.LIBRDMACM.release().map(release -> " " + release).orElse("");
             for (String name : List.of("repoll_create", "repoll_ctl", "repoll_wait")) {
                 NativeFunction function = NativeFunction.of(name);
                 assertThatExceptionOfType(NativeLibraryException.class)
                         .isThrownBy(() -> function.callInt(-1, -1, -1, -1))
                         .withMessage("librdmacm.so.1 has no function " + name + ", which came with rdma-core 65 "
-                                + "(symbol version RDMACM_1.5): the installed rdma-core is too old, update the package "
-                                + "librdmacm1");
+                                + "(symbol version RDMACM_1.5): the installed rdma-core" + installed
+                                + " is too old, update the package librdmacm1");
             }
             return;
         }
