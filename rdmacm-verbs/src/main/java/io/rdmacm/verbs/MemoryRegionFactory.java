@@ -135,12 +135,13 @@ final class MemoryRegionFactory {
     }
 
     /**
-     * Checks the result of a registration. The kernel rejects on-demand paging with a bare EINVAL; the attributes of
-     * the device tell whether lack of support is the reason.
+     * Checks the result of a registration. The kernel rejects on-demand paging with a bare EINVAL, SoftRoCE of Linux 6.12
+     * with EOPNOTSUPP; the attributes of the device tell whether lack of support is the reason.
      */
     private long registered(NativeFunction function, long result, long bytes, String detail) throws RdmaException {
         int error = Errno.last();
-        if (result == 0 && error == Rdma.EINVAL() && access.contains(AccessFlag.ON_DEMAND)) {
+        boolean refused = result == 0 && (error == Rdma.EINVAL() || error == Rdma.EOPNOTSUPP());
+        if (refused && access.contains(AccessFlag.ON_DEMAND)) {
             boolean implicit = bytes == SIZE_MAX;
             DeviceAttributesEx.OnDemandPaging paging = domain.context().queryDeviceEx().onDemandPaging();
             if (!(implicit ? paging.implicit() : paging.supported())) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
@@ -265,5 +266,23 @@ class PagingDeviceTest {
     @Covers("ibv_reg_mr")
     void pagedFetchAndAdds() throws Exception {
         assertRemote(OdpCapability.ATOMIC, MemoryTraffic::fetchAndAdds);
+    }
+
+    /** SoftRoCE of Linux 7.2 moves data from and to the start of the page, whatever the address within it. */
+    @Test
+    @Covers("ibv_reg_mr")
+    void anAddressWithinAPage() throws Exception {
+        requireReliable(OdpCapability.READ);
+        MessageTraffic.connected(new TrafficEnd.Builder(), (one, other) -> {
+            MemoryRegion local = one.own(one.domain.allocate(MemoryTraffic.ROOM, REMOTE));
+            MemoryRegion remote = other.own(other.domain.allocate(MemoryTraffic.ROOM, REMOTE));
+            remote.memory().set(ValueLayout.JAVA_LONG, 0, 1);
+            remote.memory().set(ValueLayout.JAVA_LONG, 8, 2);
+            one.requester().perform(request -> request.rdmaRead(remote.remoteAddress() + 8, remote.remoteKey())
+                    .data(local, 16, 8));
+            long first = local.memory().get(ValueLayout.JAVA_LONG, 0);
+            Assumptions.assumeTrue(first == 0, "this device ignores the address within a page of paged memory");
+            assertThat(local.memory().get(ValueLayout.JAVA_LONG, 16)).isEqualTo(2);
+        });
     }
 }

@@ -96,8 +96,8 @@ public final class MemoryTraffic {
                 long compare = expected;
                 remote.memory.set(ValueLayout.JAVA_LONG, 0, 1);
                 requester.perform(request -> request.compareAndSwap(remote.region.remoteAddress(),
-                        remote.region.remoteKey(), compare, 0).data(local.region, 8, 8));
-                assertThat(local.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1);
+                        remote.region.remoteKey(), compare, 0).data(local.region, 0, 8));
+                assertThat(local.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1);
                 assertThat(remote.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(expected == 1 ? 0 : 1);
             }
         }
@@ -108,8 +108,8 @@ public final class MemoryTraffic {
         remote.memory.set(ValueLayout.JAVA_LONG, 0, 1);
         for (int i = 0; i < ATOMIC_ROUNDS; i++) {
             requester.perform(request -> request.fetchAndAdd(remote.region.remoteAddress(),
-                    remote.region.remoteKey(), 2).data(local.region, 8, 8));
-            assertThat(local.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1 + 2L * i);
+                    remote.region.remoteKey(), 2).data(local.region, 0, 8));
+            assertThat(local.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1 + 2L * i);
         }
         assertThat(remote.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1 + 2L * ATOMIC_ROUNDS);
     }
