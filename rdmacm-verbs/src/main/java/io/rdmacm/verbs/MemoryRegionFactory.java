@@ -135,8 +135,8 @@ final class MemoryRegionFactory {
     }
 
     /**
-     * Checks the result of a registration. The kernel rejects on-demand paging with a bare EINVAL, SoftRoCE of Linux 6.12
-     * with EOPNOTSUPP; the attributes of the device tell whether lack of support is the reason.
+     * Checks the result of a registration. The kernel rejects on-demand paging with a bare EINVAL, SoftRoCE of Linux
+     * 6.12 with EOPNOTSUPP; the attributes of the device tell whether lack of support is the reason.
      */
     private long registered(NativeFunction function, long result, long bytes, String detail) throws RdmaException {
         int error = Errno.last();
