@@ -58,6 +58,11 @@ class CompletionStatusDeviceTest {
         assertThat(completion.status()).isIn((Object[]) expected);
         assertThat(completion.workRequestId()).isEqualTo(1);
         assertThat(completion.queuePairNumber()).isEqualTo(side.queuePair().number());
+        // SoftRoCE of Linux 7.2 may report the failure before it changes the state
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (side.queuePair().state() != QueuePairState.ERROR && System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
         assertThat(side.queuePair().state()).isEqualTo(QueuePairState.ERROR);
     }
 
