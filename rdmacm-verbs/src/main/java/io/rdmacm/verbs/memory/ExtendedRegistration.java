@@ -157,13 +157,15 @@ public final class ExtendedRegistration {
             }
             owners.add(VERBS.lifeOf(buffer));
         }
-        // Many drivers support ZERO_BASED for memory windows only; registering at address 0 works with all of them.
+        // Many drivers support ZERO_BASED for memory windows only; registering at address 0 works with all of them, and
+        // says all that the flag would.
         OptionalLong address = deviceAddress.isEmpty() && List.of(access).contains(AccessFlag.ZERO_BASED)
                 ? OptionalLong.of(0)
                 : deviceAddress;
         long start = address.orElseGet(() -> memory.address());
         return VERBS.register(domain, new VerbsAccess.RegionSource(memory, start, length, REG_MR_EX, toString(),
-                flags -> register(VERBS.addressOf(domain), flags, address), owners), access);
+                flags -> register(VERBS.addressOf(domain), flags & ~AccessFlag.ZERO_BASED.bit(), address), owners),
+                access);
     }
 
     private long register(long domain, int flags, OptionalLong address) throws RdmaException {

@@ -14,7 +14,8 @@ import java.util.Arrays;
  * The one place that creates downcall handles. Every argument is declared as a 64-bit integer: on the ABIs of 64-bit
  * Linux, pointers, sizes and ints are all passed in one integer register each, and the callee reads as many bits as it
  * needs. So a handful of handles serves all functions of both libraries, and each is linked only once, since linking is
- * what makes a first call slow. The handles are unbound: the address of the function is their first argument.
+ * what makes a first call slow. Variadic functions, which an ABI may call differently, are declared as such. The
+ * handles are unbound: the address of the function is their first argument.
  */
 public final class Downcalls {
     /** The memory into which a handle captures errno. */
@@ -40,6 +41,16 @@ public final class Downcalls {
     /** Like {@link #returningInt}, for a function that returns a pointer or a 64-bit number. */
     static MethodHandle returningLong(int arguments) {
         return cached(LONG, ValueLayout.JAVA_LONG, arguments);
+    }
+
+    /**
+     * Like {@link #returningInt}, for a variadic function. Links the handle anew each time.
+     *
+     * @param fixed how many of the arguments are before the dots
+     * @param arguments how many arguments are passed
+     */
+    static MethodHandle variadicReturningInt(int fixed, int arguments) {
+        return capturing(ValueLayout.JAVA_INT, arguments, Linker.Option.firstVariadicArg(fixed));
     }
 
     /**
@@ -82,10 +93,11 @@ public final class Downcalls {
     }
 
     @SuppressWarnings("restricted")
-    private static MethodHandle capturing(MemoryLayout result, int arguments) {
+    private static MethodHandle capturing(MemoryLayout result, int arguments, Linker.Option... more) {
+        Linker.Option[] options = Arrays.copyOf(more, more.length + 1);
+        options[more.length] = Linker.Option.captureCallState("errno");
         try {
-            return Linker.nativeLinker().downcallHandle(descriptor(result, arguments),
-                    Linker.Option.captureCallState("errno"));
+            return Linker.nativeLinker().downcallHandle(descriptor(result, arguments), options);
         } catch (IllegalCallerException e) {
             throw NativeAccess.denied(e);
         }

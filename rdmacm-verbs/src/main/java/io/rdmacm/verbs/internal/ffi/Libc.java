@@ -23,10 +23,10 @@ public final class Libc {
     private static final NativeFunction EVENTFD = NativeFunction.libc("eventfd");
     private static final NativeFunction EVENTFD_READ = NativeFunction.libc("eventfd_read");
     private static final NativeFunction EVENTFD_WRITE = NativeFunction.libc("eventfd_write");
-    private static final NativeFunction OPEN = NativeFunction.libc("open");
+    private static final VariadicFunction OPEN = VariadicFunction.libc("open", 2);
     private static final NativeFunction CLOSE = NativeFunction.libc("close");
-    private static final NativeFunction FCNTL = NativeFunction.libc("fcntl");
-    private static final NativeFunction SYSCALL = NativeFunction.libc("syscall");
+    private static final VariadicFunction FCNTL = VariadicFunction.libc("fcntl", 2);
+    private static final VariadicFunction SYSCALL = VariadicFunction.libc("syscall", 1);
 
     private Libc() {
     }
@@ -57,7 +57,7 @@ public final class Libc {
 
     /** Opens an existing file (open(2)); the path is the address of a C string. */
     static int open(long path, int flags) throws RdmaException {
-        return Check.minusOne(OPEN, OPEN.callInt(path, flags));
+        return Check.minusOne(OPEN.function(), OPEN.callInt(path, flags, 0, 0));
     }
 
     /** Closes a file descriptor (close(2)). */
@@ -67,13 +67,17 @@ public final class Libc {
 
     /** Duplicates a file descriptor; child processes do not inherit the duplicate. */
     public static int duplicate(int fd) throws RdmaException {
-        return Check.minusOne(FCNTL, FCNTL.callInt(fd, F_DUPFD_CLOEXEC, 0));
+        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
     }
 
     /** Makes a file non-blocking: reads fail with EAGAIN instead of waiting. */
     public static void makeNonBlocking(int fd) throws RdmaException {
-        int flags = Check.minusOne(FCNTL, FCNTL.callInt(fd, F_GETFL));
-        Check.minusOne(FCNTL, FCNTL.callInt(fd, F_SETFL, flags | O_NONBLOCK));
+        int flags = fcntl(fd, F_GETFL, 0);
+        fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    }
+
+    private static int fcntl(int fd, int command, int argument) throws RdmaException {
+        return Check.minusOne(FCNTL.function(), FCNTL.callInt(fd, command, argument, 0));
     }
 
     /** Calls membarrier(2); returns -1 if the kernel or a sandbox refuses it. */

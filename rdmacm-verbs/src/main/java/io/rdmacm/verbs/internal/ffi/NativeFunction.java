@@ -47,12 +47,12 @@ public final class NativeFunction {
 
     /** Throws the exception that a call would throw if the installed library does not have the function. */
     public void require() throws NativeLibraryException {
-        resolve();
+        address();
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt() throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(0).invokeExact(function, Errno.capture());
         } catch (Throwable e) {
@@ -62,7 +62,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(1).invokeExact(function, Errno.capture(), a);
         } catch (Throwable e) {
@@ -72,7 +72,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(2).invokeExact(function, Errno.capture(), a, b);
         } catch (Throwable e) {
@@ -82,7 +82,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(3).invokeExact(function, Errno.capture(), a, b, c);
         } catch (Throwable e) {
@@ -92,7 +92,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(4).invokeExact(function, Errno.capture(), a, b, c, d);
         } catch (Throwable e) {
@@ -102,7 +102,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d, long e) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
         } catch (Throwable t) {
@@ -112,7 +112,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (int) Downcalls.returningInt(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
         } catch (Throwable t) {
@@ -122,7 +122,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(1).invokeExact(function, Errno.capture(), a);
         } catch (Throwable e) {
@@ -132,7 +132,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong() throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(0).invokeExact(function, Errno.capture());
         } catch (Throwable e) {
@@ -142,7 +142,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(2).invokeExact(function, Errno.capture(), a, b);
         } catch (Throwable e) {
@@ -152,7 +152,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(3).invokeExact(function, Errno.capture(), a, b, c);
         } catch (Throwable e) {
@@ -162,7 +162,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c, long d) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(4).invokeExact(function, Errno.capture(), a, b, c, d);
         } catch (Throwable e) {
@@ -172,7 +172,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c, long d, long e) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
         } catch (Throwable t) {
@@ -182,7 +182,7 @@ public final class NativeFunction {
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
-        MemorySegment function = resolve();
+        MemorySegment function = address();
         try {
             return (long) Downcalls.returningLong(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
         } catch (Throwable t) {
@@ -195,7 +195,8 @@ public final class NativeFunction {
         return name;
     }
 
-    private MemorySegment resolve() throws NativeLibraryException {
+    /** Returns the address of the function; throws if the library does not have it. */
+    MemorySegment address() throws NativeLibraryException {
         MemorySegment function = address;
         if (function == null) {
             function = symbols.find(name);

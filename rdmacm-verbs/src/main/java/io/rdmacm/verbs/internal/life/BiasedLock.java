@@ -17,8 +17,28 @@ import io.rdmacm.verbs.error.RdmaException;
  * either the mark is visible, or the marking thread sees that its bias is gone. A queue that changes hands too often is
  * protected by an ordinary lock from then on.
  *
- * <p>This relies on HotSpot keeping the opaque accesses of one thread in program order. The lock itself serves as the
- * bias of its first thread, which therefore reads nothing but this object.
+ * <p>The lock itself serves as the bias of its first thread, which therefore reads nothing but this object.
+ *
+ * <h2>Why this holds on weakly ordered processors</h2>
+ * The Java memory model orders opaque accesses of one variable only, HotSpot emits those of one thread in program
+ * order, and an ARM processor may reorder any two of them. Three things have to be shown.
+ * <ol>
+ * <li><b>Either the thread sees that it has lost its bias, or the revoker sees its mark.</b> The thread stores
+ * {@code inside} and then loads {@code thread}; the revoker stores {@code thread} and then loads {@code inside}. The
+ * revoker calls membarrier(2) in between, which returns after each running thread of the process has executed a full
+ * barrier between two of its instructions; a thread that is not running executes one when it is scheduled. If that
+ * point of the thread comes before its load of {@code thread}, the load sees the revocation. Otherwise it comes after
+ * its store to {@code inside}, which the revoker then sees. Nothing in this depends on the processor. Without
+ * membarrier, both sides execute a full fence, which gives the same alternative.</li>
+ * <li><b>What is done inside is visible to the next owner.</b> {@link #leave(Bias)} clears the mark with a release
+ * store, which comes after all accesses of the section, those of C included. The revoker reads it with an acquire load
+ * and hands the queue on under {@code lock}.</li>
+ * <li><b>What is done inside sees what the owner before did.</b> A thread gets a bias under {@code lock}, after it has
+ * waited for the owner before. While it keeps that bias, nobody else has been inside: a revoker waits until the mark is
+ * cleared, and a load of the section that the processor executes early still comes after that barrier of
+ * membarrier(2), or the mark is seen and the load is complete before it is cleared. Stores of the section do not take
+ * effect before the branch on {@code thread} is decided.</li>
+ * </ol>
  */
 public class BiasedLock extends Bias {
     private static final VarHandle BIAS;
