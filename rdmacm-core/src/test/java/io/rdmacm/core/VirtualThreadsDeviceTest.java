@@ -30,7 +30,7 @@ class VirtualThreadsDeviceTest {
                 .property("jdk.virtualThreadScheduler.parallelism", "1")
                 .property("jdk.virtualThreadScheduler.maxPoolSize", "1").run();
         assertThat(result.status()).as(result.errors() + result.output()).isZero();
-        assertThat(result.output().lines()).contains("progress", "pinned: 0");
+        assertThat(result.output().lines()).as(result.errors()).contains("progress", "pinned: 0");
         assertThat(result.output().lines().filter(line -> line.startsWith("waited: "))
                 .map(line -> line.substring("waited: ".length()))).containsExactlyInAnyOrderElementsOf(waits());
     }
