@@ -134,7 +134,7 @@ class CallsTest {
     }
 
     /** Each method, not only those that chance chooses. */
-    @Property(tries = 3, shrinking = ShrinkingMode.OFF)
+    @Property(tries = 2, shrinking = ShrinkingMode.OFF)
     void everyMethodIsCalled(@ForAll long seed) throws Exception {
         FakeVerbs.reset();
         FakeVerbs.recording(false);
