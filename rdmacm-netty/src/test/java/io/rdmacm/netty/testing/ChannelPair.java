@@ -100,6 +100,11 @@ public final class ChannelPair implements AutoCloseable {
      * closing its channels if it is not given a quiet period.
      */
     public static void end(EventLoopGroup group) {
-        group.shutdownGracefully(0, Recorder.SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+        end(group, 0);
+    }
+
+    /** Ends the event loops of a group when nothing was to be done for some seconds. */
+    public static void end(EventLoopGroup group, long quietSeconds) {
+        group.shutdownGracefully(quietSeconds, Recorder.SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }
