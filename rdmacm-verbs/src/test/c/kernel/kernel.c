@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the kernel does for every device: contexts, objects and their order, completion channels, events. */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+#define EX(command) (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_##command)
+#define METHOD(object, method) ((uint32_t)(object) << 16 | (uint32_t)(method))
+// Attribute 0 of a method that destroys names the object.
+#define DESTROYED 0
+
+const struct device *const devices[] = {&mlx5_device, NULL};
+
+static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
+
+void lock(void) { pthread_mutex_lock(&all); }
+void unlock(void) { pthread_mutex_unlock(&all); }
+
+/* Where the asynchronous events of an open file go. */
+#define CONTEXTS 64
+static struct { int file, write_end; } contexts[CONTEXTS];
+
+static int open_pipe(int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) return -1;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    *write_end = ends[1];
+    return ends[0];
+}
+
+static int async_events(struct request *request) {
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (!contexts[i].write_end || contexts[i].file == request->file) {
+            if (contexts[i].write_end) close(contexts[i].write_end);
+            contexts[i].file = request->file;
+            int read_end = open_pipe(&contexts[i].write_end);
+            if (read_end < 0) return EMFILE;
+            set_data(request, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, (uint64_t)read_end);
+            return 0;
+        }
+    }
+    return EMFILE;
+}
+
+void raise_async(uint32_t type, uint64_t element, int file) {
+    struct ib_uverbs_async_event_desc event = {.element = element, .event_type = type};
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (contexts[i].write_end && (file < 0 || contexts[i].file == file)) {
+            if (write(contexts[i].write_end, &event, sizeof event) < 0) abort();
+        }
+    }
+}
+
+/* For the tests: an event of the devices' ports. */
+void kernel_raise(uint32_t type, uint64_t element) {
+    lock();
+    raise_async(type, element, -1);
+    unlock();
+}
+
+static int create(struct request *request, enum kind kind, uint32_t handle) {
+    int error = request->device->create ? request->device->create(request, kind, handle) : 0;
+    if (error) destroy_object(handle, kind);
+    return error;
+}
+
+/* Who has to outlive an object: the attribute that names it, which may be missing, and its kind. */
+struct parent {
+    unsigned attribute;
+    enum kind kind;
+};
+
+static int create_below(struct request *request, enum kind kind, unsigned id, unsigned count,
+        const struct parent *parents) {
+    uint32_t handle = add_object(request, kind);
+    for (unsigned i = 0; i < count; i++) {
+        if (!attribute(request, parents[i].attribute)) continue;
+        int error = depend(handle, in32(request, parents[i].attribute), parents[i].kind);
+        if (error) {
+            destroy_object(handle, kind);
+            return error;
+        }
+    }
+    int error = create(request, kind, handle);
+    if (!error) set_data(request, id, handle);
+    return error;
+}
+
+#define CREATE(request, kind, id, ...) create_below(request, kind, id, \
+        sizeof((struct parent[]){__VA_ARGS__}) / sizeof(struct parent), (struct parent[]){__VA_ARGS__})
+
+static int create_in_domain(struct request *request, enum kind kind, uint32_t domain, uint32_t *handle) {
+    *handle = add_object(request, kind);
+    int error = depend(*handle, domain, PD);
+    if (error) {
+        destroy_object(*handle, kind);
+        return error;
+    }
+    return create(request, kind, *handle);
+}
+
+/* The other ends of the completion channels, by the file that the process has. */
+static int channels[FILES];
+
+static int create_channel(struct request *request) {
+    int write_end, read_end = open_pipe(&write_end);
+    if (read_end < 0 || read_end >= FILES) return EMFILE;
+    if (channels[read_end]) close(channels[read_end]);
+    channels[read_end] = write_end;
+    ANSWER(request, struct ib_uverbs_create_comp_channel_resp, {(uint32_t)read_end});
+    return 0;
+}
+
+void raise_completion(uint32_t channel, uint64_t user_handle) {
+    struct ib_uverbs_comp_event_desc event = {user_handle};
+    if (write(channels[channel], &event, sizeof event) < 0 && errno != EPIPE) abort();
+}
+
+static int write_command(struct request *request) {
+    uint32_t handle;
+    int error = 0;
+    switch (request->command) {
+    case IB_USER_VERBS_CMD_QUERY_DEVICE: {
+        struct ib_uverbs_query_device_resp answer = {0};
+        request->device->device_attributes(&answer);
+        out(request, UVERBS_ATTR_CORE_OUT, &answer, sizeof answer);
+        return 0;
+    }
+    case EX(QUERY_DEVICE): {
+        struct ib_uverbs_ex_query_device_resp answer = {.response_length = sizeof answer};
+        request->device->device_attributes(&answer.base);
+        out(request, UVERBS_ATTR_CORE_OUT, &answer, sizeof answer);
+        request->device->driver_device_attributes(request);
+        return 0;
+    }
+    case IB_USER_VERBS_CMD_ALLOC_PD:
+        handle = add_object(request, PD);
+        ANSWER(request, struct ib_uverbs_alloc_pd_resp, {handle});
+        return create(request, PD, handle);
+    case IB_USER_VERBS_CMD_REG_MR:
+        error = create_in_domain(request, MR, COMMAND(request, struct ib_uverbs_reg_mr)->pd_handle, &handle);
+        return error;
+    case IB_USER_VERBS_CMD_CREATE_AH:
+        error = create_in_domain(request, AH, COMMAND(request, struct ib_uverbs_create_ah)->pd_handle, &handle);
+        if (!error) ANSWER(request, struct ib_uverbs_create_ah_resp, {handle});
+        return error;
+    case IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL:
+        return create_channel(request);
+    case IB_USER_VERBS_CMD_MODIFY_QP: {
+        const struct ib_uverbs_modify_qp *wanted = COMMAND(request, struct ib_uverbs_modify_qp);
+        return request->device->modify_qp(request, wanted->qp_handle, wanted);
+    }
+    case EX(MODIFY_QP): {
+        const struct ib_uverbs_modify_qp *wanted = &COMMAND(request, struct ib_uverbs_ex_modify_qp)->base;
+        ANSWER(request, struct ib_uverbs_ex_modify_qp_resp, {.response_length = sizeof value_});
+        return request->device->modify_qp(request, wanted->qp_handle, wanted);
+    }
+    }
+    return request->device->other(request);
+}
+
+static int destroy(struct request *request, enum kind kind, unsigned answered) {
+    if (answered) {
+        uint64_t nothing = 0;
+        out(request, answered, &nothing, sizeof nothing);
+    }
+    return destroy_object(in32(request, DESTROYED), kind);
+}
+
+int handle_request(struct request *request) {
+    const struct ib_uverbs_ioctl_hdr *header = request->header;
+    switch (METHOD(header->object_id, header->method_id)) {
+    case METHOD(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE):
+        return write_command(request);
+    case METHOD(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT):
+        OUT(request, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, uint32_t, 4);
+        OUT(request, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, uint64_t, IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS);
+        return request->device->get_context(request);
+    case METHOD(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT): {
+        struct ib_uverbs_query_port_resp_ex answer = {.legacy_resp = {.port_cap_flags = 1 << 26,
+            .max_msg_sz = 1 << 30, .gid_tbl_len = 1, .pkey_tbl_len = 1, .state = 4, .max_mtu = 5, .active_mtu = 5,
+            .max_vl_num = 1, .active_width = 2, .active_speed = 32, .phys_state = 5, .link_layer = 2}};
+        out(request, UVERBS_ATTR_QUERY_PORT_RESP, &answer, sizeof answer);
+        return 0;
+    }
+    case METHOD(UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC):
+        return async_events(request);
+    case METHOD(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE):
+        return create_below(request, CQ, UVERBS_ATTR_CREATE_CQ_HANDLE, 0, NULL);
+    case METHOD(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE):
+        return CREATE(request, SRQ, UVERBS_ATTR_CREATE_SRQ_HANDLE, {UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, PD},
+                {UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, CQ});
+    case METHOD(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE):
+        return CREATE(request, QP, UVERBS_ATTR_CREATE_QP_HANDLE, {UVERBS_ATTR_CREATE_QP_PD_HANDLE, PD},
+                {UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, SRQ}, {UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, CQ},
+                {UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, CQ});
+    case METHOD(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY):
+        return destroy(request, QP, UVERBS_ATTR_DESTROY_QP_RESP);
+    case METHOD(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY):
+        return destroy(request, CQ, UVERBS_ATTR_DESTROY_CQ_RESP);
+    case METHOD(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY):
+        return destroy(request, SRQ, UVERBS_ATTR_DESTROY_SRQ_RESP);
+    case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY):
+        return destroy(request, MR, 0);
+    case METHOD(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY):
+        return destroy(request, PD, 0);
+    case METHOD(UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY):
+        return destroy(request, AH, 0);
+    }
+    int error = request->device->other(request);
+    return error == ENOPROTOOPT ? EPROTONOSUPPORT : error;
+}
