@@ -10,6 +10,7 @@ import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_wc_tm_info;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.driver.CompletionQueueExOps;
+import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.driver.DriverQuirks;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
@@ -467,6 +468,16 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /** Calls a function of a driver that reads the current completion, and fits no method of this class. */
+    long read(DriverCall function, long from, long to) {
+        Bias bias = enter(ALWAYS);
+        try {
+            return function.call(from, to);
         } finally {
             lock.leave(bias);
         }

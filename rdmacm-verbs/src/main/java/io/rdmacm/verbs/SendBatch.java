@@ -9,6 +9,7 @@ import java.util.Set;
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.driver.DriverQuirks;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
@@ -74,6 +75,7 @@ public final class SendBatch implements AutoCloseable {
     private final BiasedLock lock;
     private final QueuePairExOps ops;
     private final QueuePairType type;
+    private final Addressing addressing;
     private final ProtectionDomain domain;
     private final int operations;
     private final SendBatchData data;
@@ -92,18 +94,19 @@ public final class SendBatch implements AutoCloseable {
     // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
-    SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
-            QueuePairCapabilities capabilities, String device) {
+    SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, Addressing addressing,
+            ProtectionDomain domain, QueuePairCapabilities capabilities, String device) {
         this.queue = queue;
         this.lock = queue;
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
+        this.addressing = addressing;
         this.domain = domain;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), DriverQuirks.miscountsLists(device));
-        this.afterLocal = type == QueuePairType.UD ? ADDRESS : READY;
-        this.afterRemote = type == QueuePairType.XRC_SEND ? SHARED_QUEUE : afterLocal;
+        this.afterLocal = addressing == Addressing.DATAGRAM ? ADDRESS : READY;
+        this.afterRemote = addressing == Addressing.SHARED_QUEUE ? SHARED_QUEUE : afterLocal;
         this.afterParts = afterRemote | (capabilities.maxSendScatterGather() > 0 ? PARTS : NO_PARTS);
     }
 
@@ -794,7 +797,7 @@ public final class SendBatch implements AutoCloseable {
         Bias bias = lock.enter();
         try {
             if ((state & ADDRESS) == 0) {
-                throw refusedDestination(QueuePairType.UD, "send datagrams");
+                throw refusedDestination(Addressing.DATAGRAM, "send datagrams");
             }
             // C reads the handle now, and a close of it waits for this lock
             handle.requireUsable(domain);
@@ -820,7 +823,7 @@ public final class SendBatch implements AutoCloseable {
         Bias bias = lock.enter();
         try {
             if ((state & SHARED_QUEUE) == 0) {
-                throw refusedDestination(QueuePairType.XRC_SEND, "address a shared receive queue");
+                throw refusedDestination(Addressing.SHARED_QUEUE, "address a shared receive queue");
             }
             ops.setXrcSrqn(number);
             state &= ~SHARED_QUEUE;
@@ -944,7 +947,7 @@ public final class SendBatch implements AutoCloseable {
             throw notOpen();
         }
         if ((now & ADDRESS) != 0) {
-            throw new IllegalStateException(started + " on a queue pair of type UD needs a destination: call"
+            throw new IllegalStateException(started + " on a queue pair of type " + type + " needs a destination: call"
                     + " datagram()");
         }
         if ((now & SHARED_QUEUE) != 0) {
@@ -1036,11 +1039,11 @@ public final class SendBatch implements AutoCloseable {
                 : started + " takes no " + what);
     }
 
-    private RuntimeException refusedDestination(QueuePairType wanted, String what) {
+    private RuntimeException refusedDestination(Addressing wanted, String what) {
         if (state == CLOSED) {
             return notOpen();
         }
-        if (type != wanted) {
+        if (addressing != wanted) {
             return new IllegalStateException("a queue pair of type " + type + " cannot " + what);
         }
         return started == null ? notStarted()

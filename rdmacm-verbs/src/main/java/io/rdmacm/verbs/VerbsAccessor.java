@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.util.function.Supplier;
 
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -49,6 +50,12 @@ final class VerbsAccessor extends VerbsAccess {
     public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
             QueueCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
         return QueuePairFactory.create(domain, attributes, creator, destroyer, owner);
+    }
+
+    @Override
+    public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, QueueCreator creator) throws RdmaException {
+        return QueuePairFactory.create(domain, attributes, addressing, creator);
     }
 
     @Override

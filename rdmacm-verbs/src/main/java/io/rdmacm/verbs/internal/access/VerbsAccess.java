@@ -93,6 +93,17 @@ public abstract class VerbsAccess {
             throws RdmaException;
 
     /**
+     * Creates a queue pair with a function of a driver. {@code ibv_destroy_qp} destroys it.
+     *
+     * @param domain the protection domain of the queue pair
+     * @param attributes the attributes of the queue pair
+     * @param addressing how its send work requests name their destination
+     * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
+     */
+    public abstract QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, QueueCreator creator) throws RdmaException;
+
+    /**
      * Creates a shared receive queue with functions other than those of libibverbs.
      *
      * @param owner a lifetime that cannot end before that of the queue, in addition to those of the objects that the
