@@ -15,6 +15,7 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.address;
     exports io.rdmacm.verbs.counter;
     exports io.rdmacm.verbs.device;
+    exports io.rdmacm.verbs.efa;
     exports io.rdmacm.verbs.error;
     exports io.rdmacm.verbs.flow;
     exports io.rdmacm.verbs.memory;
