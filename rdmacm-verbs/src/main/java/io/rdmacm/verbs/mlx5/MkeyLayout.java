@@ -8,7 +8,7 @@ import java.util.Objects;
 import io.rdmacm.verbs.MemoryRegion;
 
 /**
- * The memory that a {@link Mkey} refers to: {@link InterleavedLayout} or {@link ListLayout}. Immutable, and thread-safe.
+ * The memory that a {@link Mkey} refers to: {@link InterleavedLayout} or {@link ListLayout}. Immutable, thread-safe.
  * It owns the struct that C reads, so that posting allocates nothing.
  */
 public abstract sealed class MkeyLayout permits InterleavedLayout, ListLayout {

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.Set;
 
@@ -25,8 +26,8 @@ import io.rdmacm.verbs.work.AccessFlag;
  * and flags are set there, and hold for both.
  *
  * <p>The methods that register, configure, copy or post a raw entry start a request and end it: it takes neither data
- * nor a destination. They throw {@link IllegalStateException} if the batch is closed, the queue pair was created without
- * the operation, or the previous request lacks its destination. What libmlx5 objects to, it reports only by
+ * nor a destination. They throw {@link IllegalStateException} if the batch is closed, the queue pair was created
+ * without the operation, or the previous request lacks its destination. What libmlx5 objects to, it reports only by
  * {@link #complete()}.
  *
  * <p>A batch may be used by one thread at a time.
@@ -127,6 +128,7 @@ public final class Mlx5Batch implements AutoCloseable {
         int flags = check(Mlx5SendOperation.MR_INTERLEAVED, key, layout, access);
         key.use(mkey -> VERBS.request(batch, INLINE,
                 () -> ops.interleaved(mkey, flags, layout.repetitions(), layout.size(), layout.address())));
+        Reference.reachabilityFence(layout);
         return this;
     }
 
@@ -144,6 +146,7 @@ public final class Mlx5Batch implements AutoCloseable {
     public Mlx5Batch register(Mkey key, ListLayout layout, Set<AccessFlag> access) {
         int flags = check(Mlx5SendOperation.MR_LIST, key, layout, access);
         key.use(mkey -> VERBS.request(batch, INLINE, () -> ops.list(mkey, flags, layout.size(), layout.address())));
+        Reference.reachabilityFence(layout);
         return this;
     }
 
@@ -179,6 +182,8 @@ public final class Mlx5Batch implements AutoCloseable {
                 configuration.access().ifPresent(access -> ops.setAccess(Flags.mask(access, AccessFlag::bit)));
                 configuration.layout().ifPresent(this::set);
             }));
+        } finally {
+            Reference.reachabilityFence(configuration);
         }
         return this;
     }
@@ -204,10 +209,11 @@ public final class Mlx5Batch implements AutoCloseable {
     public Mlx5Batch raw(RawEntry entry) {
         require(Mlx5SendOperation.RAW_WQE);
         if (entry.bytes() > pair.maxRawBytes()) {
-            throw new IllegalArgumentException("the entry has " + entry.bytes() + " bytes, requests of this queue at most "
-                    + pair.maxRawBytes() + ": create it for more scatter/gather entries or inline data");
+            throw new IllegalArgumentException("the entry has " + entry.bytes() + " bytes, requests of this queue at"
+                    + " most " + pair.maxRawBytes() + ": create it for more scatter/gather entries or inline data");
         }
         VERBS.request(batch, 0, () -> ops.raw(entry.address()));
+        Reference.reachabilityFence(entry);
         return this;
     }
 

@@ -77,7 +77,7 @@ public final class RawEntry {
      * Forms a masked compare and swap: the bits of {@code compareMask} are compared with the expected value, and if
      * they are equal, the bits of {@code swapMask} are replaced. Opcode 0x14. Formed, not proven on hardware.
      *
-     * @param pair the queue pair that the entry will be posted to
+     * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
      * @param place where
      * @param expected the expected value, most significant byte first: 8, 16 or 32 bytes, as all four operands
      * @param compareMask which bits are compared
@@ -88,16 +88,17 @@ public final class RawEntry {
      *         a multiple of it
      * @throws IndexOutOfBoundsException if the original value does not fit into the region
      */
-    public static RawEntry maskedCompareAndSwap(Mlx5QueuePair pair, AtomicPlace place, byte[] expected,
+    public static RawEntry maskedCompareAndSwap(int queuePair, AtomicPlace place, byte[] expected,
             byte[] compareMask, byte[] replacement, byte[] swapMask) {
-        return atomic(pair, Mlx5.MLX5_OPCODE_ATOMIC_MASKED_CS(), place, replacement, expected, swapMask, compareMask);
+        return atomic(queuePair, Mlx5.MLX5_OPCODE_ATOMIC_MASKED_CS(), place, replacement, expected, swapMask,
+                compareMask);
     }
 
     /**
      * Forms a masked fetch and add: fields of the value are added to independently of each other; no carry passes a bit
      * that is set in {@code boundaries}, the highest bit of a field. Opcode 0x15. Formed, not proven on hardware.
      *
-     * @param pair the queue pair that the entry will be posted to
+     * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
      * @param place where
      * @param addend what is added, most significant byte first: 8, 16 or 32 bytes
      * @param boundaries the highest bit of each field, as many bytes
@@ -105,12 +106,13 @@ public final class RawEntry {
      * @throws IllegalArgumentException as for {@link #maskedCompareAndSwap}
      * @throws IndexOutOfBoundsException if the original value does not fit into the region
      */
-    public static RawEntry maskedFetchAndAdd(Mlx5QueuePair pair, AtomicPlace place, byte[] addend,
+    public static RawEntry maskedFetchAndAdd(int queuePair, AtomicPlace place, byte[] addend,
             byte[] boundaries) {
-        return atomic(pair, Mlx5.MLX5_OPCODE_ATOMIC_MASKED_FA(), place, addend, boundaries);
+        return atomic(queuePair, Mlx5.MLX5_OPCODE_ATOMIC_MASKED_FA(), place, addend, boundaries);
     }
 
-    private static RawEntry atomic(Mlx5QueuePair pair, int opcode, AtomicPlace place, byte[]... operands) {
+    private static RawEntry atomic(int queuePair, int opcode, AtomicPlace place, byte[]... operands) {
+        Arguments.requireBits("number of the queue pair", queuePair, NUMBER_BITS);
         int size = operands[0].length;
         if (size != 8 && size != 16 && size != 32) {
             throw new IllegalArgumentException("operands have 8, 16 or 32 bytes, not " + size);
@@ -122,7 +124,7 @@ public final class RawEntry {
         MemorySegment entry = allocate(head + operands.length * size + SEGMENT);
         // the size of the operand as a logarithm, less 2
         int modifier = EXTENDED_ATOMIC | Integer.numberOfTrailingZeros(size) - 2;
-        control(entry, pair.number(), opcode, modifier);
+        control(entry, queuePair, opcode, modifier);
         entry.set(LONG, SEGMENT + mlx5_wqe_raddr_seg.raddr$offset(), place.remoteAddress);
         entry.set(INT, SEGMENT + mlx5_wqe_raddr_seg.rkey$offset(), place.remoteKey);
         for (int i = 0; i < operands.length; i++) {
@@ -147,14 +149,14 @@ public final class RawEntry {
      * Forms an entry that waits until a completion queue has had a number of completions (cross-channel communication,
      * WAIT, opcode 0x0f). Formed, not proven on hardware.
      *
-     * @param pair the queue pair that the entry will be posted to
+     * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
      * @param completionQueueNumber the number of the completion queue, 24 bits
      * @param index the index of the completion that is waited for
      * @return the entry, which generates a completion
      * @throws IllegalArgumentException if the number does not fit into 24 bits
      */
-    public static RawEntry waitFor(Mlx5QueuePair pair, int completionQueueNumber, int index) {
-        return crossChannel(pair, WAIT, completionQueueNumber, index);
+    public static RawEntry waitFor(int queuePair, int completionQueueNumber, int index) {
+        return crossChannel(queuePair, WAIT, completionQueueNumber, index);
     }
 
     /**
@@ -162,20 +164,21 @@ public final class RawEntry {
      * communication, SEND_EN, opcode 0x17). Formed, not proven on hardware; only a queue that was created by a command
      * of DEVX can be held back until then.
      *
-     * @param pair the queue pair that the entry will be posted to
+     * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
      * @param queueNumber the number of the queue that is let go, 24 bits
      * @param index the index of the last entry that may be executed
      * @return the entry, which generates a completion
      * @throws IllegalArgumentException if the number does not fit into 24 bits
      */
-    public static RawEntry enableSends(Mlx5QueuePair pair, int queueNumber, int index) {
-        return crossChannel(pair, SEND_ENABLE, queueNumber, index);
+    public static RawEntry enableSends(int queuePair, int queueNumber, int index) {
+        return crossChannel(queuePair, SEND_ENABLE, queueNumber, index);
     }
 
-    private static RawEntry crossChannel(Mlx5QueuePair pair, int opcode, int number, int index) {
+    private static RawEntry crossChannel(int queuePair, int opcode, int number, int index) {
+        Arguments.requireBits("number of the queue pair", queuePair, NUMBER_BITS);
         Arguments.requireBits("number of the queue", number, NUMBER_BITS);
         MemorySegment entry = allocate(2 * SEGMENT);
-        control(entry, pair.number(), opcode, 0);
+        control(entry, queuePair, opcode, 0);
         // 8 reserved bytes
         entry.set(INT, SEGMENT + 8, index);
         entry.set(INT, SEGMENT + 12, number);
