@@ -108,7 +108,7 @@ public final class Mkey extends NativeObject {
      * @return what was wrong; empty if nothing was
      * @throws RdmaException EINVAL if the key was created without {@link MkeyFlag#BLOCK_SIGNATURE}
      */
-    @CFunction({"mlx5dv_mkey_check", "_mlx5dv_mkey_check"})
+    @CFunction("mlx5dv_mkey_check")
     public Optional<MkeyError> check() throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {

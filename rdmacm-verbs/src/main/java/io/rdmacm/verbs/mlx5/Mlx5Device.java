@@ -105,7 +105,7 @@ public final class Mlx5Device {
      * @throws NativeLibraryException if libmlx5 is not installed
      * @throws RdmaException as the device reports it
      */
-    @CFunction({"mlx5dv_query_port", "_mlx5dv_query_port"})
+    @CFunction("mlx5dv_query_port")
     public static Mlx5PortAttributes queryPort(VerbsContext context, int port) throws RdmaException {
         Arguments.requirePort(port);
         return inside(context, address -> {
