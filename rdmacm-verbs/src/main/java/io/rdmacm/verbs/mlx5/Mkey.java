@@ -66,15 +66,16 @@ public final class Mkey extends NativeObject {
         if (maxEntries == 0 || flags.length == 0) {
             throw new IllegalArgumentException("a key needs at least one entry and one flag");
         }
+        List<MkeyFlag> wanted = List.of(flags);
         Lifetime life = Lifetime.begin(Mkey.class, VERBS.lifeOf(domain));
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(mlx5dv_mkey_init_attr.layout()).address();
             Memory.putLong(init + mlx5dv_mkey_init_attr.pd$offset(), VERBS.addressOf(domain));
             Memory.putInt(init + mlx5dv_mkey_init_attr.create_flags$offset(),
-                    Flags.mask(List.of(flags), MkeyFlag::bit));
+                    Flags.mask(wanted, MkeyFlag::bit));
             Memory.putShort(init + mlx5dv_mkey_init_attr.max_entries$offset(), (short) maxEntries);
             long address = life.create(() -> Check.pointer(CREATE_MKEY, CREATE_MKEY.callLong(init),
-                    maxEntries + " entries, " + List.of(flags)));
+                    maxEntries + " entries, " + wanted));
             return new Mkey(domain, maxEntries, life, address);
         }
     }
