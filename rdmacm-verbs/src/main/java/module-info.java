@@ -19,6 +19,7 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.error;
     exports io.rdmacm.verbs.flow;
     exports io.rdmacm.verbs.memory;
+    exports io.rdmacm.verbs.mlx5;
     exports io.rdmacm.verbs.pool;
     exports io.rdmacm.verbs.queue;
     exports io.rdmacm.verbs.work;

@@ -13,6 +13,7 @@ import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.CommandFile;
 import io.rdmacm.verbs.internal.ffi.Memory;
@@ -74,14 +75,29 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
      */
     @CFunction("ibv_open_device")
     public VerbsContext open() throws RdmaException {
-        VerbsContext context = visit(device -> is(device)
-                ? VerbsContext.open(() -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name))
-                : null);
+        return open(device -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name));
+    }
+
+    /** Opens the device with another function, see {@link VerbsAccess}. */
+    VerbsContext open(VerbsAccess.DeviceFunction opener) throws RdmaException {
+        VerbsContext context = visit(device -> is(device) ? VerbsContext.open(() -> opener.call(device)) : null);
         if (context == null) {
-            throw new RdmaException("ibv_open_device",
-                    "there is no RDMA device " + name + "; it may have been removed");
+            throw gone();
         }
         return context;
+    }
+
+    /** Calls a function with the {@code struct ibv_device}, see {@link VerbsAccess}. */
+    long call(VerbsAccess.DeviceFunction function) throws RdmaException {
+        Long result = visit(device -> is(device) ? function.call(device) : null);
+        if (result == null) {
+            throw gone();
+        }
+        return result;
+    }
+
+    private RdmaException gone() {
+        return new RdmaException("ibv_open_device", "there is no RDMA device " + name + "; it may have been removed");
     }
 
     /**

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -70,6 +71,8 @@ public final class SendBatch implements AutoCloseable {
     private static final int ADDRESS = 1 << 4;
     /** It needs the shared receive queue of the peer. */
     private static final int SHARED_QUEUE = 1 << 5;
+    /** It needs a target, by a function of the driver. */
+    private static final int TARGET = 1 << 6;
 
     private final SendQueue queue;
     private final BiasedLock lock;
@@ -106,7 +109,11 @@ public final class SendBatch implements AutoCloseable {
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), DriverQuirks.miscountsLists(device));
         this.afterLocal = addressing == Addressing.DATAGRAM ? ADDRESS : READY;
-        this.afterRemote = addressing == Addressing.SHARED_QUEUE ? SHARED_QUEUE : afterLocal;
+        this.afterRemote = switch (addressing) {
+            case SHARED_QUEUE -> SHARED_QUEUE;
+            case TARGET -> TARGET;
+            default -> afterLocal;
+        };
         this.afterParts = afterRemote | (capabilities.maxSendScatterGather() > 0 ? PARTS : NO_PARTS);
     }
 
@@ -834,6 +841,61 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
+     * Starts a request with functions of the driver. It takes neither data nor a destination.
+     *
+     * @param more flags of this request, in addition to those of the batch
+     * @param functions calls the driver; must not throw once it has
+     */
+    void driverRequest(int more, Runnable functions) {
+        Bias bias = lock.enter();
+        try {
+            if (state != READY) {
+                endRequest();
+            }
+            started = null;
+            ops.next(id, flags & ~INLINE | more);
+            functions.run();
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /**
+     * Gives the request its target.
+     *
+     * @param handle the address handle, of the protection domain of the queue pair
+     * @param function calls the driver with the address of the handle
+     */
+    void driverTarget(AddressHandle handle, LongConsumer function) {
+        Bias bias = lock.enter();
+        try {
+            if ((state & TARGET) == 0) {
+                throw refusedDestination(Addressing.TARGET, "send to targets");
+            }
+            // C reads the handle now, and a close of it waits for this lock
+            handle.requireUsable(domain);
+            function.accept(handle.address());
+            state &= ~TARGET;
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /** Gives the request memory that is no region of this library's, by its key. */
+    void driverData(int key, long address, int length) {
+        Bias bias = lock.enter();
+        try {
+            if ((state & PARTS) == 0) {
+                throw refusedData();
+            }
+            ops.setSge(key, address, length);
+            state &= ~PARTS;
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /**
      * Posts all requests and closes the batch ({@code ibv_wr_complete}).
      *
      * @throws IllegalStateException if the last request lacks its destination; the batch is unchanged then
@@ -949,6 +1011,10 @@ public final class SendBatch implements AutoCloseable {
         if ((now & ADDRESS) != 0) {
             throw new IllegalStateException(started + " on a queue pair of type " + type + " needs a destination: call"
                     + " datagram()");
+        }
+        if ((now & TARGET) != 0) {
+            throw new IllegalStateException(started + " of a dynamically connected initiator needs a destination: call"
+                    + " target()");
         }
         if ((now & SHARED_QUEUE) != 0) {
             throw new IllegalStateException(started + " on a queue pair of type XRC_SEND needs a destination: call"

@@ -8,5 +8,7 @@ public enum Addressing {
     /** By an address handle and a queue pair number, as those of type UD do. */
     DATAGRAM,
     /** By the number of a shared receive queue of the peer, as those of type XRC_SEND do. */
-    SHARED_QUEUE
+    SHARED_QUEUE,
+    /** By an address handle, the number of a target and its key, which a driver's own function takes. */
+    TARGET
 }
