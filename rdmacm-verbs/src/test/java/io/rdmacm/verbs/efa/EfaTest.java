@@ -12,6 +12,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
@@ -441,6 +444,32 @@ class EfaTest {
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::efaFields);
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> EfaRawQueue.of(queue));
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> EfaRawQueue.sendsOf(pair));
+        }
+    }
+
+    @Test
+    void aCloseWaitsForThePostsOfAnotherThread() throws Exception {
+        try (EfaEnd from = EfaEnd.srd(EfaEnd.MESSAGES); EfaEnd to = EfaEnd.srd(EfaEnd.MESSAGES);
+                AddressHandle address = from.address()) {
+            CountDownLatch posted = new CountDownLatch(500);
+            FutureTask<String> poster = new FutureTask<>(() -> {
+                WorkCompletions completions = WorkCompletions.allocate(16);
+                while (true) {
+                    try {
+                        send(from, to, address);
+                        posted.countDown();
+                    } catch (IllegalStateException e) {
+                        return e.getMessage();
+                    } catch (RdmaException e) {
+                        // the queue is full
+                        from.queue.poll(completions);
+                    }
+                }
+            });
+            Thread.ofPlatform().start(poster);
+            posted.await();
+            from.pair.close();
+            assertThat(poster.get(1, TimeUnit.MINUTES)).contains("closed");
         }
     }
 
