@@ -22,6 +22,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.work.CompletionField;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue whose completions are read in place, field by field ({@code struct ibv_cq_ex},
@@ -43,8 +44,8 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
     private final Set<CompletionField> fields;
     private final CompletionCursor cursor;
 
-    private ExtendedCompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address,
-            Set<CompletionField> fields) {
+    private ExtendedCompletionQueue(VerbsContext context, @Nullable CompletionChannel channel, Lifetime life,
+            long address, Set<CompletionField> fields) {
         super(context, channel, life, address, ibv_cq_ex.sizeof());
         this.fields = fields;
         this.cursor = new CompletionCursor(this, address, Flags.mask(fields, CompletionField::bit));
