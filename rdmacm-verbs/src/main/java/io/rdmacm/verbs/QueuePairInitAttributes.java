@@ -287,7 +287,7 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          * @param queue the shared receive queue, of the same context as the queue pair; null for none
          * @return this builder
          */
-        public Builder sharedReceiveQueue(SharedReceiveQueue queue) {
+        public Builder sharedReceiveQueue(@Nullable SharedReceiveQueue queue) {
             sharedReceiveQueue = queue;
             return this;
         }
@@ -345,7 +345,7 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          * @param scaling the indirection table and the hash; null for none
          * @return this builder
          */
-        public Builder receiveSideScaling(ReceiveSideScaling scaling) {
+        public Builder receiveSideScaling(@Nullable ReceiveSideScaling scaling) {
             receiveSideScaling = scaling;
             return this;
         }

@@ -73,7 +73,7 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
          * @param route the route; null for none
          * @return this builder
          */
-        public Builder globalRoute(GlobalRoute route) {
+        public Builder globalRoute(@Nullable GlobalRoute route) {
             globalRoute = route;
             return this;
         }
