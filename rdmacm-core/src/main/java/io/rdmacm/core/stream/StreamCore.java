@@ -549,7 +549,7 @@ final class StreamCore {
                 failure = cause;
             } else {
                 RdmaException unexpected = new RdmaException(FUNCTION,
-                Objects.requireNonNullElse(reason.getMessage(), reason.toString()));
+                        Objects.requireNonNullElse(reason.getMessage(), reason.toString()));
                 unexpected.initCause(reason);
                 failure = unexpected;
             }

@@ -26,10 +26,8 @@ final class StreamLink {
     private final EventChannel channel;
     private final CmId id;
     // The rest is used with the lock of the stream held; the addresses are read without it.
-    @SuppressWarnings("NullAway.Init")
-    private volatile InetSocketAddress localAddress;
-    @SuppressWarnings("NullAway.Init")
-    private volatile InetSocketAddress peerAddress;
+    private volatile @Nullable InetSocketAddress localAddress;
+    private volatile @Nullable InetSocketAddress peerAddress;
     private boolean bound;
     private boolean started;
     @SuppressWarnings("NullAway.Init")
@@ -103,11 +101,11 @@ final class StreamLink {
         return disconnected;
     }
 
-    InetSocketAddress localAddress() {
+    @Nullable InetSocketAddress localAddress() {
         return localAddress;
     }
 
-    InetSocketAddress peerAddress() {
+    @Nullable InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
