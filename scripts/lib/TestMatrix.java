@@ -31,7 +31,8 @@ public final class TestMatrix {
             if (Files.exists(problem)) {
                 tests.problems.add(Files.readString(problem).strip());
             }
-            tests.readTier(name, folder.toString(), folder + "/unit/verbs", folder + "/unit/core");
+            tests.readTier(name, folder.toString(), folder + "/unit/bindings-gen", folder + "/unit/verbs",
+                    folder + "/unit/core");
             Path facts = folder.resolve("facts");
             return new Row(name, Files.exists(facts) ? Files.readAllLines(facts) : List.of("-", "-", "-"), tests);
         }

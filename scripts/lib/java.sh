@@ -72,7 +72,11 @@ examples_outdated() {
 # build_examples ROOT: builds quietly unless it fails. If two run at once (server and client), only one builds.
 build_examples() {
     local root=$1 lock log=$1/rdmacm-examples/target/build.log
-    examples_outdated "$root" || return 0
+    if ! examples_outdated "$root"; then
+        # A build by hand makes the jar anew, and the JVM refuses a cache that is of another one.
+        [[ ! $root/$EXAMPLES_JAR -nt $root/$EXAMPLES_CACHE ]] || build_cache "$root/$EXAMPLES_CACHE" -jar "$root/$EXAMPLES_JAR"
+        return 0
+    fi
     mkdir -p "$root/rdmacm-examples/target"
     exec {lock}>"$root/rdmacm-examples/target/.build.lock"
     flock "$lock"

@@ -47,8 +47,9 @@ apt_install() {
 # install_packages NAME...: succeeds if all are installed at the end; prints the reason in one line if not.
 install_packages() {
     local missing log
-    mapfile -t missing < <(missing_packages "$@")
-    [[ ${#missing[@]} -gt 0 ]] || return 0
+    missing=$(missing_packages "$@")
+    [[ -n $missing ]] || return 0
+    mapfile -t missing <<<"$missing"
 
     if ! have apt-get; then
         say "missing, install with the package manager of this system: ${missing[*]}"

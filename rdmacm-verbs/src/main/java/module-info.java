@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import org.jspecify.annotations.NullMarked;
 
 /**
  * The objects of libibverbs: devices, protection domains, memory regions, completion queues, queue pairs, and the data
  * path of posting and polling.
  */
+@NullMarked
 @SuppressWarnings("module") // io.rdmacm.core and io.rdmacm.netty are built after this module
 module io.rdmacm.verbs {
     requires transitive io.rdmacm.bindings;
     requires org.slf4j;
+    requires static transitive org.jspecify;
     // Without the module, no events are recorded.
     requires static jdk.jfr;
 

@@ -95,6 +95,7 @@ class LayoutTest {
 
         @Test
         void onlyWhatIsBehindAMutexDiffers() {
+            assumeTrue(!System.getProperty("os.arch").equals("aarch64"), "this is such a processor itself");
             Map<String, Long> here = Facts.all().stream()
                     .collect(Collectors.toMap(Facts.Fact::claim, Facts.Fact::value));
             List<String> different = facts.stream().filter(fact -> fact.value() != here.get(fact.claim()))

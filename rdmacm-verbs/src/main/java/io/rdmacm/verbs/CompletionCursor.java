@@ -23,6 +23,7 @@ import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionFlag;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cursor over the completions of an {@link ExtendedCompletionQueue}, which reads them in place (ibv_create_cq_ex(3)):
@@ -72,7 +73,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private final long attributes = tagInfo + ibv_wc_tm_info.sizeof();
     // The poll in C, guarded by the lock.
     private int poll = CLOSED;
-    private Thread opener;
+    private @Nullable Thread opener;
     // Whether there is a current completion, and whether next() has yet to move to the first one. Not guarded: whoever
     // asks C looks at the poll too.
     private boolean current;

@@ -19,6 +19,7 @@ import io.rdmacm.verbs.internal.ffi.CommandFile;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An RDMA device of this machine ({@code struct ibv_device}, ibv_get_device_list(3)). A plain description: it keeps
@@ -41,9 +42,9 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
     private static final NativeFunction OPEN_DEVICE = NativeFunction.of("ibv_open_device");
 
     @FunctionalInterface
-    private interface Visitor<T> {
+    private interface Visitor<T extends @Nullable Object> {
         /** Visits one {@code struct ibv_device}; returns null to go on with the next one. */
-        T visit(long device) throws RdmaException;
+        @Nullable T visit(long device) throws RdmaException;
     }
 
     /**
@@ -58,7 +59,7 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
             "ibv_get_device_index"})
     public static List<Device> list() throws RdmaException {
         List<Device> devices = new ArrayList<>();
-        visit(device -> {
+        Device.<@Nullable Void>visit(device -> {
             devices.add(describe(device));
             return null;
         });
@@ -148,7 +149,7 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
      * Visits the devices until one yields a result. They are valid only until the list is freed, so all work on them is
      * done in here.
      */
-    private static <T> T visit(Visitor<T> visitor) throws RdmaException {
+    private static <T extends @Nullable Object> @Nullable T visit(Visitor<T> visitor) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long count = arena.allocate(Integer.BYTES, Integer.BYTES).address();
             long list = Check.pointer(GET_DEVICE_LIST, GET_DEVICE_LIST.callLong(count));

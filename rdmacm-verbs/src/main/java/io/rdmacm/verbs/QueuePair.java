@@ -43,6 +43,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RateLimit;
 import io.rdmacm.verbs.work.FlagSet;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue to which a program posts
@@ -83,7 +84,7 @@ public final class QueuePair extends NativeObject {
     private int uncheckedLevel;
     private final VerbsContext context;
     // null for type XRC_RECV
-    private final ProtectionDomain domain;
+    private final @Nullable ProtectionDomain domain;
     private final QueuePairInitAttributes attributes;
     private final Addressing addressing;
     private final QueuePairCapabilities capabilities;
@@ -94,7 +95,8 @@ public final class QueuePair extends NativeObject {
     private final boolean hasReceives;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
-    QueuePair(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes,
+    @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
+    QueuePair(VerbsContext context, @Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
             Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities,
             Lifetime.Destroyer destroyer) {
         super(life, address, ibv_qp.sizeof());
@@ -181,7 +183,7 @@ public final class QueuePair extends NativeObject {
         return present(attributes.receiveQueue(), "receive completion queue");
     }
 
-    private <T> T present(T part, String name) {
+    private <T> T present(@Nullable T part, String name) {
         life().ensureOpen();
         if (part == null) {
             throw notIts(name);
@@ -551,7 +553,7 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            SendBatch made = new SendBatch(sends, extended, attributes, addressing, domain, capabilities,
+            SendBatch made = new SendBatch(sends, extended, attributes, addressing, protectionDomain(), capabilities,
                     context.deviceName());
             Bias bias = sends.enter();
             try {
@@ -603,7 +605,7 @@ public final class QueuePair extends NativeObject {
         }
     }
 
-    private static void requireNoCursor(CompletionQueue queue) {
+    private static void requireNoCursor(@Nullable CompletionQueue queue) {
         if (queue != null) {
             queue.requireNoCursorOfThisThread();
         }

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.SendOperation;
+import org.jspecify.annotations.Nullable;
 
 /** Creates and opens queue pairs. */
 final class QueuePairFactory {
@@ -138,8 +139,9 @@ final class QueuePairFactory {
         }
     }
 
-    private static QueuePair finish(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, Lifetime life, long address, long init, Lifetime.Destroyer destroyer) {
+    private static QueuePair finish(VerbsContext context, @Nullable ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init,
+            Lifetime.Destroyer destroyer) {
         QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
         return new QueuePair(context, domain, attributes, addressing, life, address, actual, destroyer);
     }
@@ -187,7 +189,7 @@ final class QueuePairFactory {
         }
     }
 
-    private static void addQueue(Set<Lifetime> parents, CompletionQueue queue, ProtectionDomain domain) {
+    private static void addQueue(Set<Lifetime> parents, @Nullable CompletionQueue queue, ProtectionDomain domain) {
         if (queue != null) {
             domain.requireSameContext("completion queue", queue.context());
             parents.add(queue.life());

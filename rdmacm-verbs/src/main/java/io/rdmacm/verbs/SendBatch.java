@@ -25,6 +25,7 @@ import io.rdmacm.verbs.work.PlacementType;
 import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOperation;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A batch of send work requests that are posted together with one doorbell (ibv_wr_post(3)): {@link #complete()} posts
@@ -93,7 +94,7 @@ public final class SendBatch implements AutoCloseable {
     private long id;
     private int flags;
     // the operation that was started last, for messages; null if the request was ended
-    private SendOperation started;
+    private @Nullable SendOperation started;
     // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
@@ -1087,7 +1088,8 @@ public final class SendBatch implements AutoCloseable {
     }
 
     private RuntimeException refusedInline() {
-        if ((state & (PARTS | NO_PARTS)) != 0 && started.takesInlineData()) {
+        if ((state & (PARTS | NO_PARTS)) != 0 && started != null
+                && started.takesInlineData()) {
             return new IllegalStateException(started + " was not started for inline data: call inline(true) before the"
                     + " operation");
         }

@@ -10,6 +10,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import org.jspecify.annotations.Nullable;
 
 /** The send queue of a queue pair: admits one thread at a time, and checks what it posts. */
 final class SendQueue extends BiasedLock {
@@ -24,7 +25,7 @@ final class SendQueue extends BiasedLock {
     private final int maxTsoHeader;
     private final Lifetime life;
     // null until the first one is started
-    private volatile SendBatch batch;
+    private volatile @Nullable SendBatch batch;
 
     /**
      * Creates the queue.
@@ -54,14 +55,16 @@ final class SendQueue extends BiasedLock {
      * @return the batch that it now has
      */
     SendBatch setBatch(SendBatch made) {
-        if (batch == null) {
-            batch = made;
+        SendBatch set = batch;
+        if (set == null) {
+            set = made;
+            batch = set;
         }
-        return batch;
+        return set;
     }
 
     /** Returns the batch of the queue; null if there is none yet. */
-    SendBatch batch() {
+    @Nullable SendBatch batch() {
         return batch;
     }
 

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue of an EFA device that tells who sent a message (efadv_create_cq(3)). It can be used wherever an
@@ -48,8 +49,8 @@ public final class EfaCompletionQueue extends ExtendedCompletionQueue {
     private final List<EfaCompletionField> fields;
     private final long extension;
     // null if the queue was created without the field
-    private final DriverCall readSgid;
-    private final DriverCall isUnsolicited;
+    private final @Nullable DriverCall readSgid;
+    private final @Nullable DriverCall isUnsolicited;
 
     private EfaCompletionQueue(Created created, List<EfaCompletionField> fields, long extension) {
         super(created);
@@ -109,10 +110,10 @@ public final class EfaCompletionQueue extends ExtendedCompletionQueue {
      */
     @CFunction("efadv_wc_read_sgid")
     public Optional<Gid> sourceGid() throws RdmaException {
-        require(readSgid, EfaCompletionField.SGID);
+        DriverCall read = require(readSgid, EfaCompletionField.SGID);
         try (Arena arena = Arena.ofConfined()) {
             long gid = arena.allocate(Gid.BYTES, Long.BYTES).address();
-            int error = Math.abs((int) readCurrent(readSgid, extension, gid));
+            int error = Math.abs((int) readCurrent(read, extension, gid));
             if (error == Rdma.ENOENT()) {
                 return Optional.empty();
             }
@@ -133,16 +134,17 @@ public final class EfaCompletionQueue extends ExtendedCompletionQueue {
      */
     @CFunction("efadv_wc_is_unsolicited")
     public boolean isUnsolicited() {
-        require(isUnsolicited, EfaCompletionField.IS_UNSOLICITED);
+        DriverCall read = require(isUnsolicited, EfaCompletionField.IS_UNSOLICITED);
         // a C bool: the upper bits are undefined
-        return (readCurrent(isUnsolicited, extension, 0) & 1) != 0;
+        return (readCurrent(read, extension, 0) & 1) != 0;
     }
 
-    private void require(DriverCall call, EfaCompletionField field) {
+    private DriverCall require(@Nullable DriverCall call, EfaCompletionField field) {
         life().ensureOpen();
         if (call == null) {
             throw new IllegalStateException("the completion queue was created without " + field);
         }
+        return call;
     }
 
     /** {@return what the queue tells in addition, in the order in which it was asked for} */
