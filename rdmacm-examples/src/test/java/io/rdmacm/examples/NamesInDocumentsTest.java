@@ -25,7 +25,7 @@ class NamesInDocumentsTest {
             "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.counter.",
             "io.rdmacm.verbs.device.", "io.rdmacm.verbs.efa.", "io.rdmacm.verbs.error.",
-            "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.memory.",
+            "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.memory.", "io.rdmacm.verbs.mlx5.",
             "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.", "io.rdmacm.verbs.work.", "io.rdmacm.netty.");
 
     @ParameterizedTest

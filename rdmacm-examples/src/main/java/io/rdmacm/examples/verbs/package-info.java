@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The example programs of libibverbs, and one for EFA. Each has the name, the options and the output of its counterpart in C; the
- * ping-pongs work with theirs over the wire.
+ * The example programs of libibverbs, and one for EFA. Each has the name, the options and the output of its counterpart
+ * in C; the ping-pongs work with theirs over the wire.
  *
  * <table>
  * <caption>The programs</caption>
