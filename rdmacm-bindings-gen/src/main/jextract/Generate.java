@@ -13,8 +13,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Generates the bindings: runs jextract on {@code rdmacm.h}, adapts its output, checks it, and only then replaces
- * {@code src/generated}. Takes the directory of the module as its argument; Maven runs it in the profile jextract:
+ * Generates the bindings: runs jextract on {@code rdmacm.h}, {@code mlx5.h} and {@code efa.h}, adapts its output,
+ * checks it, and only then replaces {@code src/generated}. Takes the directory of the module as its argument; Maven
+ * runs it in the profile jextract:
  * {@snippet lang=shell :
  * mvn -Pjextract -pl rdmacm-bindings-gen generate-sources
  * }
@@ -23,7 +24,7 @@ import java.util.stream.Stream;
  * that are installed, or those of a source tree of rdma-core that was built, if {@code RDMA_CORE_BUILD} is the path of
  * its build directory.
  *
- * <p>What jextract writes is changed in these six places, and nowhere else:
+ * <p>What jextract writes is changed in these seven places, and nowhere else:
  * <ol>
  * <li>Symbols are looked up by {@code NativeLibrary} when a function is used, by soname. jextract's own
  *     {@code -l} option opens the libraries in a static initialiser, so that on a machine without them even the
@@ -35,30 +36,31 @@ import java.util.stream.Stream;
  * <li>The size of the mutex, the only one that depends on the architecture, comes from {@code Platform}. All offsets
  *     behind a mutex follow, since jextract derives offsets from layouts.</li>
  * <li>The classes carry {@code @SuppressWarnings("restricted")}, the only lint warning that they cause.</li>
+ * <li>Those of {@code mlx5.h} and {@code efa.h} import {@code NativeLibrary}, which is in another package.</li>
  * </ol>
  */
 public final class Generate {
-    private static final String HEADER_CLASS = "Rdma";
     private static final String PACKAGE = "io.rdmacm.bindings";
+    private static final Header RDMA = new Header("rdmacm.h", "includes.txt", PACKAGE, "Rdma", Map.of(
+            "ibv_send_wr", List.of("imm_data", "invalidate_rkey", "bind_mw", "tso"),
+            "ibv_wc", List.of("imm_data", "invalidated_rkey"),
+            "ibv_flow_spec", List.of("hdr", "eth", "esp")));
+    private static final List<Header> HEADERS = List.of(RDMA,
+            new Header("mlx5.h", "mlx5-includes.txt", PACKAGE + ".mlx5", "Mlx5", Map.of(
+                    "mlx5_cqe64", List.of("wqe_id", "flags_rqpn", "tm_cqe"),
+                    "mlx5_wqe_umr_ctrl_seg", List.of("translation_offset", "bsf_octowords"))),
+            new Header("efa.h", "efa-includes.txt", PACKAGE + ".efa", "Efa", Map.of()));
     private static final int OLDEST_JEXTRACT = 25;
     private static final int FIRST_BAD_LIBCLANG = 16;
 
-    /** Members that a libclang too new for jextract turns into padding: they sit in anonymous unions. */
-    private static final Map<String, List<String>> PROBES = Map.of(
-            "ibv_send_wr", List.of("imm_data", "invalidate_rkey", "bind_mw", "tso"),
-            "ibv_wc", List.of("imm_data", "invalidated_rkey"),
-            "ibv_flow_spec", List.of("hdr", "eth", "esp"));
-
-    private final Path header;
-    private final Path includes;
+    private final Path sources;
     private final Path generated;
 
     // null: the installed headers
     private final Path rdmaCore;
 
     private Generate(Path module, Map<String, String> environment) {
-        header = module.resolve("src/main/jextract/rdmacm.h");
-        includes = module.resolve("src/main/jextract/includes.txt");
+        sources = module.resolve("src/main/jextract");
         generated = module.resolve("src/generated");
         String build = environment.getOrDefault("RDMA_CORE_BUILD", "");
         rdmaCore = build.isEmpty() ? null : Path.of(build);
@@ -95,10 +97,12 @@ public final class Generate {
         Path fresh = Files.createTempDirectory(generated.getParent(), ".generated");
         try {
             Map<String, String> provenance = versions(jextract, work);
-            extract(jextract, work, fresh.resolve("java"));
-            Path sources = fresh.resolve("java").resolve(PACKAGE.replace('.', '/'));
-            adapt(sources);
-            provenance.putAll(check(sources));
+            for (Header header : HEADERS) {
+                extract(jextract, work, header, fresh.resolve("java"));
+                Path files = fresh.resolve("java").resolve(header.packageName().replace('.', '/'));
+                adapt(header, files);
+                check(header, files).forEach((kind, count) -> provenance.merge(kind, count, Generate::sum));
+            }
             write(provenance, fresh.resolve("GENERATED.properties"));
             replace(fresh);
             System.out.println("generated " + provenance);
@@ -163,13 +167,15 @@ public final class Generate {
         return find("(?m)^Version: \\d+\\.\\d+\\.(\\S+)", Files.readString(file), "a version in " + file);
     }
 
-    private void extract(Path jextract, Path work, Path output) throws IOException, InterruptedException {
+    private void extract(Path jextract, Path work, Header header, Path output)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(jextract.toString(), "--output", output.toString(),
-                "--target-package", PACKAGE, "--header-class-name", HEADER_CLASS, "@" + includes));
+                "--target-package", header.packageName(), "--header-class-name", header.className(),
+                "@" + sources.resolve(header.includes())));
         if (rdmaCore != null) {
             command.addAll(List.of("--include-dir", rdmaCore.resolve("include").toString()));
         }
-        command.add(header.toString());
+        command.add(sources.resolve(header.file()).toString());
         Output result = execute(work, command);
         // It warns about what it leaves out, and exits 0 all the same.
         if (result.status() != 0 || !result.text().isBlank()) {
@@ -180,8 +186,9 @@ public final class Generate {
         }
     }
 
-    private static void adapt(Path sources) throws IOException {
-        for (Path file : list(sources)) {
+    private static void adapt(Header header, Path directory) throws IOException {
+        String headerClass = header.className();
+        for (Path file : list(directory)) {
             String name = file.getFileName().toString();
             String text = Files.readString(file);
             text = replace(text, 1, "// Generated by jextract\n",
@@ -189,14 +196,17 @@ public final class Generate {
             text = replace(text, 1, "(?m)^public class ", "@SuppressWarnings(\"restricted\")\npublic class ");
             text = text.replace("DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);",
                     "DOWN$MH = NativeLibrary.downcall($DESC);");
-            text = switch (name) {
-                case HEADER_CLASS + ".java" -> adaptFunctions(text);
-                case HEADER_CLASS + "$shared.java" -> replace(text, 1,
-                        "C_POINTER = \\(.*\\n.*\\.withTargetLayout\\((.*)\\);\n",
+            if (name.equals(headerClass + ".java")) {
+                text = adaptFunctions(text);
+            } else if (name.equals(headerClass + "$shared.java")) {
+                text = replace(text, 1, "C_POINTER = \\(.*\\n.*\\.withTargetLayout\\((.*)\\);\n",
                         "C_POINTER = NativeLibrary.pointerTo($1);\n");
-                case "opaque_pthread_mutex.java" -> adaptMutex(text);
-                default -> text;
-            };
+            } else if (name.equals("opaque_pthread_mutex.java")) {
+                text = adaptMutex(text);
+            }
+            if (header != RDMA && text.contains("NativeLibrary.")) {
+                text = replace(text, 1, "(?m)^(package .*;\n)", "$1\nimport " + PACKAGE + ".NativeLibrary;\n");
+            }
             Files.writeString(file, text);
         }
     }
@@ -211,7 +221,7 @@ public final class Generate {
                 + "(.*) = Linker\\.nativeLinker\\(\\)\\.downcallHandle\\(ADDR, DESC\\);",
                 "$2 = NativeLibrary.downcall($1, DESC);");
         adapted = replace(adapted, functions, "return (\\w+)\\.ADDR;", "return NativeLibrary.addressOf(\"$1\");");
-        return adaptVariadicFunctions(adapted, variadic);
+        return variadic == 0 ? adapted : adaptVariadicFunctions(adapted, variadic);
     }
 
     private static String adaptVariadicFunctions(String text, int functions) {
@@ -232,37 +242,37 @@ public final class Generate {
     }
 
     /** Everything that was asked for is there, and what libclang must not lose is. */
-    private Map<String, String> check(Path sources) throws IOException {
+    private Map<String, String> check(Header header, Path directory) throws IOException {
         Map<String, Integer> counts = new TreeMap<>();
-        String functionsAndConstants = Files.readString(sources.resolve(HEADER_CLASS + ".java"));
-        for (String line : Files.readAllLines(includes)) {
+        String functionsAndConstants = Files.readString(directory.resolve(header.className() + ".java"));
+        for (String line : Files.readAllLines(sources.resolve(header.includes()))) {
             if (line.startsWith("#")) {
                 continue;
             }
-            String kind = find("^--include-(\\w+) \\w+$", line, "an option in includes.txt");
+            String kind = find("^--include-(\\w+) \\w+$", line, "an option in " + header.includes());
             String name = line.substring(line.indexOf(' ') + 1);
             boolean found = switch (kind) {
                 case "constant" -> functionsAndConstants.contains(" " + name + "() {");
                 case "function" -> functionsAndConstants.contains(" " + name + "(")
                         && functionsAndConstants.contains(" " + name + "$descriptor() {")
                         || functionsAndConstants.contains(" " + name + " makeInvoker(");
-                case "struct", "union" -> Files.exists(sources.resolve(name + ".java"));
-                default -> throw new Failure("includes.txt: no rule for " + line);
+                case "struct", "union" -> Files.exists(directory.resolve(name + ".java"));
+                default -> throw new Failure(header.includes() + ": no rule for " + line);
             };
             if (!found) {
                 throw new Failure("the output lacks the " + kind + " " + name);
             }
             counts.merge(kind + "s", 1, Integer::sum);
         }
-        for (Map.Entry<String, List<String>> probe : PROBES.entrySet()) {
-            String text = Files.readString(sources.resolve(probe.getKey() + ".java"));
+        for (Map.Entry<String, List<String>> probe : header.probes().entrySet()) {
+            String text = Files.readString(directory.resolve(probe.getKey() + ".java"));
             for (String member : probe.getValue()) {
                 if (!text.contains(" " + member + "$offset() {")) {
                     throw new Failure("the output lacks the member " + member + " of " + probe.getKey());
                 }
             }
         }
-        for (Path file : list(sources)) {
+        for (Path file : list(directory)) {
             if (Files.readString(file).matches("(?s).*\\$OFFSET = \\d.*")) {
                 throw new Failure("an offset in " + file.getFileName() + " is not derived from its layout");
             }
@@ -321,13 +331,17 @@ public final class Generate {
         return matcher.group(1);
     }
 
+    private static String sum(String a, String b) {
+        return Integer.toString(number(a) + number(b));
+    }
+
     private static int number(String digits) {
         return Integer.parseInt(digits);
     }
 
     private static List<Path> list(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            return files.sorted().toList();
+            return files.filter(Files::isRegularFile).sorted().toList();
         }
     }
 
@@ -346,6 +360,18 @@ public final class Generate {
         Process process = new ProcessBuilder(command).directory(work.toFile()).redirectErrorStream(true).start();
         String text = new String(process.getInputStream().readAllBytes());
         return new Output(process.waitFor(), text.strip());
+    }
+
+    /**
+     * A header that jextract reads.
+     *
+     * @param includes the list of what it takes
+     * @param packageName where the classes go
+     * @param className the class of the functions and constants
+     * @param probes members that a libclang too new for jextract turns into padding: they sit in anonymous unions
+     */
+    private record Header(String file, String includes, String packageName, String className,
+            Map<String, List<String>> probes) {
     }
 
     private record Output(int status, String text) {

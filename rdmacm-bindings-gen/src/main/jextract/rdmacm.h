@@ -6,6 +6,9 @@
  * to the next, but both types are embedded in ibv_context, ibv_cq, ibv_qp, ibv_srq and ibv_wq. They become opaque here,
  * with size and alignment kept. The size of the mutex is then made to follow the architecture: see Generate.java.
  */
+#ifndef RDMACM_H
+#define RDMACM_H
+
 #include <stdint.h>
 #ifndef UINTPTR_MAX
 /* Two copies of clang's own headers on the search path shadow those of the C library. */
@@ -40,3 +43,5 @@ union opaque_pthread_cond {
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
+
+#endif

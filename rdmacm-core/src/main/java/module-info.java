@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import org.jspecify.annotations.NullMarked;
 
 /**
  * The Java counterpart of librdmacm: connection-manager ids, event channels and endpoints in {@link io.rdmacm.core},
@@ -6,9 +7,11 @@
  * rsockets, in {@link io.rdmacm.core.stream}, and channels of {@link java.nio.channels} over these in
  * {@link io.rdmacm.core.nio}.
  */
+@NullMarked
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
     requires org.slf4j;
+    requires static transitive org.jspecify;
     // Without the module, no events are recorded.
     requires static jdk.jfr;
 

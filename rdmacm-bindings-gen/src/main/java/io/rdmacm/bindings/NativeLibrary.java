@@ -19,17 +19,22 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The two native libraries. Each is opened by its soname when one of its functions is used for the first time.
+ * The native libraries. Each is opened by its soname when one of its functions is used for the first time.
  *
  * <p>The constants, layouts and descriptors of this package need neither library. A different soname, or a path, can be
- * set with the system properties {@code io.rdmacm.librdmacm} and {@code io.rdmacm.libibverbs}.
+ * set with the system properties {@code io.rdmacm.librdmacm}, {@code io.rdmacm.libibverbs},
+ * {@code io.rdmacm.libmlx5} and {@code io.rdmacm.libefa}.
  */
 @SuppressWarnings("restricted")
 public enum NativeLibrary {
     /** Connection management: the functions whose names start with {@code rdma_}, and those of {@code rsocket.h}. */
     LIBRDMACM("librdmacm.so.1", "io.rdmacm.librdmacm", "librdmacm1"),
     /** Verbs: all other functions. */
-    LIBIBVERBS("libibverbs.so.1", "io.rdmacm.libibverbs", "libibverbs1");
+    LIBIBVERBS("libibverbs.so.1", "io.rdmacm.libibverbs", "libibverbs1"),
+    /** The direct verbs of mlx5: {@code mlx5dv.h}. */
+    LIBMLX5("libmlx5.so.1", "io.rdmacm.libmlx5", "ibverbs-providers"),
+    /** The direct verbs of EFA: {@code efadv.h}. */
+    LIBEFA("libefa.so.1", "io.rdmacm.libefa", "ibverbs-providers");
 
     private final String soname;
     private final String property;
@@ -46,10 +51,16 @@ public enum NativeLibrary {
      * Returns the library that a function belongs to.
      *
      * @param function the C name of an exported function
-     * @return librdmacm for the functions of {@code rdma_cma.h}, {@code rdma_verbs.h} and {@code rsocket.h}, otherwise
-     *     libibverbs
+     * @return librdmacm for the functions of {@code rdma_cma.h}, {@code rdma_verbs.h} and {@code rsocket.h}, libmlx5
+     *     for those of {@code mlx5dv.h}, libefa for those of {@code efadv.h}, otherwise libibverbs
      */
     public static NativeLibrary of(String function) {
+        if (function.startsWith("mlx5dv_") || function.startsWith("_mlx5dv_") || function.startsWith("__mlx5dv_")) {
+            return LIBMLX5;
+        }
+        if (function.startsWith("efadv_")) {
+            return LIBEFA;
+        }
         // rdma_connect, rconnect, repoll_create: no function of libibverbs starts with an r.
         return function.startsWith("r") ? LIBRDMACM : LIBIBVERBS;
     }
@@ -126,9 +137,10 @@ public enum NativeLibrary {
      * Returns the address of an exported function.
      *
      * @param function its C name
+     * @return the address
      * @throws UnsatisfiedLinkError if the library cannot be opened or does not have the function
      */
-    static MemorySegment addressOf(String function) {
+    public static MemorySegment addressOf(String function) {
         NativeLibrary library = of(function);
         return library.find(function).orElseThrow(() -> new UnsatisfiedLinkError(library.soname() + " has no "
                 + function + ": it is "
@@ -140,8 +152,13 @@ public enum NativeLibrary {
     /**
      * Returns the handle of an exported function. If there is no such function, returns a handle that throws the reason
      * on each call: a failing static initialiser would report it only once, and throw NoClassDefFoundError afterwards.
+     *
+     * @param function its C name
+     * @param descriptor its type
+     * @param options options of the linker
+     * @return the handle
      */
-    static MethodHandle downcall(String function, FunctionDescriptor descriptor, Linker.Option... options) {
+    public static MethodHandle downcall(String function, FunctionDescriptor descriptor, Linker.Option... options) {
         try {
             return Linker.nativeLinker().downcallHandle(addressOf(function), descriptor, options);
         } catch (UnsatisfiedLinkError | IllegalCallerException reason) {
@@ -149,8 +166,13 @@ public enum NativeLibrary {
         }
     }
 
-    /** Returns the handle of a function pointer, which is passed as the first argument. */
-    static MethodHandle downcall(FunctionDescriptor descriptor) {
+    /**
+     * Returns the handle of a function pointer, which is passed as the first argument.
+     *
+     * @param descriptor the type of the function
+     * @return the handle
+     */
+    public static MethodHandle downcall(FunctionDescriptor descriptor) {
         try {
             return Linker.nativeLinker().downcallHandle(descriptor);
         } catch (IllegalCallerException reason) {
@@ -161,8 +183,11 @@ public enum NativeLibrary {
     /**
      * Returns the layout of a pointer. Without native access it has no target layout: nothing can be read through such
      * a pointer, but the layouts of structs with pointers can still be initialised.
+     *
+     * @param target the layout of what the pointer points to
+     * @return the layout of the pointer
      */
-    static AddressLayout pointerTo(MemoryLayout target) {
+    public static AddressLayout pointerTo(MemoryLayout target) {
         AddressLayout pointer = (AddressLayout) Linker.nativeLinker().canonicalLayouts().get("void*");
         try {
             return pointer.withTargetLayout(target);

@@ -11,5 +11,7 @@
  * <p>The bindings do not capture errno, do not convert byte orders ({@code __be16}, {@code __be32} and {@code __be64}
  * members are in network byte order), and do not have the functions that the headers define inline.
  * {@code ibv_query_port} and {@code ibv_reg_mr} are the exported functions, not the macros of the same names.
+ *
+ * <p>The direct verbs of mlx5 and of EFA have packages of their own, made in the same way.
  */
 package io.rdmacm.bindings;

@@ -48,7 +48,8 @@ class GenerateTest {
     @BeforeEach
     void copyModule() throws IOException {
         Path folder = Files.createDirectories(module.resolve(JEXTRACT_FOLDER));
-        for (String file : List.of("rdmacm.h", "includes.txt")) {
+        for (String file : List.of("rdmacm.h", "includes.txt", "mlx5.h", "mlx5-includes.txt", "efa.h",
+                "efa-includes.txt")) {
             Files.copy(JEXTRACT_FOLDER.resolve(file), folder.resolve(file));
         }
         Files.createDirectories(module.resolve("src/generated/java"));

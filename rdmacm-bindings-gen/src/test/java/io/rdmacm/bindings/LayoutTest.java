@@ -95,6 +95,7 @@ class LayoutTest {
 
         @Test
         void onlyWhatIsBehindAMutexDiffers() {
+            assumeTrue(!System.getProperty("os.arch").equals("aarch64"), "this is such a processor itself");
             Map<String, Long> here = Facts.all().stream()
                     .collect(Collectors.toMap(Facts.Fact::claim, Facts.Fact::value));
             List<String> different = facts.stream().filter(fact -> fact.value() != here.get(fact.claim()))
@@ -138,7 +139,7 @@ class LayoutTest {
         assertThat(facts).extracting(Facts.Fact::claim).doesNotHaveDuplicates();
         assertThat(counts.get(Facts.Kind.SIZE) + counts.get(Facts.Kind.ALIGNMENT) + counts.get(Facts.Kind.OFFSET))
                 .describedAs("sizes, alignments and offsets: %s", counts).isGreaterThanOrEqualTo(1040);
-        assertThat(counts.get(Facts.Kind.CONSTANT)).describedAs("constants").isGreaterThanOrEqualTo(765);
+        assertThat(counts.get(Facts.Kind.CONSTANT)).describedAs("constants").isGreaterThanOrEqualTo(1101);
     }
 
     /** Returns the first fact of a kind, off by one. */

@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.wait.BlockingCall;
 import io.rdmacm.verbs.queue.QueuePairType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One way to reach a service, or to offer it ({@code struct rdma_addrinfo}, rdma_getaddrinfo(3)). A copy of the C
@@ -159,7 +160,8 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
      *         service
      */
     @CFunction({"rdma_getaddrinfo", "rdma_freeaddrinfo"})
-    public static List<AddressInfo> resolve(String node, String service, Hints hints) throws RdmaException {
+    public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service,
+            Hints hints) throws RdmaException {
         checkArguments(node, service, hints);
         if (hints.flags().contains(Flag.SA)) {
             RESOLVE_ADDRINFO.require();
@@ -175,7 +177,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
     }
 
     /** Checks the arguments of a look-up, as far as C does not, or not clearly. */
-    static void checkArguments(String node, String service, Hints hints) {
+    static void checkArguments(@Nullable String node, @Nullable String service, Hints hints) {
         if (node == null && service == null) {
             throw new IllegalArgumentException("node and service must not both be null");
         }
@@ -186,7 +188,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
             throw new IllegalArgumentException("the flag SA goes neither with a node nor with the flag DNS: node "
                     + node + ", flags " + hints.flags());
         }
-        if (service.getBytes(StandardCharsets.UTF_8).length > MAX_SERVICE_NAME) {
+        if (service != null && service.getBytes(StandardCharsets.UTF_8).length > MAX_SERVICE_NAME) {
             throw new IllegalArgumentException("the name of a service must not be longer than " + MAX_SERVICE_NAME
                     + " bytes: " + service);
         }
@@ -256,11 +258,11 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
     }
 
     /** Returns the address of a C string; 0 for null. */
-    static long text(String value, Arena arena) {
+    static long text(@Nullable String value, Arena arena) {
         return value == null ? 0 : arena.allocateFrom(value).address();
     }
 
-    private static void check(BlockingCall call, String node, String service) throws RdmaException {
+    private static void check(BlockingCall call, @Nullable String node, @Nullable String service) throws RdmaException {
         int result = call.value();
         if (result == 0) {
             return;
@@ -272,7 +274,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         throw failure(GETADDRINFO, what, result);
     }
 
-    static String describe(String node, String service) {
+    static String describe(@Nullable String node, @Nullable String service) {
         return "node " + node + ", service " + service;
     }
 

@@ -32,6 +32,7 @@ final class CmContextPin extends ContextPin {
     private final long context;
     private final int deviceIndex;
     // Keeps the context open while it is pinned; guarded by this.
+    @SuppressWarnings("NullAway.Init")
     private OpenDevices list;
 
     private CmContextPin(long context, int deviceIndex) {

@@ -12,6 +12,7 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An event of an id ({@code struct rdma_cm_event}, rdma_get_cm_event(3)). {@link #close()} acknowledges it
@@ -31,15 +32,16 @@ public final class CmEvent extends NativeObject {
     private final int status;
     private final CmId id;
     // null unless this is a connect request
-    private final CmId listener;
-    private final ConnectionParameters connection;
-    private final DatagramParameters datagram;
+    private final @Nullable CmId listener;
+    private final @Nullable ConnectionParameters connection;
+    private final @Nullable DatagramParameters datagram;
     // 0 unless this is a USER event
     private final long argument;
-    private final MulticastMembership membership;
+    private final @Nullable MulticastMembership membership;
     private final RawEvent raw;
     private volatile boolean claimed;
 
+    @SuppressWarnings("NullAway") // an event is made for an owner
     CmEvent(EventChannel channel, Lifetime life, RawEvent raw, CmId id) {
         super(life, raw.address(), rdma_cm_event.sizeof());
         this.channel = channel;

@@ -6,6 +6,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The type of a {@link CmEvent} ({@code enum rdma_cm_event_type}, rdma_get_cm_event(3)). */
 public enum CmEventType {
@@ -85,7 +86,7 @@ public enum CmEventType {
     }
 
     /** Returns the type of a C constant; null when it is newer than this library. */
-    static CmEventType of(int value) {
+    static @Nullable CmEventType of(int value) {
         return value >= 0 && value < BY_VALUE.length ? BY_VALUE[value] : null;
     }
 

@@ -34,6 +34,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairState;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection-manager id ({@code struct rdma_cm_id}, rdma_create_id(3)), the RDMA counterpart of a socket: one end of
@@ -205,6 +206,7 @@ public final class CmId extends NativeObject {
     }
 
     /** Wraps the new id of a connect request. With the channel's lock held. */
+    @SuppressWarnings("NullAway") // begin() has found the owner
     static CmId requested(EventChannel channel, RawEvent request) {
         Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
         CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
@@ -367,7 +369,8 @@ public final class CmId extends NativeObject {
      *         use
      */
     @CFunction("rdma_resolve_addr")
-    public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout) throws RdmaException {
+    public void resolveAddress(@Nullable SocketAddress local, SocketAddress peer,
+            Duration timeout) throws RdmaException {
         run(Call.RESOLVE_ADDRESS, () -> {
             int milliseconds = milliseconds(timeout);
             try (Arena arena = Arena.ofConfined()) {
@@ -663,7 +666,8 @@ public final class CmId extends NativeObject {
      * @throws RdmaException when the node or the service is not known; the message names the EAI error
      */
     @CFunction("rdma_resolve_addrinfo")
-    public void resolveAddressInfo(String node, String service, AddressInfo.Hints hints) throws RdmaException {
+    public void resolveAddressInfo(@Nullable String node, @Nullable String service,
+            AddressInfo.Hints hints) throws RdmaException {
         life().enter();
         try {
             lookup.resolve(node, service, hints);
@@ -834,12 +838,12 @@ public final class CmId extends NativeObject {
     }
 
     /** Returns the queue pair of the id; null when there is none or it was closed. */
-    QueuePair openQueuePair() {
+    @Nullable QueuePair openQueuePair() {
         return queues.openQueuePair();
     }
 
     /** Returns the shared receive queue of the id; null when there is none or C has destroyed it. */
-    SharedReceiveQueue sharedReceiveQueue() {
+    @Nullable SharedReceiveQueue sharedReceiveQueue() {
         return queues.sharedReceiveQueue();
     }
 

@@ -11,6 +11,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.wait.BlockingCall;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The look-ups of an id, one at a time: started, answered by an event, and the result taken. The order is kept here,
@@ -35,7 +36,7 @@ final class CmIdLookup {
     }
 
     /** See {@link CmId#resolveAddressInfo}. The caller has entered the lifetime of the id. */
-    void resolve(String node, String service, AddressInfo.Hints hints) throws RdmaException {
+    void resolve(@Nullable String node, @Nullable String service, AddressInfo.Hints hints) throws RdmaException {
         AddressInfo.checkArguments(node, service, hints);
         try (Arena arena = Arena.ofConfined()) {
             long hint = AddressInfo.write(hints, arena);

@@ -20,6 +20,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.SharedReceiveQueueType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The queue pair and the shared receive queue of an id, which librdmacm creates and destroys, and what the id knows
@@ -41,15 +42,15 @@ final class CmIdQueues {
 
     private final CmId id;
     // Becomes null when C has destroyed it, not when its close begins: until then the id cannot have another one.
-    private volatile QueuePair queuePair;
-    private volatile SharedReceiveQueue sharedReceiveQueue;
+    private volatile @Nullable QueuePair queuePair;
+    private volatile @Nullable SharedReceiveQueue sharedReceiveQueue;
 
     CmIdQueues(CmId id) {
         this.id = id;
     }
 
     /** Returns the queue pair; null when there is none or it was closed. Needs no lock. */
-    QueuePair openQueuePair() {
+    @Nullable QueuePair openQueuePair() {
         QueuePair current = queuePair;
         return current != null && current.isOpen() ? current : null;
     }
@@ -71,7 +72,7 @@ final class CmIdQueues {
     }
 
     /** Returns the shared receive queue; null when there is none or C has destroyed it. Needs no lock. */
-    SharedReceiveQueue sharedReceiveQueue() {
+    @Nullable SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 

@@ -4,6 +4,7 @@ package io.rdmacm.core;
 import io.rdmacm.core.CmIdTransitions.Call;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The current state and channel of an id. Both change only with the channel's lock held, and only here. The possible
@@ -17,7 +18,7 @@ final class CmIdStateMachine {
     private volatile EventChannel channel;
     private volatile CmIdState state;
     // Null for none; guarded by the channel's lock.
-    private Runnable endHandler;
+    private @Nullable Runnable endHandler;
 
     CmIdStateMachine(Lifetime life, EventChannel channel, CmIdState state) {
         this.life = life;
@@ -38,7 +39,7 @@ final class CmIdStateMachine {
      * @param <R> the type of the result
      */
     @FunctionalInterface
-    interface Query<R> {
+    interface Query<R extends @Nullable Object> {
         /** Calls C; when it throws, the state does not change. */
         R run() throws RdmaException;
     }
@@ -59,7 +60,7 @@ final class CmIdStateMachine {
     /**
      * Runs a call if it is legal in the current state. Meanwhile no other thread changes the id, and no event is read.
      */
-    <R> R call(Call call, Query<R> step) throws RdmaException {
+    <R extends @Nullable Object> R call(Call call, Query<R> step) throws RdmaException {
         life.enter();
         try {
             EventChannel current = lockChannel();

@@ -7,6 +7,8 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The state machine of a {@link CmId} as one table: which calls are legal in each state and where they lead, where each
  * event leads, and what a program is expected to do next. {@link CmIdStateMachine} applies it. The Javadoc of
@@ -71,7 +73,7 @@ final class CmIdTransitions {
         }
 
         /** Returns the state after a successful call; null when the call is illegal in the given state. */
-        CmIdState after(CmIdState state) {
+        @Nullable CmIdState after(CmIdState state) {
             return transitions.get(state);
         }
     }
@@ -135,7 +137,7 @@ final class CmIdTransitions {
      * @param from the states in which the call is legal
      * @param to the state that it leads to; null when it changes nothing
      */
-    private record Rows(Set<CmIdState> from, CmIdState to) {
+    private record Rows(Set<CmIdState> from, @Nullable CmIdState to) {
         Rows to(CmIdState state) {
             return new Rows(from, state);
         }

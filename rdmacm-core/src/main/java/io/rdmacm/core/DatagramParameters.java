@@ -7,17 +7,19 @@ import io.rdmacm.bindings.rdma_ud_param;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.internal.codec.AddressStructs;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How to send datagrams to a peer or a multicast group ({@code struct rdma_ud_param}, rdma_get_cm_event(3)). Immutable.
  */
 public final class DatagramParameters {
     private final byte[] privateData;
-    private final AddressAttributes address;
+    private final @Nullable AddressAttributes address;
     private final int queuePairNumber;
     private final int queueKey;
 
-    private DatagramParameters(byte[] privateData, AddressAttributes address, int queuePairNumber, int queueKey) {
+    private DatagramParameters(byte[] privateData, @Nullable AddressAttributes address, int queuePairNumber,
+            int queueKey) {
         this.privateData = privateData;
         this.address = address;
         this.queuePairNumber = queuePairNumber;

@@ -34,6 +34,7 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -83,13 +84,13 @@ public final class Endpoint extends NativeObject {
     private final EventChannel channel;
     private final CmId id;
     // For the queue pairs of the endpoints that getRequest returns; null if the caller creates those.
-    private final EndpointAttributes acceptedAttributes;
+    private final @Nullable EndpointAttributes acceptedAttributes;
     private final ReentrantLock disconnecting = new ReentrantLock();
     private final EndpointResources resources;
-    private volatile ConnectionParameters peerParameters;
-    private volatile DatagramParameters datagramParameters;
+    private volatile @Nullable ConnectionParameters peerParameters;
+    private volatile @Nullable DatagramParameters datagramParameters;
 
-    private Endpoint(EventChannel channel, CmId id, EndpointAttributes acceptedAttributes) {
+    private Endpoint(EventChannel channel, CmId id, @Nullable EndpointAttributes acceptedAttributes) {
         super(Lifetime.begin(Endpoint.class), VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
         this.channel = channel;
         this.id = id;
@@ -127,8 +128,8 @@ public final class Endpoint extends NativeObject {
      * @throws InterruptedException when this thread was interrupted
      */
     @CFunction("rdma_create_ep")
-    public static Endpoint createActive(SocketAddress peer, PortSpace portSpace, EndpointAttributes attributes,
-            Duration timeout) throws RdmaException, InterruptedException {
+    public static Endpoint createActive(SocketAddress peer, PortSpace portSpace,
+            @Nullable EndpointAttributes attributes, Duration timeout) throws RdmaException, InterruptedException {
         return createActive(null, peer, portSpace, attributes, timeout);
     }
 
@@ -148,8 +149,8 @@ public final class Endpoint extends NativeObject {
      * @throws InterruptedException when this thread was interrupted
      */
     @CFunction("rdma_create_ep")
-    public static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace,
-            EndpointAttributes attributes, Duration timeout) throws RdmaException, InterruptedException {
+    public static Endpoint createActive(@Nullable SocketAddress local, SocketAddress peer, PortSpace portSpace,
+            @Nullable EndpointAttributes attributes, Duration timeout) throws RdmaException, InterruptedException {
         return createActive(local, peer, portSpace, new byte[0], attributes, timeout);
     }
 
@@ -164,7 +165,8 @@ public final class Endpoint extends NativeObject {
      * @throws RdmaException as {@link CmId#bindAddress}
      */
     @CFunction("rdma_create_ep")
-    public static Endpoint createPassive(SocketAddress local, PortSpace portSpace, EndpointAttributes attributes)
+    public static Endpoint createPassive(SocketAddress local, PortSpace portSpace,
+            @Nullable EndpointAttributes attributes)
             throws RdmaException {
         Endpoint endpoint = open(portSpace, attributes);
         boolean made = false;
@@ -196,7 +198,7 @@ public final class Endpoint extends NativeObject {
      * @throws InterruptedException when this thread was interrupted
      */
     @CFunction("rdma_create_ep")
-    public static Endpoint create(AddressInfo info, EndpointAttributes attributes, Duration timeout)
+    public static Endpoint create(AddressInfo info, @Nullable EndpointAttributes attributes, Duration timeout)
             throws RdmaException, InterruptedException {
         if (info.connectData().length > 0) {
             throw new IllegalArgumentException("this service requires private data in the connect request: " + info);
@@ -212,8 +214,9 @@ public final class Endpoint extends NativeObject {
         return address.orElseThrow(() -> new IllegalArgumentException("the " + name + " is missing: " + info));
     }
 
-    private static Endpoint createActive(SocketAddress local, SocketAddress peer, PortSpace portSpace, byte[] paths,
-            EndpointAttributes attributes, Duration timeout) throws RdmaException, InterruptedException {
+    private static Endpoint createActive(@Nullable SocketAddress local, SocketAddress peer, PortSpace portSpace,
+            byte[] paths, @Nullable EndpointAttributes attributes, Duration timeout) throws RdmaException,
+            InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         Endpoint endpoint = open(portSpace);
         boolean made = false;
@@ -237,7 +240,7 @@ public final class Endpoint extends NativeObject {
         }
     }
 
-    private static Endpoint open(PortSpace portSpace, EndpointAttributes accepted) throws RdmaException {
+    private static Endpoint open(PortSpace portSpace, @Nullable EndpointAttributes accepted) throws RdmaException {
         Objects.requireNonNull(portSpace, "portSpace");
         EventChannel channel = EventChannel.open();
         Endpoint endpoint = null;
@@ -368,7 +371,7 @@ public final class Endpoint extends NativeObject {
      * @throws InterruptedException when this thread was interrupted; the endpoint can only be closed then
      */
     @CFunction("rdma_resolve_addr")
-    public void resolveAddress(SocketAddress local, SocketAddress peer, Duration timeout)
+    public void resolveAddress(@Nullable SocketAddress local, SocketAddress peer, Duration timeout)
             throws RdmaException, InterruptedException {
         step(CmEventType.ADDR_RESOLVED, timeout, limit -> id.resolveAddress(local, peer, limit));
     }

@@ -7,6 +7,7 @@ import java.util.Optional;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attributes of the queue pair of an {@link Endpoint}: the {@code pd} and {@code qp_init_attr} of rdma_create_ep(3)
@@ -48,9 +49,9 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
 
     /** Builds {@link EndpointAttributes}. */
     public static final class Builder {
-        private ProtectionDomain protectionDomain;
-        private CompletionQueue sendQueue;
-        private CompletionQueue receiveQueue;
+        private @Nullable ProtectionDomain protectionDomain;
+        private @Nullable CompletionQueue sendQueue;
+        private @Nullable CompletionQueue receiveQueue;
         private int maxSendRequests = 16;
         private int maxReceiveRequests = 16;
         private int maxSendScatterGather = 1;
@@ -67,7 +68,7 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
          * @param domain a domain of the device of the endpoint; null to let the endpoint allocate one
          * @return this builder
          */
-        public Builder protectionDomain(ProtectionDomain domain) {
+        public Builder protectionDomain(@Nullable ProtectionDomain domain) {
             protectionDomain = domain;
             return this;
         }
@@ -78,7 +79,7 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
          * @param queue a queue of the device of the endpoint; null to let the endpoint create one
          * @return this builder
          */
-        public Builder sendQueue(CompletionQueue queue) {
+        public Builder sendQueue(@Nullable CompletionQueue queue) {
             sendQueue = queue;
             return this;
         }
@@ -89,7 +90,7 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
          * @param queue a queue of the device of the endpoint; null to let the endpoint create one
          * @return this builder
          */
-        public Builder receiveQueue(CompletionQueue queue) {
+        public Builder receiveQueue(@Nullable CompletionQueue queue) {
             receiveQueue = queue;
             return this;
         }

@@ -7,6 +7,7 @@ import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.BiasedLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One direction of an endpoint: its completions, and how many parts of memory one of its requests can have. It is the
@@ -17,9 +18,9 @@ abstract sealed class EndpointDirection extends BiasedLock permits EndpointSende
     final int maxEntries;
     private final String name;
     // null when the program provides the completion queue
-    private final EndpointCompletions completions;
+    private final @Nullable EndpointCompletions completions;
 
-    EndpointDirection(String name, QueuePair queuePair, EndpointCompletions completions, int maxEntries) {
+    EndpointDirection(String name, QueuePair queuePair, @Nullable EndpointCompletions completions, int maxEntries) {
         super("Endpoint");
         this.name = name;
         this.queuePair = queuePair;

@@ -2,6 +2,7 @@
 package io.rdmacm.core;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -13,6 +14,7 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The queue pair of an endpoint and its two directions, with the completion queues that were created for it.
@@ -38,8 +40,8 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
             }
             pair = id.createQueuePair(domain, QueuePairInitAttributes.builder()
                     .type(id.portSpace().queuePairType())
-                    .sendQueue(queueOf(sends, attributes.sendQueue().orElse(null)))
-                    .receiveQueue(queueOf(receives, attributes.receiveQueue().orElse(null)))
+                    .sendQueue(queueOf(sends, attributes.sendQueue()))
+                    .receiveQueue(queueOf(receives, attributes.receiveQueue()))
                     .maxSendRequests(sizes.maxSendRequests()).maxReceiveRequests(sizes.maxReceiveRequests())
                     .maxSendScatterGather(sizes.maxSendScatterGather())
                     .maxReceiveScatterGather(sizes.maxReceiveScatterGather())
@@ -78,11 +80,12 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
         receiver.closeCompletions();
     }
 
-    private static CompletionQueue queueOf(EndpointCompletions made, CompletionQueue given) {
-        return made == null ? given : made.queue();
+    private static CompletionQueue queueOf(@Nullable EndpointCompletions made,
+            Optional<CompletionQueue> given) {
+        return made == null ? given.orElseThrow() : made.queue();
     }
 
-    private static void close(EndpointCompletions completions) throws RdmaException {
+    private static void close(@Nullable EndpointCompletions completions) throws RdmaException {
         if (completions != null) {
             completions.close();
         }

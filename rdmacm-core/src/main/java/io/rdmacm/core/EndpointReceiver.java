@@ -9,20 +9,21 @@ import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
+import org.jspecify.annotations.Nullable;
 
 /** Posts the receives of an endpoint: to the shared receive queue, if it has one. */
 final class EndpointReceiver extends EndpointDirection {
     private final ReceiveRequest request;
     // null when receives are posted to the queue pair itself
-    private final SharedReceiveQueue shared;
+    private final @Nullable SharedReceiveQueue shared;
 
-    private EndpointReceiver(QueuePair queuePair, EndpointCompletions completions, int maxEntries) {
+    private EndpointReceiver(QueuePair queuePair, @Nullable EndpointCompletions completions, int maxEntries) {
         super("receive", queuePair, completions, maxEntries);
         this.request = ReceiveRequests.allocate(1, Math.max(1, maxEntries)).get(0);
         this.shared = queuePair.sharedReceiveQueue().orElse(null);
     }
 
-    static EndpointReceiver create(QueuePair queuePair, EndpointCompletions completions,
+    static EndpointReceiver create(QueuePair queuePair, @Nullable EndpointCompletions completions,
             QueuePairCapabilities requested) {
         // A queue pair that uses a shared receive queue has no receives of its own, so the limits that the device
         // reports for them are meaningless.

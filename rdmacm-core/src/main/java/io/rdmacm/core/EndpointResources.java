@@ -18,6 +18,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /** What is created for an endpoint on demand and closed with it. */
 final class EndpointResources {
@@ -25,10 +26,10 @@ final class EndpointResources {
     private final Lifetime owner;
     // Guarded by this.
     private final Set<MemoryRegion> regions = new LinkedHashSet<>();
-    private ProtectionDomain own;
-    private ProtectionDomain given;
+    private @Nullable ProtectionDomain own;
+    private @Nullable ProtectionDomain given;
     // written under the lock, read without it when posting
-    private volatile EndpointQueues queues;
+    private volatile @Nullable EndpointQueues queues;
 
     EndpointResources(CmId id, Lifetime owner) {
         this.id = id;
@@ -76,7 +77,7 @@ final class EndpointResources {
     }
 
     /** Returns the queue pair and what belongs to it; null before it is created. */
-    EndpointQueues queues() {
+    @Nullable EndpointQueues queues() {
         return queues;
     }
 

@@ -13,13 +13,14 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /** Posts the sends, reads and writes of an endpoint. */
 final class EndpointSender extends EndpointDirection {
     private final SendRequest request;
     private final boolean signalAll;
 
-    EndpointSender(QueuePair queuePair, EndpointCompletions completions, boolean signalAll) {
+    EndpointSender(QueuePair queuePair, @Nullable EndpointCompletions completions, boolean signalAll) {
         super("send", queuePair, completions, queuePair.capabilities().maxSendScatterGather());
         this.request = SendRequests.allocate(1, Math.max(1, maxEntries)).get(0);
         this.signalAll = signalAll;

@@ -29,6 +29,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -308,7 +309,7 @@ public final class EventChannel extends NativeObject {
         events.close();
     }
 
-    private void ensureOpenFor(CmId id, Lifetime owner) throws RdmaClosedException {
+    private void ensureOpenFor(@Nullable CmId id, Lifetime owner) throws RdmaClosedException {
         if (!life().isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + life());
         }
@@ -330,7 +331,7 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Reads one event; returns null when there is none. With the lock held. */
-    private RawEvent read() throws RdmaException {
+    private @Nullable RawEvent read() throws RdmaException {
         if (GET_CM_EVENT.callInt(address(), result.address()) != 0) {
             int errno = Errno.last();
             if (errno == Rdma.EAGAIN()) {
@@ -358,7 +359,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Creates the event for the program; returns null when its id is closed or being closed. With the lock held. */
-    private CmEvent deliver(RawEvent raw) throws RdmaException {
+    @SuppressWarnings("NullAway") // begin() has found the owner
+    private @Nullable CmEvent deliver(RawEvent raw) throws RdmaException {
         Lifetime life = begin(raw);
         if (life == null) {
             drop(raw);
@@ -369,7 +371,7 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Begins the lifetime of an event; returns null when what it is about is closed or being closed. */
-    private Lifetime begin(RawEvent raw) {
+    private @Nullable Lifetime begin(RawEvent raw) {
         if (raw.owner() == null) {
             return null;
         }

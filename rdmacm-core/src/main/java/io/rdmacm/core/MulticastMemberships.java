@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /** The multicast groups that an id is a member of. Used with the lock of the id's channel held. */
 final class MulticastMemberships {
@@ -26,7 +27,7 @@ final class MulticastMemberships {
     }
 
     /** Returns the membership that an event is about; null when there is none. */
-    MulticastMembership of(RawEvent event) {
+    @Nullable MulticastMembership of(RawEvent event) {
         return event.isMulticast() ? byContext.get(event.multicastContext()) : null;
     }
 }

@@ -8,6 +8,7 @@ import io.rdmacm.bindings.rdma_cm_event;
 import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.bindings.rdma_ud_param;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An event that was read from the kernel but not yet delivered to the program.
@@ -19,7 +20,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
  * @param copy null while the struct belongs to C; otherwise the memory that it was copied to before the event was
  *        acknowledged
  */
-record RawEvent(long address, CmId owner, CmEventType type, MemorySegment copy) {
+record RawEvent(long address, @Nullable CmId owner, CmEventType type, @Nullable MemorySegment copy) {
     private static final int MOST_PRIVATE_DATA = 256;
 
     int status() {

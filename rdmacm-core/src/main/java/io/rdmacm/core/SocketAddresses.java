@@ -17,6 +17,7 @@ import io.rdmacm.bindings.sockaddr_in;
 import io.rdmacm.bindings.sockaddr_in6;
 import io.rdmacm.bindings.sockaddr_storage;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import org.jspecify.annotations.Nullable;
 
 /** Converts socket addresses to and from {@code struct sockaddr}, whose ports are in network byte order. */
 final class SocketAddresses {
@@ -33,7 +34,7 @@ final class SocketAddresses {
     }
 
     /** Writes an address and returns the address of the struct; returns 0, the null pointer, for null. */
-    static long write(SocketAddress address, Arena arena) {
+    static long write(@Nullable SocketAddress address, Arena arena) {
         return address == null ? 0 : allocate(address, arena).address();
     }
 
@@ -72,7 +73,7 @@ final class SocketAddresses {
     }
 
     /** Reads an address; returns null when there is none, or its family is neither IPv4, IPv6 nor InfiniBand. */
-    static SocketAddress readAny(long memory) {
+    static @Nullable SocketAddress readAny(long memory) {
         int family = Memory.getShort(memory + sockaddr.sa_family$offset());
         return family == Rdma.AF_IB()
                 ? IbSocketAddress.ofBytes(Memory.bytes(memory, (int) sockaddr_ib.sizeof()))
@@ -80,7 +81,7 @@ final class SocketAddresses {
     }
 
     /** Reads an IP address; returns null when there is none, or it is of another family. */
-    static InetSocketAddress read(long memory) {
+    static @Nullable InetSocketAddress read(long memory) {
         int family = Memory.getShort(memory + sockaddr.sa_family$offset());
         try {
             if (family == Rdma.AF_INET()) {

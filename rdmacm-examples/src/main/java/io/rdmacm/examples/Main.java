@@ -31,6 +31,7 @@ import io.rdmacm.examples.stream.Rstream;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.valkey.ValkeyCli;
 import io.rdmacm.examples.valkey.ValkeyLoad;
+import io.rdmacm.examples.verbs.EfaPingpong;
 import io.rdmacm.examples.verbs.IbvAsyncwatch;
 import io.rdmacm.examples.verbs.IbvDevices;
 import io.rdmacm.examples.verbs.IbvDevinfo;
@@ -54,7 +55,7 @@ import picocli.CommandLine.Spec;
             Rping.class, Ucmatose.class, Udaddy.class, Mckey.class, RdmaClient.class, RdmaServer.class,
             RdmaXclient.class, RdmaXserver.class, CmTime.class, Rstream.class, Riostream.class, Rcopy.class, Echo.class,
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
-            IbvUdPingpong.class, IbvSrqPingpong.class,
+            IbvUdPingpong.class, IbvSrqPingpong.class, EfaPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
             EventServer.class, EventClient.class, KvServer.class, KvLoad.class, HttpServer.class,
             GrpcServer.class, GrpcClient.class, ValkeyCli.class, ValkeyLoad.class},

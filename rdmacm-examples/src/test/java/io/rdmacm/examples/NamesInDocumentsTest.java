@@ -24,11 +24,12 @@ class NamesInDocumentsTest {
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.nio.",
             "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.counter.",
-            "io.rdmacm.verbs.device.", "io.rdmacm.verbs.error.", "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.memory.",
+            "io.rdmacm.verbs.device.", "io.rdmacm.verbs.efa.", "io.rdmacm.verbs.error.",
+            "io.rdmacm.verbs.flow.", "io.rdmacm.verbs.memory.", "io.rdmacm.verbs.mlx5.",
             "io.rdmacm.verbs.pool.", "io.rdmacm.verbs.queue.", "io.rdmacm.verbs.work.", "io.rdmacm.netty.");
 
     @ParameterizedTest
-    @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md"})
+    @ValueSource(strings = {"docs/coming-from-c.md", "docs/coming-from-disni.md", "docs/guide.md", "docs/manual.md"})
     void everyNamedMethodExists(String document) throws Exception {
         String text = Files.readString(Documents.root().resolve(document));
         // The first column of a table names what the other library has.

@@ -11,6 +11,7 @@ import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What both kinds of channels have in common: they are open, active and linked to an event loop. The stream or server
@@ -22,10 +23,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     private final LoopChannel driven = new Driven();
     private volatile boolean open = true;
     // The two below are used in the event loop.
-    private LoopLink link;
+    private @Nullable LoopLink link;
     private boolean readPending;
 
-    AbstractRdmaChannel(Channel parent) {
+    AbstractRdmaChannel(@Nullable Channel parent) {
         super(parent);
     }
 
@@ -91,13 +92,13 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     }
 
     /** Returns the link to the event loop; null if there is none. */
-    final LoopLink link() {
+    final @Nullable LoopLink link() {
         return link;
     }
 
     @Override
     protected void doDeregister() throws Exception {
-        LoopLink former = link;
+        @Nullable LoopLink former = link;
         link = null;
         if (former != null) {
             former.cancel();

@@ -29,6 +29,7 @@ final class EpollLink implements LoopLink, EpollIoHandle {
     private final FileDescriptor file;
     private final Runnable settling = this::settleLater;
     private final Runnable looking = this::lookNow;
+    @SuppressWarnings("NullAway.Init") // set by start, before anything else happens
     private IoRegistration registration;
     private boolean settlePending;
     private boolean lookPending;

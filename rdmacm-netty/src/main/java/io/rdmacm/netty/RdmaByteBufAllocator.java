@@ -12,6 +12,7 @@ import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +40,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     private final ByteBufAllocator others;
     // Guarded by this: the streams that keep the memory registered.
     private final ArrayDeque<RdmaStream> streams = new ArrayDeque<>();
-    private volatile RegisteredMemory memory;
+    private volatile @Nullable RegisteredMemory memory;
     private volatile boolean exhausted;
 
     /** Creates an allocator that passes on what it does not register to {@link PooledByteBufAllocator#DEFAULT}. */
@@ -70,13 +71,13 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        RegisteredMemory.Piece piece = take(initialCapacity);
+        RegisteredMemory.@Nullable Piece piece = take(initialCapacity);
         return piece == null ? others.directBuffer(initialCapacity, maxCapacity)
                 : toLeakAwareBuffer(new RegisteredByteBuf(this, piece, initialCapacity, maxCapacity));
     }
 
     /** Returns registered memory for a buffer; null if there is none. */
-    RegisteredMemory.Piece take(int capacity) {
+    RegisteredMemory.@Nullable Piece take(int capacity) {
         RegisteredMemory current = memory;
         if (current == null || exhausted) {
             return null;
@@ -91,7 +92,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     }
 
     /** Returns the registered memory that a buffer is a part of; null if it is not in registered memory. */
-    static RegisteredSlice sliceOf(ByteBuf buffer) {
+    static @Nullable RegisteredSlice sliceOf(ByteBuf buffer) {
         for (ByteBuf part = buffer; part != null; part = part.unwrap()) {
             if (part instanceof RegisteredByteBuf ours) {
                 return ours.registered();
@@ -101,6 +102,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     }
 
     /** A stream keeps memory registered until it {@linkplain #leave leaves}, if it is over the same device. */
+    @SuppressWarnings("NullAway") // there is memory while there are streams
     synchronized void join(RdmaStream stream) {
         ProtectionDomain domain = stream.protectionDomain();
         if (streams.isEmpty()) {
@@ -113,6 +115,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     }
 
     /** The stream is about to be closed. */
+    @SuppressWarnings("NullAway") // there is memory while there are streams
     synchronized void leave(RdmaStream stream) {
         if (streams.remove(stream) && streams.isEmpty()) {
             memory.end();

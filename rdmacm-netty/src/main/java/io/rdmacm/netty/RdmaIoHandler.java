@@ -25,6 +25,7 @@ import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.internal.wait.Spin;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -357,7 +358,7 @@ public final class RdmaIoHandler implements IoHandler {
         }
 
         @Override
-        public <T> T attachment() {
+        public <T> @Nullable T attachment() {
             return null;
         }
 

@@ -3,11 +3,12 @@ package io.rdmacm.netty;
 
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
+import org.jspecify.annotations.Nullable;
 
 /** Ties a channel to an event loop with an {@link RdmaIoHandler}, which polls and arms the channel itself. */
 final class RdmaLink implements LoopLink, RdmaIoHandle {
     private final LoopChannel channel;
-    private IoRegistration registration;
+    private @Nullable IoRegistration registration;
 
     RdmaLink(LoopChannel channel) {
         this.channel = channel;

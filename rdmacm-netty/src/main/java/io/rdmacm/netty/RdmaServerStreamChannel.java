@@ -13,6 +13,7 @@ import io.netty.channel.socket.ServerSocketChannel;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +31,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
 
     private final RdmaServerStreamChannelConfig config = new RdmaServerStreamChannelConfig(this);
     // null until the channel is bound
+    @SuppressWarnings("NullAway.Init")
     private volatile RdmaStreamServer server;
     private boolean watched = true;
 
@@ -54,24 +56,24 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    public InetSocketAddress localAddress() {
+    public @Nullable InetSocketAddress localAddress() {
         return (InetSocketAddress) super.localAddress();
     }
 
     /** {@return null} */
     @Override
-    public InetSocketAddress remoteAddress() {
+    public @Nullable InetSocketAddress remoteAddress() {
         return null;
     }
 
     @Override
-    protected SocketAddress localAddress0() {
+    protected @Nullable SocketAddress localAddress0() {
         RdmaStreamServer bound = server;
         return bound == null ? null : bound.localAddress();
     }
 
     @Override
-    protected SocketAddress remoteAddress0() {
+    protected @Nullable SocketAddress remoteAddress0() {
         return null;
     }
 

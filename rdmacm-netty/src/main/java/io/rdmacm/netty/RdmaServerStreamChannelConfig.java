@@ -3,6 +3,7 @@ package io.rdmacm.netty;
 
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import io.netty.buffer.ByteBufAllocator;
@@ -15,6 +16,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 import io.rdmacm.core.stream.StreamSettings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of an {@link RdmaServerStreamChannel}. {@link RdmaChannelOption} says which options there are. They
@@ -47,7 +49,7 @@ public final class RdmaServerStreamChannelConfig extends DefaultChannelConfig im
 
     @Override
     @SuppressWarnings("unchecked")
-    public <T> T getOption(ChannelOption<T> option) {
+    public <T> @Nullable T getOption(ChannelOption<T> option) {
         if (option == ChannelOption.SO_BACKLOG) {
             return (T) Integer.valueOf(backlog);
         }
@@ -96,7 +98,7 @@ public final class RdmaServerStreamChannelConfig extends DefaultChannelConfig im
 
     @Override
     public int getReceiveBufferSize() {
-        return getOption(ChannelOption.SO_RCVBUF);
+        return Objects.requireNonNull(getOption(ChannelOption.SO_RCVBUF));
     }
 
     @Override
@@ -107,7 +109,7 @@ public final class RdmaServerStreamChannelConfig extends DefaultChannelConfig im
 
     @Override
     public boolean isReuseAddress() {
-        return getOption(ChannelOption.SO_REUSEADDR);
+        return Objects.requireNonNull(getOption(ChannelOption.SO_REUSEADDR));
     }
 
     @Override

@@ -35,6 +35,7 @@ import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,19 +70,20 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     private final LentBuffers lent = new LentBuffers();
     private final Runnable flushing = () -> ((StreamUnsafe) unsafe()).flushNow();
     // null until the channel is bound or connects
+    @SuppressWarnings("NullAway.Init")
     private volatile RdmaStream stream;
     private volatile boolean connected;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
     // what the channel has joined; null if it is not one of ours
-    private volatile RdmaByteBufAllocator allocator;
+    private volatile @Nullable RdmaByteBufAllocator allocator;
     // The fields below are used in the event loop.
     private boolean writePending;
     private boolean allDataRead;
-    private ChannelPromise connectPromise;
-    private Future<?> connectTimeout;
-    private SocketAddress requestedRemote;
-    private WritableByteChannel output;
+    private @Nullable ChannelPromise connectPromise;
+    private @Nullable Future<?> connectTimeout;
+    private @Nullable SocketAddress requestedRemote;
+    private @Nullable WritableByteChannel output;
 
     /** Creates a channel that is not connected. */
     public RdmaStreamChannel() {
@@ -99,7 +101,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    public RdmaServerStreamChannel parent() {
+    public @Nullable RdmaServerStreamChannel parent() {
         return (RdmaServerStreamChannel) super.parent();
     }
 
@@ -119,23 +121,23 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    public InetSocketAddress localAddress() {
+    public @Nullable InetSocketAddress localAddress() {
         return (InetSocketAddress) super.localAddress();
     }
 
     @Override
-    public InetSocketAddress remoteAddress() {
+    public @Nullable InetSocketAddress remoteAddress() {
         return (InetSocketAddress) super.remoteAddress();
     }
 
     @Override
-    protected SocketAddress localAddress0() {
+    protected @Nullable SocketAddress localAddress0() {
         RdmaStream mine = stream;
         return mine == null ? null : mine.localAddress();
     }
 
     @Override
-    protected SocketAddress remoteAddress0() {
+    protected @Nullable SocketAddress remoteAddress0() {
         RdmaStream mine = stream;
         return mine == null || !connected ? null : mine.peerAddress();
     }
@@ -290,7 +292,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         });
     }
 
-    private ChannelPromise endConnect() {
+    private @Nullable ChannelPromise endConnect() {
         ChannelPromise promise = connectPromise;
         connectPromise = null;
         if (connectTimeout != null) {
@@ -301,6 +303,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     /** Returns whether the connect has come to an end. */
+    @SuppressWarnings("NullAway") // called while there is a promise
     private boolean finishConnect() {
         try {
             if (!stream.finishConnect()) {
@@ -365,7 +368,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         return length;
     }
 
-    private void readFailed(ByteBuf buffer, Throwable cause) {
+    private void readFailed(@Nullable ByteBuf buffer, Throwable cause) {
         if (buffer != null) {
             if (buffer.isReadable()) {
                 endRead();
@@ -448,6 +451,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     /** Writes the first message, or several at once; returns false if there is no room. */
+    @SuppressWarnings("NullAway") // isLendable() has found the slice
     private boolean write0(ChannelOutboundBuffer in, Object message) throws IOException {
         if (message instanceof FileRegion region) {
             return writeRegion(in, region);
@@ -758,7 +762,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         }
 
         @Override
-        protected Executor prepareToClose() {
+        protected @Nullable Executor prepareToClose() {
             if (isOpen() && connected && config.getSoLinger() > 0) {
                 try {
                     doDeregister();

@@ -3,6 +3,7 @@ package io.rdmacm.netty;
 
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import io.netty.buffer.ByteBufAllocator;
@@ -13,6 +14,7 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
 import io.rdmacm.core.stream.StreamSettings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of an {@link RdmaStreamChannel}. {@link RdmaChannelOption} says which options there are. Settings
@@ -49,7 +51,7 @@ public final class RdmaStreamChannelConfig extends DefaultChannelConfig implemen
 
     @Override
     @SuppressWarnings("unchecked")
-    public <T> T getOption(ChannelOption<T> option) {
+    public <T> @Nullable T getOption(ChannelOption<T> option) {
         if (option == ChannelOption.TCP_NODELAY) {
             return (T) Boolean.valueOf(tcpNoDelay);
         }
@@ -120,7 +122,7 @@ public final class RdmaStreamChannelConfig extends DefaultChannelConfig implemen
 
     @Override
     public int getSendBufferSize() {
-        return getOption(ChannelOption.SO_SNDBUF);
+        return Objects.requireNonNull(getOption(ChannelOption.SO_SNDBUF));
     }
 
     @Override
@@ -131,7 +133,7 @@ public final class RdmaStreamChannelConfig extends DefaultChannelConfig implemen
 
     @Override
     public int getReceiveBufferSize() {
-        return getOption(ChannelOption.SO_RCVBUF);
+        return Objects.requireNonNull(getOption(ChannelOption.SO_RCVBUF));
     }
 
     @Override
@@ -142,7 +144,7 @@ public final class RdmaStreamChannelConfig extends DefaultChannelConfig implemen
 
     @Override
     public boolean isKeepAlive() {
-        return getOption(ChannelOption.SO_KEEPALIVE);
+        return Objects.requireNonNull(getOption(ChannelOption.SO_KEEPALIVE));
     }
 
     @Override
@@ -165,7 +167,7 @@ public final class RdmaStreamChannelConfig extends DefaultChannelConfig implemen
 
     @Override
     public boolean isReuseAddress() {
-        return getOption(ChannelOption.SO_REUSEADDR);
+        return Objects.requireNonNull(getOption(ChannelOption.SO_REUSEADDR));
     }
 
     @Override

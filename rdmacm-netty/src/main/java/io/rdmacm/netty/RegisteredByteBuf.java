@@ -7,12 +7,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 
 /** A buffer in registered memory. It moves to memory that is not registered when it grows and no other is left. */
 final class RegisteredByteBuf extends UnpooledDirectByteBuf {
     private final RdmaByteBufAllocator allocator;
     // null when the buffer is not in registered memory any more
-    private RegisteredMemory.Piece piece;
+    private RegisteredMemory.@Nullable Piece piece;
 
     RegisteredByteBuf(RdmaByteBufAllocator allocator, RegisteredMemory.Piece piece, int capacity, int maxCapacity) {
         super(allocator, buffer(piece, capacity), maxCapacity);
@@ -27,7 +28,7 @@ final class RegisteredByteBuf extends UnpooledDirectByteBuf {
     }
 
     /** Returns the registered memory; null if there is none. */
-    RegisteredSlice registered() {
+    @Nullable RegisteredSlice registered() {
         return piece == null ? null : piece.slice();
     }
 

@@ -7,6 +7,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +42,7 @@ final class RegisteredMemory {
     }
 
     /** Returns memory for so many bytes; null if they are too many, or the memory has ended. */
-    Piece take(int bytes) throws RdmaException {
+    @Nullable Piece take(int bytes) throws RdmaException {
         int bits = Math.max(SMALLEST_BITS, Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, 1) - 1));
         if (bits > LARGEST_BITS || ended) {
             return null;
@@ -59,7 +60,7 @@ final class RegisteredMemory {
         }
     }
 
-    private synchronized RegisteredPool addPool(int index, int size) throws RdmaException {
+    private synchronized @Nullable RegisteredPool addPool(int index, int size) throws RdmaException {
         RegisteredPool pool = pools.get(index);
         if (pool == null && !ended) {
             pool = RegisteredPool.create(domain, size);

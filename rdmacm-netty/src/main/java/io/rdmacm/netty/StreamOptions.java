@@ -3,6 +3,7 @@ package io.rdmacm.netty;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -12,6 +13,7 @@ import java.util.stream.Stream;
 
 import io.netty.channel.ChannelOption;
 import io.rdmacm.core.stream.StreamSettings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a channel that concern its stream, or the streams that it accepts: their settings, which are fixed
@@ -58,7 +60,8 @@ final class StreamOptions {
     private volatile int lendThreshold = 4096;
 
     /** How an option is read from the settings, and how it changes them. */
-    private record Setting<T>(Function<StreamSettings, T> reader, BiConsumer<StreamSettings.Builder, T> writer) {
+    private record Setting<T>(Function<StreamSettings, @Nullable T> reader, BiConsumer<StreamSettings.Builder,
+            T> writer) {
         @SuppressWarnings("unchecked")
         void write(StreamSettings.Builder builder, Object value) {
             writer.accept(builder, (T) value);
@@ -66,7 +69,7 @@ final class StreamOptions {
     }
 
     private static <T> Map.Entry<ChannelOption<?>, Setting<?>> setting(ChannelOption<T> option,
-            Function<StreamSettings, T> reader, BiConsumer<StreamSettings.Builder, T> writer) {
+            Function<StreamSettings, @Nullable T> reader, BiConsumer<StreamSettings.Builder, T> writer) {
         return Map.entry(option, new Setting<>(reader, writer));
     }
 
@@ -83,7 +86,8 @@ final class StreamOptions {
         lendThreshold = parent.lendThreshold;
         synchronized (this) {
             linger = parent.linger();
-            keepAliveInterval = (Duration) parent.get(RdmaChannelOption.KEEP_ALIVE_INTERVAL);
+            keepAliveInterval = Objects.requireNonNull(
+                    (Duration) parent.get(RdmaChannelOption.KEEP_ALIVE_INTERVAL));
         }
     }
 
@@ -107,7 +111,7 @@ final class StreamOptions {
     }
 
     /** Returns the value of one of {@link #ALL}. */
-    synchronized Object get(ChannelOption<?> option) {
+    synchronized @Nullable Object get(ChannelOption<?> option) {
         Setting<?> setting = SETTINGS.get(option);
         if (setting != null) {
             return setting.reader().apply(settings);
@@ -179,7 +183,7 @@ final class StreamOptions {
             StreamSettings checked = settings.toBuilder().keepAlive(positive((Duration) value)).build();
             return settings.keepAlive().isZero() ? builder : checked.toBuilder();
         }
-        SETTINGS.get(option).write(builder, value);
+        Objects.requireNonNull(SETTINGS.get(option)).write(builder, value);
         return builder;
     }
 

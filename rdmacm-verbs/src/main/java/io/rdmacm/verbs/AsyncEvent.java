@@ -10,6 +10,7 @@ import io.rdmacm.verbs.device.AsyncEventType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something that happened to a device or to one of its objects ({@code struct ibv_async_event},
@@ -20,7 +21,7 @@ public final class AsyncEvent extends NativeObject {
     private final VerbsContext context;
     private final AsyncEventType type;
     // null if the event names no object, or one that this library did not create
-    private final NativeObject object;
+    private final @Nullable NativeObject object;
     private final int port;
     // holds the struct that C is given again to acknowledge the event
     private final MemorySegment memory;

@@ -24,6 +24,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The asynchronous events of one context, and the objects that they can name. As long as nobody asks for events, none
@@ -42,7 +43,7 @@ final class AsyncEvents {
     // Weak: a strong reference would hide leaks from the detector.
     private final Map<Long, WeakReference<NativeObject>> objects = new ConcurrentHashMap<>();
     // created when somebody first asks for an event; guarded by this
-    private EventSource<Raw> source;
+    private @Nullable EventSource<Raw> source;
 
     AsyncEvents(VerbsContext context, long address) {
         this.context = context;
@@ -50,7 +51,7 @@ final class AsyncEvents {
     }
 
     /** An event as read from C, and the object that it names, or null. */
-    record Raw(MemorySegment struct, AsyncEventType type, NativeObject object) {
+    record Raw(MemorySegment struct, AsyncEventType type, @Nullable NativeObject object) {
     }
 
     /** Registers an object that events can name from now on. */
@@ -156,7 +157,7 @@ final class AsyncEvents {
         }
     }
 
-    private Raw read() throws RdmaException {
+    private @Nullable Raw read() throws RdmaException {
         MemorySegment struct = ibv_async_event.allocate(Arena.ofAuto());
         if (GET_ASYNC_EVENT.callInt(address, struct.address()) != 0) {
             int errno = Errno.last();
@@ -172,14 +173,14 @@ final class AsyncEvents {
         };
     }
 
-    private NativeObject named(MemorySegment struct) {
+    private @Nullable NativeObject named(MemorySegment struct) {
         long element = Memory.getLong(struct.address() + ibv_async_event.element$offset());
         WeakReference<NativeObject> object = objects.get(element);
         return object == null ? null : object.get();
     }
 
     /** Makes an event of what was read; null if its object is being closed, since nobody needs to know any more. */
-    private AsyncEvent deliver(Raw raw) throws RdmaException {
+    private @Nullable AsyncEvent deliver(Raw raw) throws RdmaException {
         NativeObject parent = raw.object() == null ? context : raw.object();
         Lifetime life;
         try {

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion event channel ({@code struct ibv_comp_channel}, ibv_create_comp_channel(3)). It delivers an event when
@@ -210,7 +211,7 @@ public final class CompletionChannel extends NativeObject {
         events.close();
     }
 
-    private void ensureOpenFor(CompletionQueue queue) throws RdmaClosedException {
+    private void ensureOpenFor(@Nullable CompletionQueue queue) throws RdmaClosedException {
         if (!life().isOpen()) {
             throw new RdmaClosedException("ibv_get_cq_event", "the " + life());
         }
@@ -219,7 +220,7 @@ public final class CompletionChannel extends NativeObject {
         }
     }
 
-    private CompletionQueue read() throws RdmaException {
+    private @Nullable CompletionQueue read() throws RdmaException {
         long queue = results.address();
         if (GET_CQ_EVENT.callInt(address(), queue, queue + Long.BYTES) != 0) {
             int errno = Errno.last();

@@ -10,6 +10,7 @@ import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_wc_tm_info;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.driver.CompletionQueueExOps;
+import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.driver.DriverQuirks;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
@@ -22,6 +23,7 @@ import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionFlag;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cursor over the completions of an {@link ExtendedCompletionQueue}, which reads them in place (ibv_create_cq_ex(3)):
@@ -71,7 +73,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private final long attributes = tagInfo + ibv_wc_tm_info.sizeof();
     // The poll in C, guarded by the lock.
     private int poll = CLOSED;
-    private Thread opener;
+    private @Nullable Thread opener;
     // Whether there is a current completion, and whether next() has yet to move to the first one. Not guarded: whoever
     // asks C looks at the poll too.
     private boolean current;
@@ -467,6 +469,16 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         try {
             ops.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /** Calls a function of a driver that reads the current completion, and fits no method of this class. */
+    long read(DriverCall function, long from, long to) {
+        Bias bias = enter(ALWAYS);
+        try {
+            return function.call(from, to);
         } finally {
             lock.leave(bias);
         }

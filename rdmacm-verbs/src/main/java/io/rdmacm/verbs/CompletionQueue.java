@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -30,6 +31,7 @@ import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue ({@code struct ibv_cq}, ibv_create_cq(3)), in which the device reports finished work requests.
@@ -47,14 +49,14 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
 
     private final VerbsContext context;
     // null if the queue is only polled
-    private final CompletionChannel channel;
+    private final @Nullable CompletionChannel channel;
     private final BiasedLock lock = new BiasedLock("CompletionQueue");
     private final DriverCall poll;
     private final DriverCall requestNotification;
     private volatile int capacity;
     private final CompletionWait waiting;
 
-    CompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address, long size) {
+    CompletionQueue(VerbsContext context, @Nullable CompletionChannel channel, Lifetime life, long address, long size) {
         super(life, address, size);
         this.context = context;
         this.channel = channel;
@@ -65,7 +67,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         this.waiting = new CompletionWait(life, new ReentrantLock(), new ChannelEvents());
     }
 
-    static CompletionQueue create(VerbsContext context, int capacity, CompletionChannel channel, int vector)
+    static CompletionQueue create(VerbsContext context, int capacity, @Nullable CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
         Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector));
@@ -91,7 +93,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /** Returns what must stay open as long as the queue. The channel may be null. */
-    static List<Lifetime> parents(VerbsContext context, CompletionChannel channel, int vector) {
+    static List<Lifetime> parents(VerbsContext context, @Nullable CompletionChannel channel, int vector) {
         if (channel == null) {
             return List.of(context.life());
         }
@@ -232,7 +234,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
 
         @Override
         public boolean sleep(Deadline deadline) throws RdmaException, InterruptedException {
-            return channel.awaitEvent(CompletionQueue.this, deadline);
+            // There is one: await() has looked.
+            return Objects.requireNonNull(channel).awaitEvent(CompletionQueue.this, deadline);
         }
     }
 

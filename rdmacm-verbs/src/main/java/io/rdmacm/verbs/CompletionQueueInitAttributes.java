@@ -7,6 +7,7 @@ import java.util.Set;
 
 import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.work.CompletionField;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attributes with which an extended completion queue is created ({@code struct ibv_cq_init_attr_ex},
@@ -53,13 +54,13 @@ public record CompletionQueueInitAttributes(int capacity, Optional<CompletionCha
     /** Builds {@link CompletionQueueInitAttributes}. */
     public static final class Builder {
         private final int capacity;
-        private CompletionChannel channel;
+        private @Nullable CompletionChannel channel;
         private int completionVector;
         private Set<CompletionField> fields = Set.of(CompletionField.BYTE_LEN, CompletionField.IMM,
                 CompletionField.QP_NUM, CompletionField.SRC_QP, CompletionField.SLID, CompletionField.SL,
                 CompletionField.DLID_PATH_BITS);
         private Set<CompletionQueueFlag> flags = Set.of();
-        private ProtectionDomain parentDomain;
+        private @Nullable ProtectionDomain parentDomain;
 
         private Builder(int capacity) {
             this.capacity = capacity;

@@ -13,11 +13,13 @@ import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.CommandFile;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An RDMA device of this machine ({@code struct ibv_device}, ibv_get_device_list(3)). A plain description: it keeps
@@ -40,9 +42,9 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
     private static final NativeFunction OPEN_DEVICE = NativeFunction.of("ibv_open_device");
 
     @FunctionalInterface
-    private interface Visitor<T> {
+    private interface Visitor<T extends @Nullable Object> {
         /** Visits one {@code struct ibv_device}; returns null to go on with the next one. */
-        T visit(long device) throws RdmaException;
+        @Nullable T visit(long device) throws RdmaException;
     }
 
     /**
@@ -57,7 +59,7 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
             "ibv_get_device_index"})
     public static List<Device> list() throws RdmaException {
         List<Device> devices = new ArrayList<>();
-        visit(device -> {
+        Device.<@Nullable Void>visit(device -> {
             devices.add(describe(device));
             return null;
         });
@@ -74,14 +76,29 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
      */
     @CFunction("ibv_open_device")
     public VerbsContext open() throws RdmaException {
-        VerbsContext context = visit(device -> is(device)
-                ? VerbsContext.open(() -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name))
-                : null);
+        return open(device -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name));
+    }
+
+    /** Opens the device with another function, see {@link VerbsAccess}. */
+    VerbsContext open(VerbsAccess.DeviceFunction opener) throws RdmaException {
+        VerbsContext context = visit(device -> is(device) ? VerbsContext.open(() -> opener.call(device)) : null);
         if (context == null) {
-            throw new RdmaException("ibv_open_device",
-                    "there is no RDMA device " + name + "; it may have been removed");
+            throw gone();
         }
         return context;
+    }
+
+    /** Calls a function with the {@code struct ibv_device}, see {@link VerbsAccess}. */
+    long call(VerbsAccess.DeviceFunction function) throws RdmaException {
+        Long result = visit(device -> is(device) ? function.call(device) : null);
+        if (result == null) {
+            throw gone();
+        }
+        return result;
+    }
+
+    private RdmaException gone() {
+        return new RdmaException("ibv_open_device", "there is no RDMA device " + name + "; it may have been removed");
     }
 
     /**
@@ -132,7 +149,7 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
      * Visits the devices until one yields a result. They are valid only until the list is freed, so all work on them is
      * done in here.
      */
-    private static <T> T visit(Visitor<T> visitor) throws RdmaException {
+    private static <T extends @Nullable Object> @Nullable T visit(Visitor<T> visitor) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long count = arena.allocate(Integer.BYTES, Integer.BYTES).address();
             long list = Check.pointer(GET_DEVICE_LIST, GET_DEVICE_LIST.callLong(count));

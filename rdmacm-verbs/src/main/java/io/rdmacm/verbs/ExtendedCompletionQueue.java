@@ -14,6 +14,8 @@ import io.rdmacm.bindings.ibv_cq_init_attr_ex;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Flags;
@@ -38,20 +40,64 @@ import io.rdmacm.verbs.work.CompletionField;
  * <p>Only one such poll can be in progress at a time: until its cursor is closed, every other poll is refused. Closing
  * the queue ends it. Closing a queue pair that reports to this queue may wait for it, and is refused in the thread that
  * polls.
+ *
+ * <p>This class cannot be extended outside this library.
  */
-public final class ExtendedCompletionQueue extends CompletionQueue {
+public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
     private final Set<CompletionField> fields;
     private final CompletionCursor cursor;
 
-    private ExtendedCompletionQueue(VerbsContext context, CompletionChannel channel, Lifetime life, long address,
-            Set<CompletionField> fields) {
-        super(context, channel, life, address, ibv_cq_ex.sizeof());
-        this.fields = fields;
-        this.cursor = new CompletionCursor(this, address, Flags.mask(fields, CompletionField::bit));
+    /**
+     * Creates an object of this library for a queue that has just been created.
+     *
+     * @param created the queue
+     * @hidden
+     */
+    @SuppressWarnings({"exports", "this-escape"})
+    protected ExtendedCompletionQueue(Created created) {
+        super(created.context(), created.attributes().channel().orElse(null), created.life(), created.address(),
+                ibv_cq_ex.sizeof());
+        this.fields = created.attributes().fields();
+        this.cursor = new CompletionCursor(this, created.address(), Flags.mask(fields, CompletionField::bit));
+        register();
+    }
+
+    /**
+     * A queue that C has created.
+     *
+     * @param context the context of its device
+     * @param attributes what it was created with
+     * @param life its lifetime
+     * @param address the address of its {@code struct ibv_cq_ex}
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected record Created(VerbsContext context, CompletionQueueInitAttributes attributes, Lifetime life,
+            long address) {
     }
 
     static ExtendedCompletionQueue create(VerbsContext context, CompletionQueueInitAttributes attributes)
             throws RdmaException {
+        return new ExtendedCompletionQueue(create(ExtendedCompletionQueue.class, context, attributes, init -> {
+            NativeFunction create = ExtendedOps.CREATE_CQ_EX.require(context.address());
+            return Check.pointer(create, create.callLong(context.address(), init), attributes.toString());
+        }));
+    }
+
+    /**
+     * Creates a queue by a given function.
+     *
+     * @param type the class of the object, for messages
+     * @param context the context of the device
+     * @param attributes what to create it with
+     * @param creator receives a {@code struct ibv_cq_init_attr_ex}, and returns a {@code struct ibv_cq_ex}
+     * @return the queue
+     * @throws RdmaException as C reports it
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected static Created create(Class<? extends ExtendedCompletionQueue> type, VerbsContext context,
+            CompletionQueueInitAttributes attributes, VerbsAccess.QueueCreator creator) throws RdmaException {
         CompletionChannel channel = attributes.channel().orElse(null);
         List<Lifetime> parents = new ArrayList<>(parents(context, channel, attributes.completionVector()));
         attributes.parentDomain().ifPresent(domain -> {
@@ -61,22 +107,18 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
             }
             parents.add(domain.life());
         });
-        Lifetime life = Lifetime.begin(ExtendedCompletionQueue.class, parents);
+        Lifetime life = Lifetime.begin(type, parents);
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_cq_init_attr_ex.layout()).address();
             write(attributes, init);
             long address = life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_CQ_EX.require(context.address());
                 try {
-                    return Check.pointer(create, create.callLong(context.address(), init), attributes.toString());
+                    return creator.create(init);
                 } catch (RdmaException e) {
                     throw DeviceLimits.explain(e, context, attributes.capacity());
                 }
             });
-            ExtendedCompletionQueue queue = new ExtendedCompletionQueue(context, channel, life, address,
-                    attributes.fields());
-            queue.register();
-            return queue;
+            return new Created(context, attributes, life, address);
         }
     }
 
@@ -142,6 +184,21 @@ public final class ExtendedCompletionQueue extends CompletionQueue {
     public CompletionCursor awaitPoll(Duration timeout) throws RdmaException, InterruptedException {
         await(ExtendedCompletionQueue::tryStart, this, cursor, timeout);
         return cursor;
+    }
+
+    /**
+     * Calls a function of the driver that reads the current completion of the open cursor.
+     *
+     * @param function reads memory only
+     * @param queue its first argument
+     * @param to its second argument
+     * @return what the function returns
+     * @throws IllegalStateException if there is no current completion
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected final long readCurrent(DriverCall function, long queue, long to) {
+        return cursor.read(function, queue, to);
     }
 
     /** Starts a poll. Leaves the cursor open if there is a completion. */

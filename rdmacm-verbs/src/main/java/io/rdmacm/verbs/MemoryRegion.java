@@ -15,6 +15,7 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A memory region: memory that the device may access directly, identified by a local and a remote key
@@ -46,7 +47,7 @@ public final class MemoryRegion extends NativeObject {
     private final int firstLocalKey;
     private volatile boolean isAsFirst;
     // null unless the region owns its memory
-    private final Arena owned;
+    private final @Nullable Arena owned;
     private final Origin origin;
     private volatile Registration now;
     // a reregistration failed halfway: what the device makes of the region is not known
@@ -72,7 +73,7 @@ public final class MemoryRegion extends NativeObject {
      * @param owned the arena that is closed with the region; null if the region does not own its memory
      * @param origin how the region came about
      */
-    MemoryRegion(Lifetime life, long address, Registration registration, Arena owned, Origin origin) {
+    MemoryRegion(Lifetime life, long address, Registration registration, @Nullable Arena owned, Origin origin) {
         super(life, address, ibv_mr.sizeof());
         this.firstStart = registration.start();
         this.firstLength = registration.length();
@@ -236,7 +237,9 @@ public final class MemoryRegion extends NativeObject {
      */
     void requireReadable(int entry, ProtectionDomain sender, long address, long bytes) {
         Registration registration = now;
-        boolean readable = isOpen() && registration.isIdentity() && registration.memory().scope().isAlive()
+        MemorySegment memory = registration.memory();
+        // With an identity there is memory.
+        boolean readable = isOpen() && registration.isIdentity() && memory != null && memory.scope().isAlive()
                 && registration.contains(address, bytes);
         if (!readable || registration.domain() != sender) {
             requireReadable(entry, sender, registration, readable);

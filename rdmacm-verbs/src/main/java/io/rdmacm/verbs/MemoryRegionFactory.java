@@ -25,6 +25,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.jfr.RegistrationEvents;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /** Creates memory regions in all the ways that {@link ProtectionDomain} offers. */
 final class MemoryRegionFactory {
@@ -115,7 +116,7 @@ final class MemoryRegionFactory {
         return registerAt(memory, start, null);
     }
 
-    private MemoryRegion register(MemorySegment memory, Arena owned) throws RdmaException {
+    private MemoryRegion register(MemorySegment memory, @Nullable Arena owned) throws RdmaException {
         if (access.contains(AccessFlag.ZERO_BASED)) {
             // Many drivers support the flag for memory windows only; registering at address 0 works with all of them.
             return registerAt(memory, 0, owned);
@@ -174,7 +175,7 @@ final class MemoryRegionFactory {
         return new MemoryRegion(life, whole.address(), registration, null, MemoryRegion.Origin.PART);
     }
 
-    private MemoryRegion registerAt(MemorySegment memory, long start, Arena owned) throws RdmaException {
+    private MemoryRegion registerAt(MemorySegment memory, long start, @Nullable Arena owned) throws RdmaException {
         NativeFunction function = isOptional() ? REG_MR_IOVA2 : REG_MR_IOVA;
         // The start says all that ZERO_BASED would; SoftRoCE of newer kernels refuses the flag for regions.
         int plain = flags & ~AccessFlag.ZERO_BASED.bit();
@@ -247,7 +248,7 @@ final class MemoryRegionFactory {
         Registration describe(long region);
     }
 
-    private MemoryRegion make(Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
+    private MemoryRegion make(@Nullable Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
             throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(others));
         parents.addFirst(domain.life());

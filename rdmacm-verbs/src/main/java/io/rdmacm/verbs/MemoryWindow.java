@@ -18,6 +18,7 @@ import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.MemoryWindowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A memory window: gives a peer access to a part of a memory region ({@code struct ibv_mw}, ibv_alloc_mw(3)). Windows
@@ -36,7 +37,7 @@ public final class MemoryWindow extends NativeObject {
     private final ProtectionDomain domain;
     private final MemoryWindowType type;
     // guarded by this
-    private MemoryRegion region;
+    private @Nullable MemoryRegion region;
     private int remoteKey;
 
     private MemoryWindow(ProtectionDomain domain, MemoryWindowType type, Lifetime life, long address) {
@@ -58,7 +59,7 @@ public final class MemoryWindow extends NativeObject {
     }
 
     /** The binding before a new one was attempted. */
-    record State(MemoryRegion region, int remoteKey) {
+    record State(@Nullable MemoryRegion region, int remoteKey) {
     }
 
     /**
@@ -153,7 +154,7 @@ public final class MemoryWindow extends NativeObject {
         post(pair, workRequestId, Rdma.IBV_SEND_SIGNALED(), null);
     }
 
-    private void post(QueuePair pair, long id, int flags, MemoryWindowBinding binding) throws RdmaException {
+    private void post(QueuePair pair, long id, int flags, @Nullable MemoryWindowBinding binding) throws RdmaException {
         if (type != MemoryWindowType.TYPE_1) {
             throw new IllegalArgumentException("a memory window of type 2 is bound by a work request, see"
                     + " SendRequest.bindMemoryWindow");
@@ -179,7 +180,8 @@ public final class MemoryWindow extends NativeObject {
         }
     }
 
-    private synchronized int post(NativeFunction function, QueuePair pair, long bind, MemoryWindowBinding binding)
+    private synchronized int post(NativeFunction function, QueuePair pair, long bind,
+            @Nullable MemoryWindowBinding binding)
             throws RdmaException {
         long info = bind + ibv_mw_bind.bind_info$offset();
         if (binding != null) {

@@ -15,6 +15,7 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A protection domain on top of another one (ibv_alloc_parent_domain(3)). Objects created in it can use the memory
@@ -27,9 +28,9 @@ public final class ParentDomain extends ProtectionDomain {
 
     private final ProtectionDomain below;
     private final ParentDomainAttributes attributes;
-    private final AllocatorCalls calls;
+    private final @Nullable AllocatorCalls calls;
 
-    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, AllocatorCalls calls,
+    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, @Nullable AllocatorCalls calls,
             Lifetime life, long address) {
         super(below, life, address);
         this.below = below;
@@ -65,7 +66,7 @@ public final class ParentDomain extends ProtectionDomain {
     }
 
     private static long allocate(NativeFunction function, ProtectionDomain below,
-            ParentDomainAttributes attributes, AllocatorCalls calls) throws RdmaException {
+            ParentDomainAttributes attributes, @Nullable AllocatorCalls calls) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
             Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());

@@ -4,16 +4,19 @@ package io.rdmacm.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The attributes of a {@link ParentDomain} ({@code struct ibv_parent_domain_init_attr}, ibv_alloc_parent_domain(3)).
  * Immutable: the setters return a changed copy.
  */
 public final class ParentDomainAttributes {
-    private final ThreadDomain threadDomain;
-    private final ParentDomainAllocator allocator;
+    private final @Nullable ThreadDomain threadDomain;
+    private final @Nullable ParentDomainAllocator allocator;
     private final boolean unprotected;
 
-    private ParentDomainAttributes(ThreadDomain threadDomain, ParentDomainAllocator allocator, boolean unprotected) {
+    private ParentDomainAttributes(@Nullable ThreadDomain threadDomain, @Nullable ParentDomainAllocator allocator,
+            boolean unprotected) {
         this.threadDomain = threadDomain;
         this.allocator = allocator;
         this.unprotected = unprotected;

@@ -17,6 +17,7 @@ import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.codec.EceStructs;
 import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
@@ -42,6 +43,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RateLimit;
 import io.rdmacm.verbs.work.FlagSet;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair ({@code struct ibv_qp}, ibv_create_qp(3)): a send queue and a receive queue to which a program posts
@@ -82,8 +84,9 @@ public final class QueuePair extends NativeObject {
     private int uncheckedLevel;
     private final VerbsContext context;
     // null for type XRC_RECV
-    private final ProtectionDomain domain;
+    private final @Nullable ProtectionDomain domain;
     private final QueuePairInitAttributes attributes;
+    private final Addressing addressing;
     private final QueuePairCapabilities capabilities;
     private final Lifetime.Destroyer destroyer;
     private final int number;
@@ -92,18 +95,21 @@ public final class QueuePair extends NativeObject {
     private final boolean hasReceives;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
-    QueuePair(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes, Lifetime life,
-            long address, QueuePairCapabilities capabilities, Lifetime.Destroyer destroyer) {
+    @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
+    QueuePair(VerbsContext context, @Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities,
+            Lifetime.Destroyer destroyer) {
         super(life, address, ibv_qp.sizeof());
         this.context = context;
         this.domain = domain;
         this.attributes = attributes;
+        this.addressing = addressing;
         this.capabilities = capabilities;
         this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
         this.post = ContextOps.POST_SEND.call(address, userSpace);
-        this.sends = new SendQueue(userSpace, attributes, capabilities, domain, life);
+        this.sends = new SendQueue(userSpace, attributes, addressing, capabilities, domain, life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
         this.hasSends = attributes.sendQueue() != null;
@@ -177,7 +183,7 @@ public final class QueuePair extends NativeObject {
         return present(attributes.receiveQueue(), "receive completion queue");
     }
 
-    private <T> T present(T part, String name) {
+    private <T> T present(@Nullable T part, String name) {
         life().ensureOpen();
         if (part == null) {
             throw notIts(name);
@@ -547,7 +553,8 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            SendBatch made = new SendBatch(sends, extended, attributes, domain, capabilities, context.deviceName());
+            SendBatch made = new SendBatch(sends, extended, attributes, addressing, protectionDomain(), capabilities,
+                    context.deviceName());
             Bias bias = sends.enter();
             try {
                 uncheckedLevel = SendQueue.NONE_UNCHECKED;
@@ -598,7 +605,7 @@ public final class QueuePair extends NativeObject {
         }
     }
 
-    private static void requireNoCursor(CompletionQueue queue) {
+    private static void requireNoCursor(@Nullable CompletionQueue queue) {
         if (queue != null) {
             queue.requireNoCursorOfThisThread();
         }

@@ -10,6 +10,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
@@ -22,6 +23,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.SendOperation;
+import org.jspecify.annotations.Nullable;
 
 /** Creates and opens queue pairs. */
 final class QueuePairFactory {
@@ -35,16 +37,40 @@ final class QueuePairFactory {
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, false);
         long[] address = new long[1];
-        return create(domain, attributes, init -> {
+        return create(domain, attributes, addressing(attributes.type()), init -> {
             address[0] = createNative(domain, attributes, init);
             return address[0];
         }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
     }
 
+    /** Creates a queue pair by a function of a driver, see {@link VerbsAccess}. */
+    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes, Addressing addressing,
+            VerbsAccess.QueueCreator creator) throws RdmaException {
+        requireXrcReceive(attributes, false);
+        long[] address = new long[1];
+        return create(domain, attributes, addressing, init -> {
+            address[0] = creator.create(init);
+            return address[0];
+        }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
+    }
+
+    private static Addressing addressing(QueuePairType type) {
+        return switch (type) {
+            case UD -> Addressing.DATAGRAM;
+            case XRC_SEND -> Addressing.SHARED_QUEUE;
+            default -> Addressing.CONNECTED;
+        };
+    }
+
     /** Creates a queue pair by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
-            throws RdmaException {
+            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime owner) throws RdmaException {
+        return create(domain, attributes, addressing(attributes.type()), creator, destroyer, owner);
+    }
+
+    private static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer,
+            Lifetime... owners) throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
         addQueue(parents, attributes.sendQueue(), domain);
@@ -70,7 +96,7 @@ final class QueuePairFactory {
                     throw DeviceLimits.explain(e, domain.context(), attributes);
                 }
             });
-            return finish(domain.context(), domain, attributes, life, address, init, destroyer);
+            return finish(domain.context(), domain, attributes, addressing, life, address, init, destroyer);
         }
     }
 
@@ -85,7 +111,7 @@ final class QueuePairFactory {
             Memory.putLong(init + ibv_qp_init_attr_ex.xrcd$offset(), xrc.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
             long address = life.create(() -> createExtended(context, attributes, init));
-            return finish(context, null, attributes, life, address, init,
+            return finish(context, null, attributes, Addressing.CONNECTED, life, address, init,
                     () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
         }
     }
@@ -108,15 +134,16 @@ final class QueuePairFactory {
                 NativeFunction function = ExtendedOps.OPEN_QP.require(context.address());
                 return Check.pointer(function, function.callLong(context.address(), open), "number " + number);
             });
-            return new QueuePair(context, null, attributes, life, address, attributes.capabilities(),
-                    () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
+            return new QueuePair(context, null, attributes, Addressing.CONNECTED, life, address,
+                    attributes.capabilities(), () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
         }
     }
 
-    private static QueuePair finish(VerbsContext context, ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Lifetime life, long address, long init, Lifetime.Destroyer destroyer) {
+    private static QueuePair finish(VerbsContext context, @Nullable ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init,
+            Lifetime.Destroyer destroyer) {
         QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
-        return new QueuePair(context, domain, attributes, life, address, actual, destroyer);
+        return new QueuePair(context, domain, attributes, addressing, life, address, actual, destroyer);
     }
 
     /**
@@ -162,7 +189,7 @@ final class QueuePairFactory {
         }
     }
 
-    private static void addQueue(Set<Lifetime> parents, CompletionQueue queue, ProtectionDomain domain) {
+    private static void addQueue(Set<Lifetime> parents, @Nullable CompletionQueue queue, ProtectionDomain domain) {
         if (queue != null) {
             domain.requireSameContext("completion queue", queue.context());
             parents.add(queue.life());

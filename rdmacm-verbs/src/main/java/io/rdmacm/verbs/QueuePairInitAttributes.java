@@ -15,6 +15,7 @@ import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairCreateFlag;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.SendOperation;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attributes with which a queue pair is created ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)).
@@ -37,7 +38,8 @@ import io.rdmacm.verbs.work.SendOperation;
  * @param sendOperations the operations that a {@link SendBatch} of the queue pair may contain; empty if it uses none
  * @param receiveSideScaling how received packets are distributed over work queues, which replace the receive queue
  */
-public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQueue, CompletionQueue receiveQueue,
+public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQueue sendQueue,
+        @Nullable CompletionQueue receiveQueue,
         QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue,
         Set<QueuePairCreateFlag> createFlags, int maxTsoHeader, OptionalInt sourceQueuePair,
         Set<SendOperation> sendOperations, Optional<ReceiveSideScaling> receiveSideScaling) {
@@ -83,7 +85,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
         sendOperations = ordered(SendOperation.class, sendOperations);
     }
 
-    private static void requireNoReceives(QueuePairType type, CompletionQueue queue,
+    private static void requireNoReceives(QueuePairType type, @Nullable CompletionQueue queue,
             Optional<SharedReceiveQueue> shared) {
         if (type == QueuePairType.XRC_RECV || type == QueuePairType.XRC_SEND) {
             throw new IllegalArgumentException("a queue pair of type " + type + " cannot use receive side scaling");
@@ -150,20 +152,20 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
     /** Builds {@link QueuePairInitAttributes}. All values except the completion queues have defaults. */
     public static final class Builder {
         private QueuePairType type = QueuePairType.RC;
-        private CompletionQueue sendQueue;
-        private CompletionQueue receiveQueue;
+        private @Nullable CompletionQueue sendQueue;
+        private @Nullable CompletionQueue receiveQueue;
         private int maxSendRequests = 16;
         private int maxReceiveRequests = 16;
         private int maxSendScatterGather = 1;
         private int maxReceiveScatterGather = 1;
         private int maxInlineData;
         private boolean signalAll;
-        private SharedReceiveQueue sharedReceiveQueue;
+        private @Nullable SharedReceiveQueue sharedReceiveQueue;
         private final Set<QueuePairCreateFlag> createFlags = EnumSet.noneOf(QueuePairCreateFlag.class);
         private int maxTsoHeader;
         private OptionalInt sourceQueuePair = OptionalInt.empty();
         private final Set<SendOperation> sendOperations = EnumSet.noneOf(SendOperation.class);
-        private ReceiveSideScaling receiveSideScaling;
+        private @Nullable ReceiveSideScaling receiveSideScaling;
 
         private Builder() {
         }
@@ -285,7 +287,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
          * @param queue the shared receive queue, of the same context as the queue pair; null for none
          * @return this builder
          */
-        public Builder sharedReceiveQueue(SharedReceiveQueue queue) {
+        public Builder sharedReceiveQueue(@Nullable SharedReceiveQueue queue) {
             sharedReceiveQueue = queue;
             return this;
         }
@@ -343,7 +345,7 @@ public record QueuePairInitAttributes(QueuePairType type, CompletionQueue sendQu
          * @param scaling the indirection table and the hash; null for none
          * @return this builder
          */
-        public Builder receiveSideScaling(ReceiveSideScaling scaling) {
+        public Builder receiveSideScaling(@Nullable ReceiveSideScaling scaling) {
             receiveSideScaling = scaling;
             return this;
         }

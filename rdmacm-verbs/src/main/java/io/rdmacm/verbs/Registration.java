@@ -8,6 +8,7 @@ import java.util.Set;
 import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a memory region is registered for at the moment; {@link MemoryRegion#reregister} replaces it.
@@ -21,10 +22,10 @@ import io.rdmacm.verbs.work.AccessFlag;
  * @param remoteKey the rkey
  * @param isIdentity whether the addresses of the processor and of the device are the same, as inline data requires
  */
-record Registration(ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access, long start, long length,
-        int localKey, int remoteKey, boolean isIdentity) {
+record Registration(ProtectionDomain domain, @Nullable MemorySegment memory, Set<AccessFlag> access, long start,
+        long length, int localKey, int remoteKey, boolean isIdentity) {
     /** Returns a registration with the keys of the C object. */
-    static Registration of(long region, ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access,
+    static Registration of(long region, ProtectionDomain domain, @Nullable MemorySegment memory, Set<AccessFlag> access,
             long start, long length) {
         return new Registration(domain, memory, access, start, length,
                 Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()),

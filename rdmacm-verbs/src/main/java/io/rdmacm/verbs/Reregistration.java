@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
@@ -14,6 +15,7 @@ import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A change for {@link MemoryRegion#reregister} ({@code enum ibv_rereg_mr_flags}, ibv_rereg_mr(3)). What is not set
@@ -22,11 +24,12 @@ import io.rdmacm.verbs.work.AccessFlag;
 public final class Reregistration {
     private static final NativeFunction REREG_MR = NativeFunction.of("ibv_rereg_mr");
 
-    private final MemorySegment memory;
-    private final ProtectionDomain domain;
-    private final Set<AccessFlag> access;
+    private final @Nullable MemorySegment memory;
+    private final @Nullable ProtectionDomain domain;
+    private final @Nullable Set<AccessFlag> access;
 
-    private Reregistration(MemorySegment memory, ProtectionDomain domain, Set<AccessFlag> access) {
+    private Reregistration(@Nullable MemorySegment memory, @Nullable ProtectionDomain domain,
+            @Nullable Set<AccessFlag> access) {
         this.memory = memory;
         this.domain = domain;
         this.access = access;
@@ -78,7 +81,8 @@ public final class Reregistration {
         check(region, old);
         ProtectionDomain newDomain = domain == null ? old.domain() : domain;
         Set<AccessFlag> newAccess = access == null ? old.access() : access;
-        MemorySegment newMemory = memory == null ? old.memory() : MemoryRegionFactory.checkMemory(memory, newAccess);
+        MemorySegment newMemory = memory == null ? Objects.requireNonNull(old.memory())
+                : MemoryRegionFactory.checkMemory(memory, newAccess);
         // Until the outcome is known, neither domain may be closed.
         boolean moves = newDomain != old.domain();
         if (moves) {

@@ -5,10 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.driver.DriverQuirks;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
@@ -23,6 +25,7 @@ import io.rdmacm.verbs.work.PlacementType;
 import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOperation;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A batch of send work requests that are posted together with one doorbell (ibv_wr_post(3)): {@link #complete()} posts
@@ -69,11 +72,14 @@ public final class SendBatch implements AutoCloseable {
     private static final int ADDRESS = 1 << 4;
     /** It needs the shared receive queue of the peer. */
     private static final int SHARED_QUEUE = 1 << 5;
+    /** It needs a target, by a function of the driver. */
+    private static final int TARGET = 1 << 6;
 
     private final SendQueue queue;
     private final BiasedLock lock;
     private final QueuePairExOps ops;
     private final QueuePairType type;
+    private final Addressing addressing;
     private final ProtectionDomain domain;
     private final int operations;
     private final SendBatchData data;
@@ -88,22 +94,27 @@ public final class SendBatch implements AutoCloseable {
     private long id;
     private int flags;
     // the operation that was started last, for messages; null if the request was ended
-    private SendOperation started;
+    private @Nullable SendOperation started;
     // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
-    SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, ProtectionDomain domain,
-            QueuePairCapabilities capabilities, String device) {
+    SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, Addressing addressing,
+            ProtectionDomain domain, QueuePairCapabilities capabilities, String device) {
         this.queue = queue;
         this.lock = queue;
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
+        this.addressing = addressing;
         this.domain = domain;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), DriverQuirks.miscountsLists(device));
-        this.afterLocal = type == QueuePairType.UD ? ADDRESS : READY;
-        this.afterRemote = type == QueuePairType.XRC_SEND ? SHARED_QUEUE : afterLocal;
+        this.afterLocal = addressing == Addressing.DATAGRAM ? ADDRESS : READY;
+        this.afterRemote = switch (addressing) {
+            case SHARED_QUEUE -> SHARED_QUEUE;
+            case TARGET -> TARGET;
+            default -> afterLocal;
+        };
         this.afterParts = afterRemote | (capabilities.maxSendScatterGather() > 0 ? PARTS : NO_PARTS);
     }
 
@@ -794,7 +805,7 @@ public final class SendBatch implements AutoCloseable {
         Bias bias = lock.enter();
         try {
             if ((state & ADDRESS) == 0) {
-                throw refusedDestination(QueuePairType.UD, "send datagrams");
+                throw refusedDestination(Addressing.DATAGRAM, "send datagrams");
             }
             // C reads the handle now, and a close of it waits for this lock
             handle.requireUsable(domain);
@@ -820,7 +831,7 @@ public final class SendBatch implements AutoCloseable {
         Bias bias = lock.enter();
         try {
             if ((state & SHARED_QUEUE) == 0) {
-                throw refusedDestination(QueuePairType.XRC_SEND, "address a shared receive queue");
+                throw refusedDestination(Addressing.SHARED_QUEUE, "address a shared receive queue");
             }
             ops.setXrcSrqn(number);
             state &= ~SHARED_QUEUE;
@@ -828,6 +839,61 @@ public final class SendBatch implements AutoCloseable {
             lock.leave(bias);
         }
         return this;
+    }
+
+    /**
+     * Starts a request with functions of the driver. It takes neither data nor a destination.
+     *
+     * @param more flags of this request, in addition to those of the batch
+     * @param functions calls the driver; must not throw once it has
+     */
+    void driverRequest(int more, Runnable functions) {
+        Bias bias = lock.enter();
+        try {
+            if (state != READY) {
+                endRequest();
+            }
+            started = null;
+            ops.next(id, flags & ~INLINE | more);
+            functions.run();
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /**
+     * Gives the request its target.
+     *
+     * @param handle the address handle, of the protection domain of the queue pair
+     * @param function calls the driver with the address of the handle
+     */
+    void driverTarget(AddressHandle handle, LongConsumer function) {
+        Bias bias = lock.enter();
+        try {
+            if ((state & TARGET) == 0) {
+                throw refusedDestination(Addressing.TARGET, "send to targets");
+            }
+            // C reads the handle now, and a close of it waits for this lock
+            handle.requireUsable(domain);
+            function.accept(handle.address());
+            state &= ~TARGET;
+        } finally {
+            lock.leave(bias);
+        }
+    }
+
+    /** Gives the request memory that is no region of this library's, by its key. */
+    void driverData(int key, long address, int length) {
+        Bias bias = lock.enter();
+        try {
+            if ((state & PARTS) == 0) {
+                throw refusedData();
+            }
+            ops.setSge(key, address, length);
+            state &= ~PARTS;
+        } finally {
+            lock.leave(bias);
+        }
     }
 
     /**
@@ -944,8 +1010,12 @@ public final class SendBatch implements AutoCloseable {
             throw notOpen();
         }
         if ((now & ADDRESS) != 0) {
-            throw new IllegalStateException(started + " on a queue pair of type UD needs a destination: call"
+            throw new IllegalStateException(started + " on a queue pair of type " + type + " needs a destination: call"
                     + " datagram()");
+        }
+        if ((now & TARGET) != 0) {
+            throw new IllegalStateException(started + " of a dynamically connected initiator needs a destination: call"
+                    + " target()");
         }
         if ((now & SHARED_QUEUE) != 0) {
             throw new IllegalStateException(started + " on a queue pair of type XRC_SEND needs a destination: call"
@@ -1018,7 +1088,8 @@ public final class SendBatch implements AutoCloseable {
     }
 
     private RuntimeException refusedInline() {
-        if ((state & (PARTS | NO_PARTS)) != 0 && started.takesInlineData()) {
+        if ((state & (PARTS | NO_PARTS)) != 0 && started != null
+                && started.takesInlineData()) {
             return new IllegalStateException(started + " was not started for inline data: call inline(true) before the"
                     + " operation");
         }
@@ -1036,11 +1107,11 @@ public final class SendBatch implements AutoCloseable {
                 : started + " takes no " + what);
     }
 
-    private RuntimeException refusedDestination(QueuePairType wanted, String what) {
+    private RuntimeException refusedDestination(Addressing wanted, String what) {
         if (state == CLOSED) {
             return notOpen();
         }
-        if (type != wanted) {
+        if (addressing != wanted) {
             return new IllegalStateException("a queue pair of type " + type + " cannot " + what);
         }
         return started == null ? notStarted()

@@ -9,6 +9,7 @@ import java.lang.ref.Reference;
 import io.rdmacm.bindings.ibv_data_buf;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The data of the requests of a batch: checks it, and gives it to C. The memory here is what C reads during a call.
@@ -32,7 +33,7 @@ final class SendBatchData {
     private final int maxHeader;
     private final boolean miscountsLists;
     // the region that was last found to be readable, and when: see LockGroup.changes()
-    private MemoryRegion checkedRegion;
+    private @Nullable MemoryRegion checkedRegion;
     private long checkedAt;
 
     /**

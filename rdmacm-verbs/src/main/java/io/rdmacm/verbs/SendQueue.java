@@ -4,12 +4,13 @@ package io.rdmacm.verbs;
 import java.util.Objects;
 
 import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
-import io.rdmacm.verbs.queue.QueuePairType;
+import org.jspecify.annotations.Nullable;
 
 /** The send queue of a queue pair: admits one thread at a time, and checks what it posts. */
 final class SendQueue extends BiasedLock {
@@ -24,25 +25,26 @@ final class SendQueue extends BiasedLock {
     private final int maxTsoHeader;
     private final Lifetime life;
     // null until the first one is started
-    private volatile SendBatch batch;
+    private volatile @Nullable SendBatch batch;
 
     /**
      * Creates the queue.
      *
      * @param userSpace whether a post never enters the kernel
      * @param attributes the attributes with which the queue pair was created
+     * @param addressing how requests name their destination
      * @param capabilities the actual sizes of the queue pair
      * @param domain the protection domain of the queue pair
      * @param life the life of the queue pair, for messages
      */
-    SendQueue(boolean userSpace, QueuePairInitAttributes attributes, QueuePairCapabilities capabilities,
-            ProtectionDomain domain, Lifetime life) {
+    SendQueue(boolean userSpace, QueuePairInitAttributes attributes, Addressing addressing,
+            QueuePairCapabilities capabilities, ProtectionDomain domain, Lifetime life) {
         super("QueuePair");
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
         this.maxInlineData = capabilities.maxInlineData();
         this.domain = domain;
-        this.datagrams = attributes.type() == QueuePairType.UD;
+        this.datagrams = addressing == Addressing.DATAGRAM;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.life = life;
     }
@@ -53,14 +55,16 @@ final class SendQueue extends BiasedLock {
      * @return the batch that it now has
      */
     SendBatch setBatch(SendBatch made) {
-        if (batch == null) {
-            batch = made;
+        SendBatch set = batch;
+        if (set == null) {
+            set = made;
+            batch = set;
         }
-        return batch;
+        return set;
     }
 
     /** Returns the batch of the queue; null if there is none yet. */
-    SendBatch batch() {
+    @Nullable SendBatch batch() {
         return batch;
     }
 

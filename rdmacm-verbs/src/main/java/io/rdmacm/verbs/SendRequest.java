@@ -14,6 +14,7 @@ import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A send work request of a {@link SendRequests} block ({@code struct ibv_send_wr}, ibv_post_send(3)). The setters write
@@ -51,15 +52,15 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
     // the address handle in wr.ud; null if another member of the union has been set since
-    private AddressHandle destination;
+    private @Nullable AddressHandle destination;
     // the bind in bind_mw; null for all other opcodes
-    private WindowBind windowBind;
+    private @Nullable WindowBind windowBind;
     // null until sendSegmented is called for the first time
-    private SegmentedSend segmentedSend;
+    private @Nullable SegmentedSend segmentedSend;
     private boolean segmented;
     private int checkLevel;
     // For which posts the inline data was last found to be readable, when (see LockGroup.changes()), and its length.
-    private LockGroup checkedFor;
+    private @Nullable LockGroup checkedFor;
     private long checkedAt = NEVER;
     private long inlineBytes;
 
@@ -452,7 +453,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * otherwise.
      */
     void checkSegmented(int maxTsoHeader) {
-        if (segmented) {
+        if (segmented && segmentedSend != null) {
             segmentedSend.check(maxTsoHeader);
         }
     }

@@ -6,6 +6,7 @@ import java.util.Optional;
 
 import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
 import io.rdmacm.verbs.queue.SharedReceiveQueueType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attributes with which a shared receive queue is created ({@code struct ibv_srq_init_attr_ex},
@@ -58,8 +59,8 @@ public record SharedReceiveQueueInitAttributes(SharedReceiveQueueType type, Shar
         private int maxRequests = 16;
         private int maxScatterGather = 1;
         private int limit;
-        private XrcDomain xrcDomain;
-        private CompletionQueue completionQueue;
+        private @Nullable XrcDomain xrcDomain;
+        private @Nullable CompletionQueue completionQueue;
         private int maxTags;
         private int maxOperations;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -49,6 +51,37 @@ final class VerbsAccessor extends VerbsAccess {
     public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
             QueueCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
         return QueuePairFactory.create(domain, attributes, creator, destroyer, owner);
+    }
+
+    @Override
+    public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, QueueCreator creator) throws RdmaException {
+        return QueuePairFactory.create(domain, attributes, addressing, creator);
+    }
+
+    @Override
+    public long withDevice(Device device, DeviceFunction function) throws RdmaException {
+        return device.call(function);
+    }
+
+    @Override
+    public VerbsContext open(Device device, DeviceFunction opener) throws RdmaException {
+        return device.open(opener);
+    }
+
+    @Override
+    public void request(SendBatch batch, int flags, Runnable functions) {
+        batch.driverRequest(flags, functions);
+    }
+
+    @Override
+    public void target(SendBatch batch, AddressHandle handle, LongConsumer function) {
+        batch.driverTarget(handle, function);
+    }
+
+    @Override
+    public void data(SendBatch batch, int key, long address, int length) {
+        batch.driverData(key, address, length);
     }
 
     @Override

@@ -3,12 +3,14 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_mw_bind_info;
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.MemoryWindowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bind of a memory window of type 2 by a work request. The request may be posted more than once; each time, the
@@ -24,11 +26,11 @@ final class WindowBind {
     private final int remoteKey;
     private final MemoryWindowBinding binding;
     // the struct ibv_mw_bind_info that a batch passes to C; null if the request contains it
-    private final MemorySegment info;
+    private final @Nullable MemorySegment info;
     // what the window was bound to before; null unless the bind has begun
-    private MemoryWindow.State before;
+    private MemoryWindow.@Nullable State before;
 
-    private WindowBind(MemoryWindow window, int remoteKey, MemoryWindowBinding binding, MemorySegment info) {
+    private WindowBind(MemoryWindow window, int remoteKey, MemoryWindowBinding binding, @Nullable MemorySegment info) {
         this.window = window;
         this.remoteKey = remoteKey;
         this.binding = binding;
@@ -83,7 +85,7 @@ final class WindowBind {
         begin();
         boolean added = false;
         try {
-            ops.bindMw(window.address(), remoteKey, info.address());
+            ops.bindMw(window.address(), remoteKey, Objects.requireNonNull(info).address());
             added = true;
         } finally {
             if (!added) {
@@ -94,7 +96,7 @@ final class WindowBind {
 
     /** Ends the bind, once it is known whether the request was posted. */
     void end(boolean posted) {
-        window.end(before, binding.region(), posted);
+        window.end(Objects.requireNonNull(before), binding.region(), posted);
         before = null;
     }
 }

@@ -13,6 +13,7 @@ import java.util.Set;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.efa.EfaCompletionQueue;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.flow.Counters;
 import io.rdmacm.verbs.flow.Flow;
@@ -23,6 +24,7 @@ import io.rdmacm.verbs.fuzz.Fuzzer;
 import io.rdmacm.verbs.fuzz.Interrupter;
 import io.rdmacm.verbs.fuzz.Surface;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.mlx5.Mlx5Device;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairType;
@@ -146,9 +148,11 @@ class CallsTest {
             never.removeIf(call -> isCalled(fuzzer, call));
             fuzzer.closeAll();
         }
-        // the ones are made by calls that fail, the other by programs
+        // the ones are made by calls that fail, another by programs, and the last by the drivers of EFA and mlx5
         assertThat(never).filteredOn(call -> !Exception.class.isAssignableFrom(call.getDeclaringClass())
-                && call.getDeclaringClass() != ParentDomainAllocator.class).isEmpty();
+                && call.getDeclaringClass() != ParentDomainAllocator.class
+                && call.getDeclaringClass() != EfaCompletionQueue.class
+                && !call.getDeclaringClass().getPackage().equals(Mlx5Device.class.getPackage())).isEmpty();
     }
 
     private static boolean isCalled(Fuzzer fuzzer, Executable call) {

@@ -26,7 +26,8 @@ class PackageGraphTest {
      */
     private static final String ACCESS = ROOT + ".internal.access";
     private static final List<Set<String>> LAYERS = List.of(
-            Set.of(ROOT + ".flow", ROOT + ".pool", ROOT + ".memory", ROOT + ".counter"),
+            Set.of(ROOT + ".flow", ROOT + ".pool", ROOT + ".memory", ROOT + ".counter", ROOT + ".efa",
+                    ROOT + ".mlx5"),
             Set.of(ROOT),
             Set.of(ROOT + ".internal.query"),
             Set.of(ROOT + ".internal.codec"),

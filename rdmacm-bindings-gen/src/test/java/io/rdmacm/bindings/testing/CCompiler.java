@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Checks facts with a C compiler and the header that the bindings are generated from. */
+/** Checks facts with a C compiler and the headers that the bindings are generated from. */
 public final class CCompiler {
     private static final Path HEADERS = Path.of("src/main/jextract");
+    // both include rdmacm.h
+    private static final String INCLUDES = "#include \"mlx5.h\"\n#include \"efa.h\"\n";
 
     private final String compiler;
     private final List<String> options;
@@ -26,8 +28,8 @@ public final class CCompiler {
     /** Returns why the compiler cannot be used here; empty if it can. */
     public String obstacle() throws IOException, InterruptedException {
         try {
-            Processes.Result result = compile("#include \"rdmacm.h\"\n", "-fsyntax-only");
-            return result.status() == 0 ? "" : compiler + " cannot compile rdmacm.h (install libibverbs-dev, "
+            Processes.Result result = compile(INCLUDES, "-fsyntax-only");
+            return result.status() == 0 ? "" : compiler + " cannot compile mlx5.h and efa.h (install libibverbs-dev, "
                     + "librdmacm-dev and the headers of the C library): " + result.firstError();
         } catch (IOException e) {
             return "there is no " + compiler;
@@ -38,7 +40,7 @@ public final class CCompiler {
     public List<String> compareByRunning(List<Facts.Fact> facts) throws IOException, InterruptedException {
         String source = facts.stream().map(fact -> "    printf(\"%lld\\n\", (long long) (" + fact.expression() + "));")
                 .collect(Collectors.joining("\n",
-                        "#include \"rdmacm.h\"\n#include <stdio.h>\nint main(void) {\n", "\n    return 0;\n}\n"));
+                        INCLUDES + "#include <stdio.h>\nint main(void) {\n", "\n    return 0;\n}\n"));
         Path program = directory.resolve("facts");
         Processes.Result compiled = compile(source, "-o", program.toString());
         if (compiled.status() != 0) {
@@ -64,7 +66,7 @@ public final class CCompiler {
     public List<String> compareByCompiling(List<Facts.Fact> facts) throws IOException, InterruptedException {
         String source = facts.stream().map(fact -> "_Static_assert((" + fact.expression() + ") == " + fact.value()
                         + "L, \"" + fact.claim() + "\");")
-                .collect(Collectors.joining("\n", "#include \"rdmacm.h\"\n", "\n"));
+                .collect(Collectors.joining("\n", INCLUDES, "\n"));
         Processes.Result compiled = compile(source, "-fsyntax-only");
         List<String> failed = compiled.output().lines().filter(line -> line.contains("static assertion failed: \""))
                 .map(line -> line.split("\"")[1]).toList();

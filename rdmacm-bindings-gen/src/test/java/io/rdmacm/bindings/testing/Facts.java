@@ -21,6 +21,8 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.efa.Efa;
+import io.rdmacm.bindings.mlx5.Mlx5;
 import io.rdmacm.bindings.verbs_context;
 
 /** The facts about C in the generated classes, each as a constant expression in C and its value in Java. */
@@ -35,6 +37,9 @@ public final class Facts {
             return kind.name().toLowerCase(Locale.ROOT).replace('_', ' ') + " of " + name;
         }
     }
+
+    // the classes of the functions and constants, one a package
+    private static final List<Class<?>> HEADERS = List.of(Rdma.class, Mlx5.class, Efa.class);
 
     private Facts() {
     }
@@ -61,12 +66,16 @@ public final class Facts {
 
     /** Returns the top-level classes of the bindings, sorted by name. */
     public static List<Class<?>> topLevelClasses() {
+        return HEADERS.stream().map(Class::getPackageName).flatMap(name -> topLevelClasses(name).stream()).toList();
+    }
+
+    private static List<Class<?>> topLevelClasses(String packageName) {
         try {
             Path root = Path.of(Rdma.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-            try (Stream<Path> files = Files.list(root.resolve("io/rdmacm/bindings"))) {
+            try (Stream<Path> files = Files.list(root.resolve(packageName.replace('.', '/')))) {
                 return files.map(file -> file.getFileName().toString())
                         .filter(name -> name.endsWith(".class") && !name.equals("package-info.class"))
-                        .map(name -> load(name.substring(0, name.length() - ".class".length())))
+                        .map(name -> load(packageName + "." + name.substring(0, name.length() - ".class".length())))
                         .filter(type -> type.getEnclosingClass() == null)
                         .sorted(Comparator.comparing(Class::getName))
                         .<Class<?>>map(type -> type)
@@ -81,7 +90,7 @@ public final class Facts {
 
     private static Class<?> load(String name) {
         try {
-            return Class.forName(Rdma.class.getPackageName() + "." + name, false, Rdma.class.getClassLoader());
+            return Class.forName(name, false, Rdma.class.getClassLoader());
         } catch (ClassNotFoundException e) {
             throw new AssertionError(e);
         }
@@ -107,8 +116,11 @@ public final class Facts {
                 // The name in C, which Java may not allow as it is.
                 String cMember = memberLayout.name().orElseThrow();
                 facts.add(offset(type, cType, name + "." + cMember, cMember, (Long) call(type, method.getName())));
-                facts.add(new Fact(Kind.MEMBER_SIZE, name + "." + cMember,
-                        "sizeof(((" + cType + " *) 0)->" + cMember + ")", memberLayout.byteSize()));
+                // A flexible array member has no size in C.
+                if (memberLayout.byteSize() > 0) {
+                    facts.add(new Fact(Kind.MEMBER_SIZE, name + "." + cMember,
+                            "sizeof(((" + cType + " *) 0)->" + cMember + ")", memberLayout.byteSize()));
+                }
             }
         }
         Arrays.stream(type.getDeclaredClasses())
@@ -140,28 +152,28 @@ public final class Facts {
             String name = method.getName();
             // Unsigned constants have a signed type in Java: the cast compares the bits.
             String cast = method.getReturnType() == int.class ? "(int)" : "(long)";
-            Object value = call(Rdma.class, name);
+            Object value = call(method.getDeclaringClass(), name);
             facts.add(new Fact(Kind.CONSTANT, name, cast + " (" + name + ")",
                     value instanceof MemorySegment pointer ? pointer.address() : ((Number) value).longValue()));
         }
     }
 
-    /** Returns the methods of the header class that return a constant. */
+    /** Returns the methods of the header classes that return a constant. */
     public static List<Method> constants() {
-        return sorted(Rdma.class.getDeclaredMethods()).stream()
+        return headerMethods()
                 .filter(method -> Modifier.isPublic(method.getModifiers()) && method.getParameterCount() == 0
                         && !method.getName().contains("$") && !functions().contains(method.getName()))
                 .toList();
     }
 
     /**
-     * Returns the names of the functions: the methods of the header class that have a descriptor, and the classes that
-     * stand for functions with a variable number of arguments.
+     * Returns the names of the functions: the methods of the header classes that have a descriptor, and the classes
+     * that stand for functions with a variable number of arguments.
      */
     public static List<String> functions() {
         String suffix = "$descriptor";
         return Stream.concat(
-                sorted(Rdma.class.getDeclaredMethods()).stream()
+                headerMethods()
                         .map(Method::getName)
                         .filter(name -> name.endsWith(suffix))
                         .map(name -> name.substring(0, name.length() - suffix.length())),
@@ -171,6 +183,16 @@ public final class Facts {
     /** Returns the classes that stand for functions with a variable number of arguments. */
     public static List<Class<?>> variadicFunctions() {
         return Arrays.stream(Rdma.class.getClasses()).<Class<?>>map(type -> type).toList();
+    }
+
+    /** Returns the header class that has a function. */
+    public static Class<?> headerOf(String function) {
+        return HEADERS.stream().filter(header -> Arrays.stream(header.getDeclaredMethods())
+                .anyMatch(method -> method.getName().equals(function))).findFirst().orElseThrow();
+    }
+
+    private static Stream<Method> headerMethods() {
+        return HEADERS.stream().flatMap(header -> sorted(header.getDeclaredMethods()).stream());
     }
 
     private static List<Method> sorted(Method[] methods) {

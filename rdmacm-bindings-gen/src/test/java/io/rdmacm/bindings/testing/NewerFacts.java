@@ -25,14 +25,18 @@ public final class NewerFacts {
     /** Returns the first release whose headers say so. */
     public int since(Facts.Fact fact) {
         String name = fact.name().replace(" from context", "");
-        String type = name.replaceFirst("\\..*", "");
         String kind = switch (fact.kind()) {
             case CONSTANT -> "constant";
             case SIZE -> "size";
             case OFFSET, MEMBER_SIZE -> "member";
             case ALIGNMENT -> "alignment";
         };
-        return Math.max(release(kind + " " + name), release("struct " + type));
+        int since = release(kind + " " + name);
+        // A struct is as old as the member that it is the type of.
+        for (String part = name; part.contains("."); part = part.substring(0, part.lastIndexOf('.'))) {
+            since = Math.max(since, release("member " + part));
+        }
+        return Math.max(since, release("struct " + name.replaceFirst("\\..*", "")));
     }
 
     private int release(String entry) {

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Operations of a {@link Connection} that return at once; the future completes when the operation has finished.
@@ -195,7 +196,7 @@ public final class AsyncOperations {
     }
 
     /** Returns why nothing can be started any more, null if it can. */
-    private RdmaException endOfConnection() {
+    private @Nullable RdmaException endOfConnection() {
         try {
             connection.requireUsable();
             return null;
@@ -205,7 +206,7 @@ public final class AsyncOperations {
     }
 
     /** Starts an operation. Returns why it could not be started, null if it was. */
-    private static Exception start(Operation<?> operation) {
+    private static @Nullable Exception start(Operation<?> operation) {
         try {
             operation.starter.start(operation);
             return null;
@@ -272,7 +273,7 @@ public final class AsyncOperations {
     /** The result of an operation that has succeeded. */
     @FunctionalInterface
     private interface Result<T> {
-        T take();
+        @Nullable T take();
     }
 
     /** An operation with its future. */
@@ -281,7 +282,7 @@ public final class AsyncOperations {
         private final boolean needsBuffer;
         private final Starter starter;
         private final Result<T> result;
-        private Exception failure;
+        private @Nullable Exception failure;
 
         Operation(boolean needsBuffer, Starter starter, Result<T> result) {
             this.needsBuffer = needsBuffer;
@@ -290,8 +291,8 @@ public final class AsyncOperations {
         }
 
         @Override
-        public void completed(Connection connection, long context, RdmaException reason) {
-            T value = result.take();
+        public void completed(Connection connection, long context, @Nullable RdmaException reason) {
+            @Nullable T value = result.take();
             if (reason == null) {
                 future.complete(value);
             } else {

@@ -6,10 +6,12 @@ import java.lang.foreign.ValueLayout;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /** An atomic operation whose result arrives in a buffer of the connection. */
 final class AtomicResult implements SendRing.Immediate {
     private final Connection connection;
+    @SuppressWarnings("NullAway.Init")
     private RegisteredSlice slice;
     private long value;
 
@@ -45,7 +47,7 @@ final class AtomicResult implements SendRing.Immediate {
     }
 
     @Override
-    public void completed(Connection ignored, long context, RdmaException failure) {
+    public void completed(@Nullable Connection ignored, long context, @Nullable RdmaException failure) {
         take();
     }
 

@@ -28,6 +28,7 @@ import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,7 +118,7 @@ public final class Connection implements AutoCloseable {
     // Everything below is guarded by the lock.
     private final ArrayDeque<ReceiveBuffer> arrived = new ArrayDeque<>();
     // why a receive failed; failures of operations are in the ring
-    private RdmaException receiveFailure;
+    private @Nullable RdmaException receiveFailure;
     // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
     // Set while a thread frees the resources; the others wait for it.
@@ -372,7 +373,7 @@ public final class Connection implements AutoCloseable {
      * @throws DisconnectedException when the connection has ended and all messages have been received
      * @throws RdmaException when no message can arrive any more, see {@link Connection}
      */
-    public Message tryReceive() throws RdmaException {
+    public @Nullable Message tryReceive() throws RdmaException {
         requireNoHandler();
         lock.lock();
         try {
@@ -759,7 +760,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Returns why an operation failed: for those that were flushed, why the connection has ended. */
-    RdmaException cause(RdmaException failure) {
+    @Nullable RdmaException cause(@Nullable RdmaException failure) {
         return failure != null && isFlush(failure) ? endReason() : failure;
     }
 
@@ -899,7 +900,7 @@ public final class Connection implements AutoCloseable {
 
     /** Starts an operation if there is room. Takes the lock. */
     boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
-            int remoteKey, int immediate, OperationHandler handler, long context) throws RdmaException {
+            int remoteKey, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         operations.check(region, offset, length);
         lock.lock();
         try {
@@ -1089,7 +1090,7 @@ public final class Connection implements AutoCloseable {
         progress.wake(this);
     }
 
-    private RdmaException failure() {
+    private @Nullable RdmaException failure() {
         return ring.failure() != null ? ring.failure() : receiveFailure;
     }
 

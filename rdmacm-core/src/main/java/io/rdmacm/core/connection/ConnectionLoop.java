@@ -4,6 +4,7 @@ package io.rdmacm.core.connection;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Drives connections over one device: polls their completions, which share completion queues, and calls their handlers.
@@ -32,12 +33,13 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     private final LoopSettings settings;
     private final Progress progress;
     // null without shared receives
-    private final SharedReceiveQueue sharedReceiveQueue;
-    private final ReceiveBuffers sharedReceives;
+    private final @Nullable SharedReceiveQueue sharedReceiveQueue;
+    private final @Nullable ReceiveBuffers sharedReceives;
+    @SuppressWarnings("NullAway.Init")
     private Thread thread;
 
     private ConnectionLoop(ConnectionManager manager, DeviceResources device, LoopSettings settings,
-            Progress progress, SharedReceiveQueue queue, ReceiveBuffers receives) {
+            Progress progress, @Nullable SharedReceiveQueue queue, @Nullable ReceiveBuffers receives) {
         this.manager = manager;
         this.device = device;
         this.settings = settings;
@@ -96,12 +98,12 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         return progress;
     }
 
-    SharedReceiveQueue sharedReceiveQueue() {
+    @Nullable SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 
     /** Returns the shared buffers, null if each connection has its own. */
-    ReceiveBuffers sharedReceives() {
+    @Nullable ReceiveBuffers sharedReceives() {
         return sharedReceives;
     }
 
@@ -164,7 +166,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         if (thread != null) {
             EventLoop.join(thread);
         }
-        if (sharedReceives != null) {
+        if (sharedReceiveQueue != null && sharedReceives != null) {
             sharedReceiveQueue.close();
             progress.lock.lock();
             try {

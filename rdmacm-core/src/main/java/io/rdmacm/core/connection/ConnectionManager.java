@@ -19,6 +19,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -295,7 +296,7 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /** Returns the loop of the next connection with the given settings, null if it has none. */
-    ConnectionLoop loop(ConnectionSettings settings, DeviceResources device) throws RdmaException {
+    @Nullable ConnectionLoop loop(ConnectionSettings settings, DeviceResources device) throws RdmaException {
         return settings.loops() == null ? null : settings.loops().next(this, device);
     }
 
@@ -416,7 +417,7 @@ public final class ConnectionManager implements AutoCloseable {
                 return;
             }
             for (VerbsContext context : List.copyOf(devices.keySet())) {
-                devices.get(context).close();
+                Objects.requireNonNull(devices.get(context)).close();
                 devices.remove(context);
             }
             loop.closeAll();

@@ -7,10 +7,11 @@ import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /** The queue pair of a connection, and what it shares with the others of its loop, or has of its own without one. */
 final class ConnectionQueues {
-    private final ConnectionLoop loop;
+    private final @Nullable ConnectionLoop loop;
     private final Progress progress;
     private final CompletionQueue queue;
     private final QueuePair pair;
@@ -19,7 +20,7 @@ final class ConnectionQueues {
     private final ReceiveBuffers receives;
     private final SendRing ring;
 
-    private ConnectionQueues(DeviceResources device, ConnectionSettings settings, ConnectionLoop loop,
+    private ConnectionQueues(DeviceResources device, ConnectionSettings settings, @Nullable ConnectionLoop loop,
             Progress progress, CompletionQueue queue, QueuePair pair, ReceiveBuffers receives) {
         this.loop = loop;
         this.progress = progress;
@@ -36,22 +37,24 @@ final class ConnectionQueues {
      *
      * @param loop the loop of the connection, null if it has none
      */
-    static ConnectionQueues create(DeviceResources device, CmId id, ConnectionSettings settings, ConnectionLoop loop)
+    static ConnectionQueues create(DeviceResources device, CmId id, ConnectionSettings settings,
+            @Nullable ConnectionLoop loop)
             throws RdmaException {
         int count = completions(settings, loop);
         Progress progress = loop == null ? new Progress(device, true) : loop.progressState();
         CompletionQueue queue = null;
         QueuePair pair = null;
-        ReceiveBuffers receives = null;
+        ReceiveBuffers receives;
         boolean made = false;
         try {
             queue = progress.reserve(count, loop == null ? count : loop.expectedCompletions());
             QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxSendRequests(settings.sendBuffers() + settings.operations());
-            if (hasSharedReceives(loop)) {
+            ReceiveBuffers shared = loop == null ? null : loop.sharedReceives();
+            if (loop != null && shared != null) {
                 pair = id.createQueuePair(device.domain(),
                         attributes.sharedReceiveQueue(loop.sharedReceiveQueue()).build());
-                receives = loop.sharedReceives();
+                receives = shared;
             } else {
                 pair = id.createQueuePair(device.domain(),
                         attributes.maxReceiveRequests(settings.receiveBuffers()).build());
@@ -70,16 +73,17 @@ final class ConnectionQueues {
         }
     }
 
-    private static boolean hasSharedReceives(ConnectionLoop loop) {
+    private static boolean hasSharedReceives(@Nullable ConnectionLoop loop) {
         return loop != null && loop.sharedReceives() != null;
     }
 
-    private static int completions(ConnectionSettings settings, ConnectionLoop loop) {
+    private static int completions(ConnectionSettings settings, @Nullable ConnectionLoop loop) {
         int sends = settings.sendBuffers() + settings.operations();
         return hasSharedReceives(loop) ? sends : sends + settings.receiveBuffers();
     }
 
-    private static void release(ConnectionLoop loop, Progress progress, CompletionQueue queue, int count)
+    private static void release(@Nullable ConnectionLoop loop, Progress progress, @Nullable CompletionQueue queue,
+            int count)
             throws RdmaException {
         if (loop == null) {
             progress.close();

@@ -9,6 +9,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A peer's request to connect. Accept or reject it once; {@link #close()} rejects it if neither was done. The peer does
@@ -100,7 +101,7 @@ public final class ConnectionRequest implements AutoCloseable {
      *
      * @return the handshake; null if the request was already answered
      */
-    Link begin() throws RdmaException {
+    @Nullable Link begin() throws RdmaException {
         if (!answered.compareAndSet(false, true)) {
             return null;
         }

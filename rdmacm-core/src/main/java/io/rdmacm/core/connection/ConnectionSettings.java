@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 import io.rdmacm.core.ConnectionParameters;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one side of a {@link Connection}. Immutable. A connection takes {@code messageSize * receiveBuffers}
@@ -26,7 +27,7 @@ import io.rdmacm.core.ConnectionParameters;
  */
 public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
         ConnectionParameters parameters, Duration handshakeTimeout, Duration linger, WaitPolicy waiting,
-        ConnectionHandler handler, ConnectionLoopGroup loops) {
+        @Nullable ConnectionHandler handler, @Nullable ConnectionLoopGroup loops) {
     /**
      * Checks the settings.
      *
@@ -82,8 +83,8 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private Duration linger = Duration.ofSeconds(5);
         private WaitPolicy waiting = WaitPolicy.defaults();
-        private ConnectionHandler handler;
-        private ConnectionLoopGroup loops;
+        private @Nullable ConnectionHandler handler;
+        private @Nullable ConnectionLoopGroup loops;
 
         private Builder() {
         }
@@ -195,7 +196,7 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
          * @param value the handler, which may serve any number of connections; null for none, which is the default
          * @return this builder
          */
-        public Builder handler(ConnectionHandler value) {
+        public Builder handler(@Nullable ConnectionHandler value) {
             handler = value;
             return this;
         }
@@ -207,7 +208,7 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
          *        connection a completion queue of its own that is polled by the threads that wait
          * @return this builder
          */
-        public Builder loops(ConnectionLoopGroup group) {
+        public Builder loops(@Nullable ConnectionLoopGroup group) {
             loops = group;
             return this;
         }

@@ -4,6 +4,8 @@ package io.rdmacm.core.connection;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Finds connections by the number of their queue pair, without boxing it: a hash table with linear probing.
  *
@@ -12,11 +14,11 @@ import java.util.List;
 @SuppressWarnings("unchecked")
 final class ConnectionTable<C> {
     private int[] numbers = new int[16];
-    private C[] values = (C[]) new Object[16];
+    private @Nullable C[] values = (C[]) new Object[16];
     private int size;
 
     /** Returns the connection, null if there is none. */
-    C get(int number) {
+    @Nullable C get(int number) {
         return values[find(number)];
     }
 
@@ -28,7 +30,7 @@ final class ConnectionTable<C> {
             return;
         }
         if (++size > values.length / 2) {
-            C[] oldValues = values;
+            @Nullable C[] oldValues = values;
             int[] oldNumbers = numbers;
             values = (C[]) new Object[2 * oldValues.length];
             numbers = new int[values.length];

@@ -20,6 +20,7 @@ import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +40,7 @@ final class EventLoop {
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private boolean ended;
     // why there are no more events for anybody, null while there are
-    private volatile RdmaException failure;
+    private volatile @Nullable RdmaException failure;
     // used by the thread only
     private final TreeSet<Alarm> alarms = new TreeSet<>();
     private long alarmsSet;
@@ -266,7 +267,7 @@ final class EventLoop {
     }
 
     /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
-    private RdmaException step() {
+    private @Nullable RdmaException step() {
         try (CmEvent event = next(runAlarmsAndTasks())) {
             if (event != null) {
                 dispatch(event);
@@ -286,7 +287,7 @@ final class EventLoop {
     }
 
     /** Returns the next event, null if there is none in time or there are tasks to run. */
-    private CmEvent next(Duration timeout) throws RdmaException, InterruptedException {
+    private @Nullable CmEvent next(Duration timeout) throws RdmaException, InterruptedException {
         if (whenIdle.isEmpty()) {
             return channel.pollEvent(timeout).orElse(null);
         }

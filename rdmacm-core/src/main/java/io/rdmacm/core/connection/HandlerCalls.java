@@ -7,6 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +25,7 @@ final class HandlerCalls {
     private static final Progress.Goal NOTHING_TO_CALL = (connection, none) -> !connection.calls().needsDriver();
 
     private final Connection connection;
-    private final ConnectionHandler handler;
+    private final @Nullable ConnectionHandler handler;
     private final Progress progress;
     private final ReentrantLock lock;
     private final SendRing ring;
@@ -43,9 +44,10 @@ final class HandlerCalls {
     private boolean roomWanted;
     private boolean bufferWanted;
     private boolean detached;
-    private Thread driver;
+    private @Nullable Thread driver;
     private boolean driverParked;
 
+    @SuppressWarnings("NullAway") // onWritable is called only with a handler
     HandlerCalls(Connection connection, ConnectionQueues queues, Operations operations,
             ArrayDeque<ReceiveBuffer> arrived) {
         this.connection = connection;
@@ -170,6 +172,7 @@ final class HandlerCalls {
     }
 
     /** Reports the end, unless messages that arrived before are still in the queue. */
+    @SuppressWarnings("NullAway") // called only with a handler
     private void reportEnd() {
         try {
             if (!detached && progress.takeAll()) {
@@ -194,6 +197,7 @@ final class HandlerCalls {
         connection.async().startWaiting();
     }
 
+    @SuppressWarnings("NullAway") // called only with a handler
     private void deliver(ReceiveBuffer buffer) {
         message.in(buffer);
         lock.unlock();

@@ -17,6 +17,7 @@ import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,13 +32,17 @@ final class Link implements EventLoop.Handler {
     private final EventLoop loop;
     private final ConnectionSettings settings;
     // null until the handshake of a client has begun
+    @SuppressWarnings("NullAway.Init")
     private volatile CmId id;
     private final String name;
-    private final Deadline deadline;
+    private final @Nullable Deadline deadline;
     // Ends the handshake of a client when it takes too long; null for a server. Used by the thread of the event loop.
-    private Runnable alarm;
+    private @Nullable Runnable alarm;
     private final CompletableFuture<Connection> outcome = new CompletableFuture<>();
+    // set before the program is told of the request or the connection
+    @SuppressWarnings("NullAway.Init")
     private volatile ConnectionParameters peerParameters;
+    @SuppressWarnings("NullAway.Init")
     private volatile Connection connection;
     // set when nobody waits for the handshake any more
     private volatile boolean abandoned;
@@ -45,18 +50,17 @@ final class Link implements EventLoop.Handler {
     // used by the thread of the event loop
     private boolean announced;
     // why the connection failed or broke; null while it has not
-    private volatile RdmaException failure;
+    private volatile @Nullable RdmaException failure;
     private volatile boolean disconnecting;
     private volatile boolean disconnected;
     // what Java Flight Recorder is told, null if it does not ask
     private final Object handshake;
 
-    private Link(ConnectionManager manager, EventLoop loop, ConnectionSettings settings, CmId id, String name,
-            Deadline deadline) {
+    private Link(ConnectionManager manager, EventLoop loop, ConnectionSettings settings, String name,
+            @Nullable Deadline deadline) {
         this.manager = manager;
         this.loop = loop;
         this.settings = settings;
-        this.id = id;
         this.name = name;
         this.deadline = deadline;
         this.handshake = ConnectionEvents.handshakeBegins(deadline != null);
@@ -65,7 +69,7 @@ final class Link implements EventLoop.Handler {
         }
     }
 
-    private void recordHandshake(Throwable reason) {
+    private void recordHandshake(@Nullable Throwable reason) {
         Connection made = connection;
         ConnectionEvents.handshakeEnds(handshake, made == null ? null : made.localAddress(), name, reason);
     }
@@ -73,11 +77,12 @@ final class Link implements EventLoop.Handler {
     /** Starts the handshake of a client. All of it happens in the thread of the event loop. */
     static Link connect(ConnectionManager manager, EventLoop loop, InetSocketAddress peer, ConnectionSettings settings,
             Deadline deadline) {
-        Link link = new Link(manager, loop, settings, null, peer.toString(), deadline);
+        Link link = new Link(manager, loop, settings, peer.toString(), deadline);
         loop.later(() -> link.resolveAddress(peer));
         return link;
     }
 
+    @SuppressWarnings("NullAway") // only a client resolves, and it has a deadline
     private void resolveAddress(InetSocketAddress peer) {
         if (abandoned) {
             return;
@@ -95,7 +100,8 @@ final class Link implements EventLoop.Handler {
     static Link requested(ConnectionManager manager, EventLoop loop, CmEvent request, ConnectionSettings settings)
             throws RdmaException {
         CmId id = request.id();
-        Link link = new Link(manager, loop, settings, id, id.peerAddress().toString(), null);
+        Link link = new Link(manager, loop, settings, id.peerAddress().toString(), null);
+        link.id = id;
         link.peerParameters = request.connectionParameters();
         loop.register(id, link);
         return link;
@@ -132,6 +138,7 @@ final class Link implements EventLoop.Handler {
                 + " was not completed in time");
     }
 
+    @SuppressWarnings("NullAway") // an ExecutionException of a future has a cause
     private static RdmaException cause(ExecutionException e) {
         return switch (e.getCause()) {
             case RdmaException reason -> reason;
@@ -208,6 +215,7 @@ final class Link implements EventLoop.Handler {
         }
     }
 
+    @SuppressWarnings("NullAway") // only a client resolves, and it has a deadline
     private void resolveRoute() throws RdmaException {
         if (!abandoned) {
             id.resolveRoute(deadline.remainingForKernel());
@@ -284,7 +292,7 @@ final class Link implements EventLoop.Handler {
     }
 
     /** Returns why the connection failed or broke, null if it has not. */
-    RdmaException failure() {
+    @Nullable RdmaException failure() {
         return failure;
     }
 

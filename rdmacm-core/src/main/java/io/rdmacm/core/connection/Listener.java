@@ -21,6 +21,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +54,7 @@ public final class Listener implements AutoCloseable {
     private int acceptors;
     private int inspectors;
     private boolean acceptingAll;
-    private RdmaException failure;
+    private @Nullable RdmaException failure;
     private boolean closed;
 
     Listener(ConnectionManager manager, EventLoop loop, InetSocketAddress address, int backlog,
@@ -300,7 +301,7 @@ public final class Listener implements AutoCloseable {
     }
 
     /** Takes the connection of a handshake, or drops the peer if there is none. */
-    private void end(Link link, Connection connection, Throwable reason) {
+    private void end(Link link, @Nullable Connection connection, @Nullable Throwable reason) {
         boolean own;
         lock.lock();
         try {

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A received message, in the buffer that it arrived in. {@link #close()} makes the buffer available for another
@@ -18,9 +19,9 @@ import io.rdmacm.verbs.error.RdmaException;
 public final class Message implements AutoCloseable {
     private final Connection connection;
     // null when closed; changed with the lock of the connection held
-    private volatile ReceiveBuffer buffer;
+    private volatile @Nullable ReceiveBuffer buffer;
 
-    Message(Connection connection, ReceiveBuffer buffer) {
+    Message(Connection connection, @Nullable ReceiveBuffer buffer) {
         this.connection = connection;
         this.buffer = buffer;
     }
@@ -32,8 +33,8 @@ public final class Message implements AutoCloseable {
     }
 
     /** Returns the buffer and forgets it, null if this message is closed. */
-    ReceiveBuffer release() {
-        ReceiveBuffer released = buffer;
+    @Nullable ReceiveBuffer release() {
+        @Nullable ReceiveBuffer released = buffer;
         buffer = null;
         return released;
     }

@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Is told when an operation of an {@link OperationQueue} has finished. One handler may serve any number of operations
@@ -17,5 +18,5 @@ public interface OperationHandler {
      * @param context the value that was given with the operation
      * @param failure null if the operation succeeded; otherwise why it failed, which has also ended the connection
      */
-    void completed(Connection connection, long context, RdmaException failure);
+    void completed(Connection connection, long context, @Nullable RdmaException failure);
 }

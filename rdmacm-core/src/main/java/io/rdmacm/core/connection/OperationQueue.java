@@ -7,6 +7,7 @@ import java.util.Objects;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Operations of a {@link Connection} that never wait, call an {@link OperationHandler} when they have finished, and
@@ -87,7 +88,7 @@ public final class OperationQueue {
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean send(MemoryRegion region, long offset, int length, OperationHandler handler, long context)
+    public boolean send(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
             throws RdmaException {
         return connection.tryOperate(SendOpcode.SEND, region, offset, length, 0, 0, 0, handler, context);
     }
@@ -105,7 +106,7 @@ public final class OperationQueue {
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
     public boolean sendWithImmediate(MemoryRegion region, long offset, int length, int immediate,
-            OperationHandler handler, long context) throws RdmaException {
+            @Nullable OperationHandler handler, long context) throws RdmaException {
         return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, 0, 0, immediate, handler,
                 context);
     }
@@ -144,7 +145,7 @@ public final class OperationQueue {
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
     public boolean write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            OperationHandler handler, long context) throws RdmaException {
+            @Nullable OperationHandler handler, long context) throws RdmaException {
         return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0,
                 handler, context);
     }
@@ -164,7 +165,7 @@ public final class OperationQueue {
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
     public boolean writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, OperationHandler handler, long context) throws RdmaException {
+            int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey,
                 immediate, handler, context);
     }

@@ -11,6 +11,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the operations of a connection: turns arguments into work requests in the ring. Used with the lock of the
@@ -49,7 +50,7 @@ final class Operations {
      * @return the number of the operation
      */
     long start(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, OperationHandler handler, long context, boolean awaited) throws RdmaException {
+            int immediate, @Nullable OperationHandler handler, long context, boolean awaited) throws RdmaException {
         requireOwn(region);
         SendRequest request = ring.next();
         setData(request, region, offset, length);
@@ -70,7 +71,7 @@ final class Operations {
      * @param offset in the region
      */
     void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
-            long first, long second, OperationHandler handler, long context) throws RdmaException {
+            long first, long second, @Nullable OperationHandler handler, long context) throws RdmaException {
         requireOwn(region);
         requireAligned(remoteAddress);
         SendRequest request = ring.next().data(region, offset, ATOMIC_SIZE);
@@ -84,7 +85,7 @@ final class Operations {
     }
 
     /** Copies a message into a buffer and sends it. The handler may be null. */
-    void sendCopy(MemorySegment data, OperationHandler handler) throws RdmaException {
+    void sendCopy(MemorySegment data, @Nullable OperationHandler handler) throws RdmaException {
         RegisteredSlice slice = ring.takeSlice();
         boolean sent = false;
         try {
@@ -106,7 +107,8 @@ final class Operations {
     }
 
     /** Sends what is in a buffer, which belongs to the ring from now on, even if the device refuses it. */
-    void sendSlice(RegisteredSlice slice, int length, boolean withImmediate, int immediate, OperationHandler handler)
+    void sendSlice(RegisteredSlice slice, int length, boolean withImmediate, int immediate,
+            @Nullable OperationHandler handler)
             throws RdmaException {
         SendRequest request = ring.next();
         setData(request, slice.region(), slice.offset(), length);
@@ -149,7 +151,7 @@ final class Operations {
         }
     }
 
-    private long add(OperationHandler handler, long context, RegisteredSlice slice, boolean signal)
+    private long add(@Nullable OperationHandler handler, long context, @Nullable RegisteredSlice slice, boolean signal)
             throws RdmaException {
         long operation = ring.add(handler, context, slice, signal);
         if (batches == 0) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message that is filled in where it is sent from, so that nothing is copied: fill in {@link #memory()}, then
@@ -22,7 +23,7 @@ public final class OutgoingMessage implements AutoCloseable {
     private final Connection connection;
     private final int length;
     // null when sent or closed; changed with the lock of the connection held
-    private volatile RegisteredSlice slice;
+    private volatile @Nullable RegisteredSlice slice;
 
     OutgoingMessage(Connection connection, RegisteredSlice slice, int length) {
         this.connection = connection;
@@ -88,7 +89,7 @@ public final class OutgoingMessage implements AutoCloseable {
     }
 
     /** Returns the buffer and forgets it; null if it was sent or closed. */
-    RegisteredSlice release() {
+    @Nullable RegisteredSlice release() {
         RegisteredSlice released = slice;
         slice = null;
         return released;

@@ -20,6 +20,7 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.Spin;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,13 +55,13 @@ final class Progress {
     private final ArrayDeque<Connection> ready = new ArrayDeque<>();
     private final Set<Waiter> followers = new LinkedHashSet<>();
     // the thread that calls handlers
-    private Thread dispatcher;
+    private @Nullable Thread dispatcher;
     // the thread that polls or sleeps for the others, and the connection it waits for, null in a loop
-    private Thread leader;
-    private Connection leading;
+    private @Nullable Thread leader;
+    private @Nullable Connection leading;
     private boolean asleep;
     // For a loop that the program drives: null until it is asked for, and whether its thread may wait for it.
-    private EventFile file;
+    private @Nullable EventFile file;
     private boolean armed;
     private boolean stopped;
     private boolean closed;
@@ -291,6 +292,7 @@ final class Progress {
     }
 
     /** Does one round of a loop that the program drives. */
+    @SuppressWarnings("NullAway") // armed means that the file is open
     int drive() throws RdmaException {
         lock.lock();
         try {
@@ -312,6 +314,7 @@ final class Progress {
     }
 
     /** Arms the queues and the file of a loop that the program drives. Returns false if there is something to do. */
+    @SuppressWarnings("NullAway") // fd() opens the file
     boolean prepareSleep() throws RdmaException {
         lock.lock();
         try {
@@ -426,6 +429,7 @@ final class Progress {
     }
 
     /** Notes that handlers of a connection are to be called. Called with the lock held. */
+    @SuppressWarnings("NullAway") // armed means that the file is open
     void ready(Connection connection) {
         ready.add(connection);
         if (armed) {

@@ -13,6 +13,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The send queue of a connection as a ring. An operation is added, posted, completed and at last reported to its
@@ -31,9 +32,9 @@ final class SendRing {
     private final ConnectionSettings settings;
     private final SendRequests requests;
     private final int capacity;
-    private final OperationHandler[] handlers;
+    private final @Nullable OperationHandler[] handlers;
     private final long[] contexts;
-    private final RegisteredSlice[] slices;
+    private final @Nullable RegisteredSlice[] slices;
     // Buffers for messages and results: taken from the pool when they are first needed.
     private final ArrayDeque<RegisteredSlice> freeSlices = new ArrayDeque<>();
     private final List<RegisteredSlice> taken = new ArrayList<>();
@@ -46,7 +47,7 @@ final class SendRing {
     private int slicesSinceSignal;
     // the first operation that failed, and why; all after it have failed too
     private long firstFailed = Long.MAX_VALUE;
-    private RdmaException failure;
+    private @Nullable RdmaException failure;
     // the first operation that the device refused together with others, so that it will never raise a completion
     private long firstUnposted = Long.MAX_VALUE;
     private int pendingHandlers;
@@ -112,7 +113,7 @@ final class SendRing {
      * @param signal whether its completion is waited for, even without a handler
      * @return the number of the operation
      */
-    long add(OperationHandler handler, long context, RegisteredSlice slice, boolean signal) {
+    long add(@Nullable OperationHandler handler, long context, @Nullable RegisteredSlice slice, boolean signal) {
         int index = index(added);
         handlers[index] = handler;
         contexts[index] = context;
@@ -202,12 +203,12 @@ final class SendRing {
     }
 
     /** Returns why an operation that has completed failed; null if it succeeded. */
-    RdmaException failureOf(long operation) {
+    @Nullable RdmaException failureOf(long operation) {
         return operation < firstFailed ? null : failure;
     }
 
     /** Returns the first failure, null if there was none. */
-    RdmaException failure() {
+    @Nullable RdmaException failure() {
         return failure;
     }
 
@@ -217,7 +218,7 @@ final class SendRing {
      * @param operation the number of the operation
      * @param reason null if it succeeded
      */
-    void complete(long operation, RdmaException reason) {
+    void complete(long operation, @Nullable RdmaException reason) {
         if (operation < completed || operation >= posted) {
             return;
         }
@@ -248,6 +249,7 @@ final class SendRing {
     }
 
     /** Takes the next operation whose handler is to be called, and calls it with the lock released. */
+    @SuppressWarnings("NullAway") // what is reported next has a handler
     void report(Connection connection, ReentrantLock lock) {
         int index = index(reported);
         OperationHandler handler = handlers[index];
@@ -279,7 +281,7 @@ final class SendRing {
         closed = true;
     }
 
-    private static boolean isReported(OperationHandler handler) {
+    private static boolean isReported(@Nullable OperationHandler handler) {
         return handler != null && !(handler instanceof Immediate);
     }
 
@@ -293,6 +295,8 @@ final class SendRing {
     /** A handler of this package that is called with the lock held, as soon as its operation has completed. */
     @FunctionalInterface
     interface Immediate extends OperationHandler {
+        @Override
+        void completed(@Nullable Connection none, long context, @Nullable RdmaException failure);
     }
 
     private void completeUnposted() {

@@ -10,13 +10,15 @@ import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 /** Checks of addresses and families, with the exceptions that the channels of the JDK throw. */
 final class Addresses {
     private Addresses() {
     }
 
     /** Returns the family; null for both kinds of internet addresses. */
-    static ProtocolFamily requireInternet(ProtocolFamily family) {
+    static ProtocolFamily requireInternet(@Nullable ProtocolFamily family) {
         Objects.requireNonNull(family, "family");
         if (family != StandardProtocolFamily.INET && family != StandardProtocolFamily.INET6) {
             throw new UnsupportedOperationException("RDMA has no protocol family " + family.name());
@@ -25,7 +27,7 @@ final class Addresses {
     }
 
     /** Returns an address that a channel of a family can use. */
-    static InetSocketAddress require(SocketAddress address, ProtocolFamily family) {
+    static InetSocketAddress require(SocketAddress address, @Nullable ProtocolFamily family) {
         Objects.requireNonNull(address, "address");
         if (!(address instanceof InetSocketAddress internet)) {
             throw new UnsupportedAddressTypeException();
@@ -40,7 +42,7 @@ final class Addresses {
     }
 
     /** Returns an address to bind to: any, if the program names none. */
-    static InetSocketAddress requireLocal(SocketAddress address, ProtocolFamily family) {
+    static InetSocketAddress requireLocal(SocketAddress address, @Nullable ProtocolFamily family) {
         return address == null ? new InetSocketAddress(0) : require(address, family);
     }
 }

@@ -7,6 +7,8 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.AbstractSelectionKey;
 
+import org.jspecify.annotations.Nullable;
+
 /** A channel's registration with an {@link RdmaSelector}, which owns all fields but the sets of operations. */
 final class RdmaSelectionKey extends AbstractSelectionKey {
     private final RdmaSelector selector;
@@ -23,7 +25,7 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     /** Whether the key is in the queue; guarded by the selector's lock. */
     boolean queued;
     /** The next one in the queue; guarded by the selector's lock. */
-    RdmaSelectionKey next;
+    @Nullable RdmaSelectionKey next;
     /** What epoll calls the file of the channel by, 0 if the selector does not have it; guarded by the lock. */
     long token;
     /** The file, as long as there is a token; guarded by the selector's lock. */

@@ -32,6 +32,7 @@ import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Spin;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A selector of {@link RdmaSelectorProvider}: an epoll instance over the files of its channels and a counter that wakes
@@ -70,17 +71,17 @@ final class RdmaSelector extends AbstractSelector {
     private final List<RdmaSelectionKey> reported = new ArrayList<>();
     private boolean selecting;
     private int updated;
-    private Consumer<SelectionKey> action;
+    private @Nullable Consumer<SelectionKey> action;
     private final Set<SelectionKey> toConsume = new LinkedHashSet<>();
     private boolean ready;
 
     private final Object lock = new Object();
     // Guarded by the lock: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
-    private RdmaSelectionKey[] slots = new RdmaSelectionKey[16];
+    private @Nullable RdmaSelectionKey[] slots = new RdmaSelectionKey[16];
     private final ArrayList<Integer> freeSlots = new ArrayList<>();
     private int usedSlots = 1;
     private int generation;
-    private RdmaSelectionKey queue;
+    private @Nullable RdmaSelectionKey queue;
     private boolean woken;
     private boolean sleeping;
     private boolean signalled;
@@ -272,7 +273,7 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     /** Selects: the time is in milliseconds, 0 to look once, -1 to wait without a limit. */
-    private int perform(Consumer<SelectionKey> consumer, long timeout) throws IOException {
+    private int perform(@Nullable Consumer<SelectionKey> consumer, long timeout) throws IOException {
         synchronized (this) {
             requireOpen();
             if (selecting) {
@@ -491,6 +492,7 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
+    @SuppressWarnings("NullAway") // there is something to consume only for an action
     private void consume() {
         Consumer<SelectionKey> consumer = action;
         for (SelectionKey key : toConsume.isEmpty() ? List.<SelectionKey>of() : List.copyOf(toConsume)) {

@@ -21,21 +21,22 @@ import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 
 /** A {@link ServerSocketChannel} over an {@link RdmaStreamServer}, which exists as soon as the channel is bound. */
 final class RdmaServerSocketChannel extends ServerSocketChannel implements Selectable {
     private static final int DEFAULT_BACKLOG = 50;
 
-    private final ProtocolFamily family;
+    private final @Nullable ProtocolFamily family;
     private final ChannelOptions options;
     private final ChannelKeys keys = new ChannelKeys();
     private final Object lock = new Object();
     // Written with the lock held.
-    private volatile RdmaStreamServer server;
-    private ServerSocket socket;
+    private volatile @Nullable RdmaStreamServer server;
+    private @Nullable ServerSocket socket;
 
     /** A channel that is not bound; a family of null stands for both kinds of internet addresses. */
-    RdmaServerSocketChannel(RdmaSelectorProvider provider, ProtocolFamily family) {
+    RdmaServerSocketChannel(RdmaSelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
         this.family = family;
         this.options = new ChannelOptions(ChannelOptions.OF_SERVERS, provider.settings(), false);
@@ -60,12 +61,12 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     }
 
     @Override
-    public SocketChannel accept() throws IOException {
+    public @Nullable SocketChannel accept() throws IOException {
         return accept(isBlocking() ? Deadline.FOREVER : null);
     }
 
     /** Accepts: without waiting if the timeout is null, and returns null if there is nothing to accept. */
-    SocketChannel accept(Duration timeout) throws IOException {
+    @Nullable SocketChannel accept(@Nullable Duration timeout) throws IOException {
         Causes.requireOpen(this);
         RdmaStreamServer listening = server;
         if (listening == null) {
@@ -98,13 +99,13 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     }
 
     @Override
-    public SocketAddress getLocalAddress() throws IOException {
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
         Causes.requireOpen(this);
         return localAddress();
     }
 
     /** Returns the local address, also of a closed channel; null if it is not bound. */
-    InetSocketAddress localAddress() {
+    @Nullable InetSocketAddress localAddress() {
         RdmaStreamServer listening = server;
         return listening == null ? null : listening.localAddress();
     }
@@ -176,6 +177,6 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     @Override
     public String toString() {
         return "java.nio.channels.ServerSocketChannel over RDMA[" + (!isOpen() ? "closed" : server == null ? "unbound"
-                : localAddress().toString()) + "]";
+                : String.valueOf(localAddress())) + "]";
     }
 }

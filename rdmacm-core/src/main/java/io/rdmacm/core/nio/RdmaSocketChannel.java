@@ -28,6 +28,7 @@ import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link SocketChannel} over an {@link RdmaStream}, which is opened when it is needed, because its settings are fixed
@@ -38,21 +39,23 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     private enum State { UNCONNECTED, PENDING, CONNECTED }
 
-    private final ProtocolFamily family;
+    private final @Nullable ProtocolFamily family;
     private final ChannelOptions options;
     private final ChannelKeys keys = new ChannelKeys();
     private final Object lock = new Object();
     // The fields below are written with the lock held.
     private volatile State state;
+    @SuppressWarnings("NullAway.Init") // set when it is bound or connects
     private volatile RdmaStream stream;
+    @SuppressWarnings("NullAway.Init") // set when it connects
     private volatile InetSocketAddress remote;
     private volatile boolean bound;
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
-    private Socket socket;
+    private @Nullable Socket socket;
 
     /** A channel that is not connected; a family of null stands for both kinds of internet addresses. */
-    RdmaSocketChannel(RdmaSelectorProvider provider, ProtocolFamily family) {
+    RdmaSocketChannel(RdmaSelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
         this.family = family;
         this.options = new ChannelOptions(ChannelOptions.OF_SOCKETS, provider.settings(), false);
@@ -60,6 +63,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     /** A channel that was accepted. */
+    @SuppressWarnings("NullAway") // an accepted stream has an address
     RdmaSocketChannel(RdmaSelectorProvider provider, RdmaStream stream) {
         super(provider);
         this.family = null;
@@ -105,7 +109,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     /** Connects: without waiting if the timeout is null. */
-    boolean connect(SocketAddress peer, Duration timeout) throws IOException {
+    boolean connect(SocketAddress peer, @Nullable Duration timeout) throws IOException {
         InetSocketAddress address = Addresses.require(peer, family);
         RdmaStream connecting;
         synchronized (lock) {
@@ -152,7 +156,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     /** Starts or carries on with a connect; closes the channel if it fails. */
-    private boolean finish(RdmaStream connecting, Duration timeout, boolean start) throws IOException {
+    private boolean finish(RdmaStream connecting, @Nullable Duration timeout, boolean start) throws IOException {
         boolean failed = true;
         try {
             if (start) {
@@ -226,7 +230,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     /** Reads: without waiting if the timeout is null. */
-    int read(ByteBuffer target, Duration timeout) throws IOException {
+    int read(ByteBuffer target, @Nullable Duration timeout) throws IOException {
         Objects.requireNonNull(target, "target");
         RdmaStream connected = connected();
         if (inputEnded) {
@@ -387,24 +391,24 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     @Override
-    public SocketAddress getLocalAddress() throws IOException {
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
         Causes.requireOpen(this);
         return localAddress();
     }
 
     /** Returns the local address, also of a closed channel; null if it is not bound. */
-    InetSocketAddress localAddress() {
+    @Nullable InetSocketAddress localAddress() {
         return bound ? stream.localAddress() : null;
     }
 
     @Override
-    public SocketAddress getRemoteAddress() throws IOException {
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
         Causes.requireOpen(this);
         return remoteAddress();
     }
 
     /** Returns the address of the peer, also of a closed channel; null if it is not connected. */
-    InetSocketAddress remoteAddress() {
+    @Nullable InetSocketAddress remoteAddress() {
         return state == State.CONNECTED ? remote : null;
     }
 
@@ -452,7 +456,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                     // It goes on in the background.
                     return;
                 } catch (ExecutionException e) {
-                    throw new SocketException(e.getCause().getMessage(), e.getCause());
+                    Throwable cause = Objects.requireNonNull(e.getCause());
+                    throw new SocketException(cause.getMessage(), cause);
                 }
             }
         }

@@ -17,6 +17,8 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /** A channel as a {@link ServerSocket}. */
 final class ServerSocketView extends ServerSocket {
     private static final int DEFAULT_BACKLOG = 50;
@@ -48,7 +50,7 @@ final class ServerSocketView extends ServerSocket {
     }
 
     @Override
-    public InetAddress getInetAddress() {
+    public @Nullable InetAddress getInetAddress() {
         InetSocketAddress local = channel.localAddress();
         return local == null ? null : local.getAddress();
     }
@@ -60,7 +62,7 @@ final class ServerSocketView extends ServerSocket {
     }
 
     @Override
-    public SocketAddress getLocalSocketAddress() {
+    public @Nullable SocketAddress getLocalSocketAddress() {
         return channel.localAddress();
     }
 
@@ -70,7 +72,7 @@ final class ServerSocketView extends ServerSocket {
         if (limit > 0 && !channel.isBlocking()) {
             throw new IllegalBlockingModeException();
         }
-        SocketChannel accepted;
+        @Nullable SocketChannel accepted;
         try {
             accepted = SocketView.asSocket(() -> limit > 0 ? channel.accept(Duration.ofMillis(limit))
                     : channel.accept());

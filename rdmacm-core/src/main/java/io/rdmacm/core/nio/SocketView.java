@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 
 /** A channel as a {@link Socket}. Its streams need a channel in blocking mode. */
 final class SocketView extends Socket {
@@ -47,12 +48,12 @@ final class SocketView extends Socket {
 
     /** Something that a channel does. */
     @FunctionalInterface
-    interface Call<T> {
+    interface Call<T extends @Nullable Object> {
         T run() throws IOException;
     }
 
     /** Makes the exceptions of channels those of sockets. */
-    static <T> T asSocket(Call<T> call) throws IOException {
+    static <T extends @Nullable Object> T asSocket(Call<T> call) throws IOException {
         try {
             return call.run();
         } catch (ClosedChannelException e) {
@@ -66,7 +67,7 @@ final class SocketView extends Socket {
         }
     }
 
-    private static SocketException because(Exception cause, String message) {
+    private static SocketException because(Exception cause, @Nullable String message) {
         return new SocketException(message, cause);
     }
 
@@ -133,7 +134,7 @@ final class SocketView extends Socket {
     }
 
     @Override
-    public InetAddress getInetAddress() {
+    public @Nullable InetAddress getInetAddress() {
         InetSocketAddress remote = channel.remoteAddress();
         return remote == null ? null : remote.getAddress();
     }
@@ -157,12 +158,12 @@ final class SocketView extends Socket {
     }
 
     @Override
-    public SocketAddress getRemoteSocketAddress() {
+    public @Nullable SocketAddress getRemoteSocketAddress() {
         return channel.remoteAddress();
     }
 
     @Override
-    public SocketAddress getLocalSocketAddress() {
+    public @Nullable SocketAddress getLocalSocketAddress() {
         return channel.localAddress();
     }
 

@@ -15,6 +15,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -609,7 +610,7 @@ public final class RdmaStream implements AutoCloseable {
      *
      * @return the address; null when the stream is neither bound nor connected
      */
-    public InetSocketAddress localAddress() {
+    public @Nullable InetSocketAddress localAddress() {
         return link.localAddress();
     }
 
@@ -618,7 +619,7 @@ public final class RdmaStream implements AutoCloseable {
      *
      * @return the address; null when the stream is not connected
      */
-    public InetSocketAddress peerAddress() {
+    public @Nullable InetSocketAddress peerAddress() {
         return link.peerAddress();
     }
 

@@ -19,6 +19,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,7 +51,7 @@ public final class RdmaStreamServer implements AutoCloseable {
     private final ArrayDeque<RdmaException> problems = new ArrayDeque<>();
     private final EventFile file;
     // why there will be no more streams; null while there may be
-    private RdmaException failure;
+    private @Nullable RdmaException failure;
     private boolean closing;
     private boolean closed;
 
@@ -136,7 +137,7 @@ public final class RdmaStreamServer implements AutoCloseable {
      * @return the stream, to be closed; null when there is none
      * @throws RdmaException when the device was removed, or had no resources for a stream
      */
-    public RdmaStream accept() throws RdmaException {
+    public @Nullable RdmaStream accept() throws RdmaException {
         lock.lock();
         try {
             return take();
@@ -280,7 +281,7 @@ public final class RdmaStreamServer implements AutoCloseable {
     private void handle(CmEvent event) throws RdmaException {
         CmId connection;
         CmEventType type = event.type();
-        byte[] privateData = null;
+        byte[] privateData = new byte[0];
         RdmaException failure = null;
         try (event) {
             connection = event.id();
@@ -324,7 +325,7 @@ public final class RdmaStreamServer implements AutoCloseable {
         }
     }
 
-    private void add(RdmaStream stream) throws RdmaException {
+    private void add(@Nullable RdmaStream stream) throws RdmaException {
         if (stream == null) {
             return;
         }

@@ -3,6 +3,7 @@ package io.rdmacm.core.stream;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -14,6 +15,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The heart of a stream: takes completions and messages, gives credits, and knows what the stream can do and how it
@@ -33,12 +35,18 @@ final class StreamCore {
     private final StreamWaits waits;
     private final StreamWaits.Arming arming = this::armQueue;
     // null until the stream is connected; then they never change
+    @SuppressWarnings("NullAway.Init")
     private volatile StreamQueues queues;
+    @SuppressWarnings("NullAway.Init")
     private volatile ReceiveWindow receiving;
+    @SuppressWarnings("NullAway.Init")
     private volatile SendWindow sending;
+    @SuppressWarnings("NullAway.Init")
     private volatile SendLedger ledger;
+    @SuppressWarnings("NullAway.Init")
     private volatile StreamMaps maps;
     private volatile boolean unpublished;
+    @SuppressWarnings("NullAway.Init")
     private ConnectData peer;
     // the files of the queues are being watched
     private boolean watching;
@@ -52,9 +60,9 @@ final class StreamCore {
     private boolean suspicious = true;
     private int idlePolls;
     // null until it is asked for
-    private EventFile file;
+    private @Nullable EventFile file;
     // the thread that has armed the file and not been told of anything since; null if there is none
-    private Thread armer;
+    private @Nullable Thread armer;
     // Whether a reader, a writer or the keep-alive has taken something that the event loop has not been told of.
     private boolean news;
     // a message of StreamMessage that is to be sent as soon as there is a request for it
@@ -65,7 +73,7 @@ final class StreamCore {
     private volatile boolean outputShut;
     private volatile boolean peerClosed;
     private volatile boolean disconnected;
-    private volatile RdmaException failure;
+    private volatile @Nullable RdmaException failure;
     private volatile boolean closing;
     // the threads in await
     private int waiting;
@@ -402,6 +410,7 @@ final class StreamCore {
         }
     }
 
+    @SuppressWarnings("NullAway") // called when the file is open
     private void watchQueue() {
         try {
             file.watch(link.queues().completionFile());
@@ -539,7 +548,8 @@ final class StreamCore {
             if (reason instanceof RdmaException cause) {
                 failure = cause;
             } else {
-                RdmaException unexpected = new RdmaException(FUNCTION, reason.getMessage());
+                RdmaException unexpected = new RdmaException(FUNCTION,
+                        Objects.requireNonNullElse(reason.getMessage(), reason.toString()));
                 unexpected.initCause(reason);
                 failure = unexpected;
             }
@@ -557,6 +567,7 @@ final class StreamCore {
         }
     }
 
+    @SuppressWarnings("NullAway") // a thread arms the file only when it is open
     private void changed() {
         news = true;
         waits.wake();
@@ -708,6 +719,7 @@ final class StreamCore {
     }
 
     /** Makes the file unreadable. Called for the event loop only: other threads must not take its wakeups. */
+    @SuppressWarnings("NullAway") // a thread arms the file only when it is open
     private void resetFile() {
         if (armer == null) {
             return;

@@ -9,6 +9,7 @@ import java.util.Map;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -76,7 +77,7 @@ final class StreamHandshakes {
     }
 
     /** Returns the stream of a peer that has confirmed, null if there is none. The event has been closed. */
-    RdmaStream establish(CmId id) throws RdmaException {
+    @Nullable RdmaStream establish(CmId id) throws RdmaException {
         Handshake handshake = pending.remove(id);
         if (handshake == null) {
             return null;

@@ -3,6 +3,7 @@ package io.rdmacm.core.stream;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 import io.rdmacm.core.CmEvent;
@@ -12,6 +13,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,14 +26,16 @@ final class StreamLink {
     private final EventChannel channel;
     private final CmId id;
     // The rest is used with the lock of the stream held; the addresses are read without it.
-    private volatile InetSocketAddress localAddress;
-    private volatile InetSocketAddress peerAddress;
+    private volatile @Nullable InetSocketAddress localAddress;
+    private volatile @Nullable InetSocketAddress peerAddress;
     private boolean bound;
     private boolean started;
+    @SuppressWarnings("NullAway.Init")
     private StreamQueues queues;
     // set when the stream is connected
+    @SuppressWarnings("NullAway.Init")
     private ConnectData peer;
-    private RdmaException failure;
+    private @Nullable RdmaException failure;
     private boolean disconnected;
 
     /** Creates the link of a client. */
@@ -85,7 +89,7 @@ final class StreamLink {
         return peer;
     }
 
-    RdmaException failure() {
+    @Nullable RdmaException failure() {
         return failure;
     }
 
@@ -97,11 +101,11 @@ final class StreamLink {
         return disconnected;
     }
 
-    InetSocketAddress localAddress() {
+    @Nullable InetSocketAddress localAddress() {
         return localAddress;
     }
 
-    InetSocketAddress peerAddress() {
+    @Nullable InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
@@ -166,7 +170,8 @@ final class StreamLink {
     }
 
     private static RdmaException unexpected(Exception cause) {
-        RdmaException failure = new RdmaException("rdma_connect", cause.getMessage());
+        RdmaException failure = new RdmaException("rdma_connect",
+                Objects.requireNonNullElse(cause.getMessage(), cause.toString()));
         failure.initCause(cause);
         return failure;
     }

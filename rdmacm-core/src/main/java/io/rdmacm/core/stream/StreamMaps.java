@@ -8,12 +8,13 @@ import java.util.BitSet;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /** The memory that each side has mapped for the other one. Used with the lock of the stream held. */
 final class StreamMaps {
     private final StreamQueues queues;
     // Of the peer: which entries of its list are in use, and what is to be written there.
-    private final StreamMapping[] mapped;
+    private final @Nullable StreamMapping[] mapped;
     private final ArrayDeque<StreamMapping> unpublished = new ArrayDeque<>();
     // Of this side: which entries the peer has written.
     private final BitSet arrived = new BitSet();
@@ -61,7 +62,7 @@ final class StreamMaps {
     }
 
     /** Returns the next mapping that the peer is to be told of, null if there is none. */
-    StreamMapping nextUnpublished() {
+    @Nullable StreamMapping nextUnpublished() {
         return unpublished.peek();
     }
 

@@ -60,15 +60,24 @@ final class StreamQueues {
     private final int sendQueueSize;
     private final int receiveQueueSize;
     private final int receiveBufferSize;
+    @SuppressWarnings("NullAway.Init")
     private CompletionChannel channel;
+    @SuppressWarnings("NullAway.Init")
     private CompletionQueue completionQueue;
+    @SuppressWarnings("NullAway.Init")
     private QueuePair pair;
     private int inlineSize;
+    @SuppressWarnings("NullAway.Init")
     private MemoryRegion sendRegion;
+    @SuppressWarnings("NullAway.Init")
     private MemoryRegion receiveRegion;
+    @SuppressWarnings("NullAway.Init")
     private MemorySegment receiveMemory;
+    @SuppressWarnings("NullAway.Init")
     private MemorySegment sendMemory;
+    @SuppressWarnings("NullAway.Init")
     private ByteBuffer receiveBytes;
+    @SuppressWarnings("NullAway.Init")
     private ByteBuffer sendBytes;
     private final int mapsOffset;
     private final int bufferOffset;

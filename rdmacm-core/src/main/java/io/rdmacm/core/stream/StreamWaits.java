@@ -11,6 +11,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Spin;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How threads wait for a stream: they poll for a while; then one of them, the leader, sleeps until a file of the stream
@@ -20,12 +21,13 @@ final class StreamWaits {
     private final ReentrantLock lock;
     private final WaitPolicy policy;
     private final ArrayDeque<Thread> followers = new ArrayDeque<>();
+    @SuppressWarnings("NullAway.Init")
     private Poller poller;
     // of a sleep that began before the files changed
-    private Poller formerPoller;
-    private Thread leader;
+    private @Nullable Poller formerPoller;
+    private @Nullable Thread leader;
     // what the leader sleeps on; null while it is awake
-    private Poller sleep;
+    private @Nullable Poller sleep;
 
     StreamWaits(ReentrantLock lock, WaitPolicy policy) {
         this.lock = lock;

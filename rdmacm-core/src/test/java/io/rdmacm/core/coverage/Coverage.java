@@ -79,6 +79,11 @@ final class Coverage {
      * @param since the release of rdma-core that it came with, or 44
      */
     record Function(String header, String kind, String name, int since) {
+        /** Whether it is one of the direct verbs. */
+        boolean isDirect() {
+            return header.endsWith("dv.h");
+        }
+
         private String publicName() {
             return INTERNAL.getOrDefault(name, name);
         }
@@ -96,7 +101,7 @@ final class Coverage {
         }
     }
 
-    /** All functions and macros of the four headers. */
+    /** All functions and macros of the headers. */
     static List<Function> functions() throws IOException {
         try (var resource = Objects.requireNonNull(Coverage.class.getResourceAsStream("/c-functions.tsv"));
                 var reader = new BufferedReader(new InputStreamReader(resource, StandardCharsets.UTF_8))) {
@@ -135,6 +140,10 @@ final class Coverage {
                 exception, or is skipped with a reason. Device tests of newer functions run where the library has them,
                 and are skipped elsewhere.
 
+                The direct verbs of mlx5 and EFA (`mlx5dv.h`, `efadv.h`) have not run on a card: their tests check what
+                is handed to the drivers' libraries, or what these hand to a stand-in for kernel and card. A row
+                without a test says so.
+
                 CoverageTest generates this page from annotations in the sources. Do not edit it.
                 """);
         for (String header : functions().stream().map(Function::header).distinct().toList()) {
@@ -143,8 +152,27 @@ final class Coverage {
             text.append("\n## ").append(header).append("\n\n").append(covered).append(" of ").append(rows.size())
                     .append(" with a method and a test.\n\n| C function | kind | since | Java | test | run on |\n")
                     .append("|---|---|---|---|---|---|\n");
-            rows.forEach(row -> text.append(toMarkdown(row)));
+            rows.stream().filter(row -> !isLeftOut(row)).forEach(row -> text.append(toMarkdown(row)));
+            text.append(leftOut(rows));
         }
+        return text.toString();
+    }
+
+    /** Whether no class offers a function, on purpose. */
+    boolean isLeftOut(Function function) {
+        return methodsOf(function).isEmpty() && LeftOut.reason(function.name()).isPresent();
+    }
+
+    private String leftOut(List<Function> rows) {
+        Map<String, List<Function>> reasons = rows.stream().filter(this::isLeftOut).collect(Collectors.groupingBy(
+                row -> LeftOut.reason(row.name()).orElseThrow(), TreeMap::new, Collectors.toList()));
+        if (reasons.isEmpty()) {
+            return "";
+        }
+        StringBuilder text = new StringBuilder("\nLeft out (the bindings have them):\n\n");
+        reasons.forEach((reason, functions) -> text.append("* ").append(reason).append(": ")
+                .append(functions.stream().map(f -> "`" + f.name() + "`").collect(Collectors.joining(", ")))
+                .append("\n"));
         return text.toString();
     }
 
@@ -163,6 +191,9 @@ final class Coverage {
         }
         if (LACKING_ON_RXE.contains(row.publicName())) {
             return testsOf(row).stream().anyMatch(onDevice::contains) ? "fake provider; rxe refuses" : "fake provider";
+        }
+        if (row.isDirect()) {
+            return "no card";
         }
         return testsOf(row).stream().anyMatch(this::runsOnRxe) ? "rxe" : "fake provider";
     }

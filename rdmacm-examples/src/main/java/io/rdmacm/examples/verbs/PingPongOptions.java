@@ -151,6 +151,16 @@ class PingPongOptions {
         return device.one().open();
     }
 
+    /** Opens a device that can do what is needed, see {@link DeviceChoice#openOne}. */
+    VerbsContext openDevice(DeviceChoice.Need need, String what) throws IOException {
+        return device.openOne(need, what);
+    }
+
+    /** Returns the index of the port's GID; a port that has only one needs no option. */
+    int gidIndexOrFirst() {
+        return Math.max(0, gidIndex);
+    }
+
     /** Creates a completion channel, or returns null if the queue is to be polled. */
     CompletionChannel createChannel(VerbsContext context) throws IOException {
         return events ? context.createCompletionChannel() : null;

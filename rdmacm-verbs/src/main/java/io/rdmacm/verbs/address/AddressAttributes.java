@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 import io.rdmacm.verbs.internal.ffi.Arguments;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The address vector of a remote port ({@code struct ibv_ah_attr}, ibv_create_ah(3)), for an address handle or a
@@ -56,7 +57,7 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
 
     /** Builds {@link AddressAttributes}. Not thread-safe. */
     public static final class Builder {
-        private GlobalRoute globalRoute;
+        private @Nullable GlobalRoute globalRoute;
         private int destinationLid;
         private int serviceLevel;
         private int sourcePathBits;
@@ -72,7 +73,7 @@ public record AddressAttributes(Optional<GlobalRoute> globalRoute, int destinati
          * @param route the route; null for none
          * @return this builder
          */
-        public Builder globalRoute(GlobalRoute route) {
+        public Builder globalRoute(@Nullable GlobalRoute route) {
             globalRoute = route;
             return this;
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.error;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A shared library, or a function in it, is missing. The message names it, the function that needed it, and the package
  * to install.
@@ -11,7 +13,7 @@ public class NativeLibraryException extends RdmaException {
     /** The file name of the library. */
     private final String library;
 
-    private NativeLibraryException(String library, String function, String message, Throwable cause) {
+    private NativeLibraryException(String library, String function, String message, @Nullable Throwable cause) {
         super(function, message);
         this.library = library;
         if (cause != null) {

@@ -10,6 +10,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_dmah_init_attr;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attributes of a {@link DmaHandle} ({@code struct ibv_dmah_init_attr}, ibv_alloc_dmah(3)). Immutable: the setters
@@ -22,9 +23,9 @@ public final class DmaHandleAttributes {
     private final OptionalInt cpu;
     private final OptionalInt processingHint;
     // null if it is not set
-    private final TphMemoryType memoryType;
+    private final @Nullable TphMemoryType memoryType;
 
-    private DmaHandleAttributes(OptionalInt cpu, OptionalInt processingHint, TphMemoryType memoryType) {
+    private DmaHandleAttributes(OptionalInt cpu, OptionalInt processingHint, @Nullable TphMemoryType memoryType) {
         this.cpu = cpu;
         this.processingHint = processingHint;
         this.memoryType = memoryType;

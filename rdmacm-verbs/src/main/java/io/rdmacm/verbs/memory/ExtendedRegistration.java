@@ -22,6 +22,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A registration with all that {@code ibv_reg_mr_ex} can do ({@code struct ibv_mr_init_attr}, ibv_reg_mr_ex(3); since
@@ -38,16 +39,16 @@ public final class ExtendedRegistration {
 
     private final long length;
     // one of the three: memory, a file descriptor, or a buffer with its memory
-    private final MemorySegment memory;
+    private final @Nullable MemorySegment memory;
     private final int fd;
     private final long fdOffset;
-    private final VerbsBuffer buffer;
+    private final @Nullable VerbsBuffer buffer;
     private final OptionalLong deviceAddress;
     // null if there is none
-    private final DmaHandle dmaHandle;
+    private final @Nullable DmaHandle dmaHandle;
 
-    private ExtendedRegistration(long length, MemorySegment memory, int fd, long fdOffset, VerbsBuffer buffer,
-            OptionalLong deviceAddress, DmaHandle dmaHandle) {
+    private ExtendedRegistration(long length, @Nullable MemorySegment memory, int fd, long fdOffset,
+            @Nullable VerbsBuffer buffer, OptionalLong deviceAddress, @Nullable DmaHandle dmaHandle) {
         this.length = length;
         this.memory = memory;
         this.fd = fd;
@@ -162,7 +163,8 @@ public final class ExtendedRegistration {
         OptionalLong address = deviceAddress.isEmpty() && List.of(access).contains(AccessFlag.ZERO_BASED)
                 ? OptionalLong.of(0)
                 : deviceAddress;
-        long start = address.orElseGet(() -> memory.address());
+        // Without memory there is a device address.
+        long start = address.orElseGet(() -> Objects.requireNonNull(memory).address());
         return VERBS.register(domain, new VerbsAccess.RegionSource(memory, start, length, REG_MR_EX, toString(),
                 flags -> register(VERBS.addressOf(domain), flags & ~AccessFlag.ZERO_BASED.bit(), address), owners),
                 access);

@@ -7,6 +7,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 import io.rdmacm.verbs.MemoryRegion;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The free slices of a pool: a stack that any thread pushes to and pops from with one compare-and-set, so that the
@@ -43,6 +44,7 @@ final class FreeList {
     private volatile long head;
     // By number; 0 is the bottom of the stack. Replaced before the head can name a new slice, so whoever has read the
     // head finds its slice here. null when the list has ended.
+    @SuppressWarnings("NullAway") // the bottom is no slice
     private Slot[] slots = {new Slot(this, 0, null, 0, MemorySegment.NULL)};
     // written under the lock of the pool
     private volatile int size;
@@ -58,7 +60,7 @@ final class FreeList {
      * @return the slice; null if none is free
      * @throws IllegalStateException if the list has ended
      */
-    Slot pop() {
+    @Nullable Slot pop() {
         while (true) {
             long top = head;
             Slot[] all = slots;
@@ -135,6 +137,7 @@ final class FreeList {
      *
      * @return the number of slices that are missing, at one moment during the call; 0 if the list has ended
      */
+    @SuppressWarnings("NullAway") // null: the list has ended
     int end() {
         while (true) {
             long top = head;

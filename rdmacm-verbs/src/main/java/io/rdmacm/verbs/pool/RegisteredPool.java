@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pool of registered memory: slices of one size, for the buffers of messages. Registering memory takes a call to the
@@ -111,7 +112,7 @@ public final class RegisteredPool implements AutoCloseable {
      * @return a slice, to be closed; null if none is free
      * @throws IllegalStateException if the pool is closed
      */
-    public RegisteredSlice tryTake() {
+    public @Nullable RegisteredSlice tryTake() {
         Slot slot = slices.pop();
         return slot == null ? null : slot.take();
     }

@@ -4,11 +4,13 @@ package io.rdmacm.verbs.pool;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The place of a slice in its pool. It lives as long as the pool; the {@link RegisteredSlice}s that programs see come
@@ -42,7 +44,7 @@ final class Slot {
     // its close is not taken for a new one.
     private volatile long generation;
     // null unless leak detection is on and the slice is taken
-    private volatile Lifetime life;
+    private volatile @Nullable Lifetime life;
 
     Slot(FreeList list, int index, MemoryRegion region, long offset, MemorySegment memory) {
         this.list = list;
@@ -87,7 +89,7 @@ final class Slot {
 
     private void unwatch() {
         try {
-            life.close(() -> { }, () -> { });
+            Objects.requireNonNull(life).close(() -> { }, () -> { });
         } catch (RdmaException e) {
             throw new AssertionError("nothing is called that could fail", e);
         }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.work;
 
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if a work request failed: its completion has a status other than {@link WorkCompletionStatus#SUCCESS}. The
@@ -10,7 +11,7 @@ import io.rdmacm.verbs.error.RdmaException;
 public class WorkCompletionException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
-    private final transient WorkCompletion completion;
+    private final transient @Nullable WorkCompletion completion;
     /** How the work request ended. */
     private final WorkCompletionStatus status;
 
@@ -28,7 +29,7 @@ public class WorkCompletionException extends RdmaException {
     }
 
     /** {@return the completion; null after deserialisation} */
-    public WorkCompletion completion() {
+    public @Nullable WorkCompletion completion() {
         return completion;
     }
 

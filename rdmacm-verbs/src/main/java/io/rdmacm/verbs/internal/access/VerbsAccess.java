@@ -3,14 +3,18 @@ package io.rdmacm.verbs.internal.access;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
+import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
@@ -93,6 +97,50 @@ public abstract class VerbsAccess {
             throws RdmaException;
 
     /**
+     * Creates a queue pair with a function of a driver. {@code ibv_destroy_qp} destroys it.
+     *
+     * @param domain the protection domain of the queue pair
+     * @param attributes the attributes of the queue pair
+     * @param addressing how its send work requests name their destination
+     * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
+     */
+    public abstract QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, QueueCreator creator) throws RdmaException;
+
+    /**
+     * Calls a function with a {@code struct ibv_device}.
+     *
+     * @return what the function returns
+     */
+    public abstract long withDevice(Device device, DeviceFunction function) throws RdmaException;
+
+    /**
+     * Opens a device with a function of a driver.
+     *
+     * @param opener receives a {@code struct ibv_device}, and returns a {@code struct ibv_context}
+     */
+    public abstract VerbsContext open(Device device, DeviceFunction opener) throws RdmaException;
+
+    /**
+     * Starts a request of a batch with functions of a driver. It takes neither data nor a destination.
+     *
+     * @param flags flags of this request, in addition to those of the batch
+     * @param functions calls the driver; must not throw once it has
+     */
+    public abstract void request(SendBatch batch, int flags, Runnable functions);
+
+    /**
+     * Gives the request that a batch has started its target.
+     *
+     * @param handle the address handle, of the protection domain of the queue pair
+     * @param function calls the driver with the address of the handle
+     */
+    public abstract void target(SendBatch batch, AddressHandle handle, LongConsumer function);
+
+    /** Gives the request that a batch has started memory that is no region of this library's, by its key. */
+    public abstract void data(SendBatch batch, int key, long address, int length);
+
+    /**
      * Creates a shared receive queue with functions other than those of libibverbs.
      *
      * @param owner a lifetime that cannot end before that of the queue, in addition to those of the objects that the
@@ -141,6 +189,13 @@ public abstract class VerbsAccess {
          * @return the address of the {@code struct ibv_mr}; 0 on failure
          */
         long create(int access) throws RdmaException;
+    }
+
+    /** Calls C with a {@code struct ibv_device}. */
+    @FunctionalInterface
+    public interface DeviceFunction {
+        /** Calls C. */
+        long call(long device) throws RdmaException;
     }
 
     /** Creates the C object of a queue. */
