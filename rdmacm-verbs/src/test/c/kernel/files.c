@@ -121,6 +121,14 @@ int close(int file) {
         close_file(file);
         unlock();
     }
+    static __thread bool inside;
+    if (!inside && file >= 0 && file < FILES) {
+        inside = true;   // it closes the other end of a pipe itself
+        lock();
+        closed(file);
+        unlock();
+        inside = false;
+    }
     return REAL(close)(file);
 }
 

@@ -24,7 +24,7 @@ void unlock(void) { pthread_mutex_unlock(&all); }
 
 /* Where the asynchronous events of an open file go. */
 #define CONTEXTS 64
-static struct { int file, write_end; } contexts[CONTEXTS];
+static struct { int file, read_end, write_end; } contexts[CONTEXTS];
 
 static int open_pipe(int *write_end) {
     int ends[2];
@@ -36,14 +36,13 @@ static int open_pipe(int *write_end) {
 
 static int async_events(struct request *request) {
     for (unsigned i = 0; i < CONTEXTS; i++) {
-        if (!contexts[i].write_end || contexts[i].file == request->file) {
-            if (contexts[i].write_end) close(contexts[i].write_end);
-            contexts[i].file = request->file;
-            int read_end = open_pipe(&contexts[i].write_end);
-            if (read_end < 0) return EMFILE;
-            set_data(request, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, (uint64_t)read_end);
-            return 0;
-        }
+        if (contexts[i].write_end) continue;
+        int read_end = open_pipe(&contexts[i].write_end);
+        if (read_end < 0) return EMFILE;
+        contexts[i].file = request->file;
+        contexts[i].read_end = read_end;
+        set_data(request, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, (uint64_t)read_end);
+        return 0;
     }
     return EMFILE;
 }
@@ -111,15 +110,30 @@ static int channels[FILES];
 static int create_channel(struct request *request) {
     int write_end, read_end = open_pipe(&write_end);
     if (read_end < 0 || read_end >= FILES) return EMFILE;
-    if (channels[read_end]) close(channels[read_end]);
     channels[read_end] = write_end;
     ANSWER(request, struct ib_uverbs_create_comp_channel_resp, {(uint32_t)read_end});
     return 0;
 }
 
+/* The process has closed a file: nobody reads the other end of a pipe any more. */
+void closed(int file) {
+    if (channels[file]) {
+        int write_end = channels[file];
+        channels[file] = 0;
+        close(write_end);
+    }
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (contexts[i].write_end && contexts[i].read_end == file) {
+            int write_end = contexts[i].write_end;
+            contexts[i].write_end = 0;
+            close(write_end);
+        }
+    }
+}
+
 void raise_completion(uint32_t channel, uint64_t user_handle) {
     struct ib_uverbs_comp_event_desc event = {user_handle};
-    if (write(channels[channel], &event, sizeof event) < 0 && errno != EPIPE) abort();
+    if (channels[channel] && write(channels[channel], &event, sizeof event) < 0) abort();
 }
 
 static int write_command(struct request *request) {
@@ -165,12 +179,14 @@ static int write_command(struct request *request) {
     return request->device->other(request);
 }
 
+/* Answers how many events were raised for it; those of a completion queue come first. */
 static int destroy(struct request *request, enum kind kind, unsigned answered) {
-    if (answered) {
-        uint64_t nothing = 0;
-        out(request, answered, &nothing, sizeof nothing);
-    }
-    return destroy_object(in32(request, DESTROYED), kind);
+    uint32_t handle = in32(request, DESTROYED);
+    struct object *one = object(handle, kind);
+    uint32_t events[2] = {one ? one->events : 0, 0};
+    int error = destroy_object(handle, kind);
+    if (!error && answered) out(request, answered, events, sizeof events);
+    return error;
 }
 
 int handle_request(struct request *request) {

@@ -81,6 +81,7 @@ struct object {
     int file;
     uint32_t parents[6];
     unsigned uses;
+    uint32_t events;   // that were raised for it: who destroys it waits until they have been acknowledged
     void *state;   // of the card; freed with the object
     bool live;
 };
@@ -97,6 +98,7 @@ void each_object(enum kind kind, void (*visit)(uint32_t handle, struct object *)
 /* kernel.c */
 int handle_request(struct request *request);
 void raise_async(uint32_t type, uint64_t element, int file);
+void closed(int file);
 void raise_completion(uint32_t channel, uint64_t user_handle);
 
 /* nic.c */

@@ -15,6 +15,7 @@
 #define PAGES 256
 #define METHOD(object, method) ((uint32_t)(object) << 16 | (uint32_t)(method))
 #define DUMP_FILL_KEY 0x600
+#define UNARMED 0xffffffff
 
 static uint8_t *pages[PAGES];
 static uint32_t last_page;
@@ -28,7 +29,7 @@ struct queue_pair *mlx5_find(uint32_t number) {
 
 struct memory_key *mlx5_key(uint32_t key) {
     struct memory_key *found = by_key[key >> 8 & 0xffff];
-    return found && found->key >> 8 == key >> 8 ? found : NULL;
+    return found && found->key == key ? found : NULL;
 }
 
 static void set_bits(uint8_t *bytes, unsigned bit, unsigned width, uint64_t value) {
@@ -93,6 +94,9 @@ static int create_completions(struct request *request, uint32_t handle) {
     queue->entries = (uint8_t *)(uintptr_t)wanted->buf_addr;
     queue->doorbell = (uint32_t *)(uintptr_t)wanted->db_addr;
     queue->size = wanted->cqe_size;
+    queue->handle = handle;
+    // The first arming may be 0, what the driver has put there; a card would see the write to its register.
+    queue->served = *(queue->doorbell + 1) = UNARMED;
     queue->count = entries + 1;
     queue->user_handle = in64(request, UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
     queue->channel = in32(request, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL);

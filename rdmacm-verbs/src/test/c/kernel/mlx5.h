@@ -14,6 +14,7 @@ struct completions {
     uint32_t produced;
     uint32_t served;               // the arming whose event was delivered
     uint32_t channel;              // its file, or 0
+    uint32_t handle;
     uint64_t user_handle;
 };
 

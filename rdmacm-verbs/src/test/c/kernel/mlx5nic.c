@@ -15,6 +15,7 @@
 #define RNR_PATIENCE 2000         // turns of the thread
 #define SYNDROME 55               // its place in a completion with an error
 #define NONE 0
+#define GLOBAL_ROUTE 40          // bytes before a datagram
 
 /* A request that is being executed: its entry, the rest of it, and the data that it gathers. */
 struct execution {
@@ -82,6 +83,7 @@ static void notify(struct completions *queue) {
         uint32_t consumed = be32toh(arming) & 0xffffff;
         if ((queue->produced & 0xffffff) != consumed) {
             queue->served = arming;
+            object(queue->handle, CQ)->events++;
             raise_completion(queue->channel, queue->user_handle);
         }
     }
@@ -328,6 +330,22 @@ static struct queue_pair *target(struct execution *what) {
     return allowed ? found : NULL;
 }
 
+static bool is_known(uint8_t opcode) {
+    switch (opcode) {
+    case MLX5_OPCODE_SEND:
+    case MLX5_OPCODE_SEND_IMM:
+    case MLX5_OPCODE_SEND_INVAL:
+    case MLX5_OPCODE_RDMA_WRITE:
+    case MLX5_OPCODE_RDMA_WRITE_IMM:
+    case MLX5_OPCODE_RDMA_READ:
+    case MLX5_OPCODE_ATOMIC_CS:
+    case MLX5_OPCODE_ATOMIC_FA:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Returns whether the request is done. */
 static bool execute(struct execution *what) {
     uint8_t opcode = be32toh(what->control->opmod_idx_opcode) & 0xff;
@@ -337,6 +355,10 @@ static bool execute(struct execution *what) {
     }
     if (opcode == MLX5_OPCODE_UMR) {
         umr(what);
+        return true;
+    }
+    if (!is_known(opcode)) {
+        fail(what, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
         return true;
     }
     struct queue_pair *to = target(what);
@@ -389,10 +411,8 @@ static bool execute(struct execution *what) {
         if (opcode == MLX5_OPCODE_RDMA_WRITE_IMM) return delivered(what, to, 0, what->bytes, MLX5_CQE_RESP_WR_IMM);
         sent(what, 0);
         return true;
-    case MLX5_OPCODE_SEND:
-    case MLX5_OPCODE_SEND_IMM:
-    case MLX5_OPCODE_SEND_INVAL: {
-        uint32_t header = datagram ? 40 : 0;
+    default: {
+        uint32_t header = datagram ? GLOBAL_ROUTE : 0;
         if (header) {
             memmove(buffer + header, buffer, what->bytes);
             memset(buffer, 0, header);
@@ -400,10 +420,6 @@ static bool execute(struct execution *what) {
         return delivered(what, to, what->bytes + header, 0, opcode == MLX5_OPCODE_SEND ? MLX5_CQE_RESP_SEND
                 : opcode == MLX5_OPCODE_SEND_IMM ? MLX5_CQE_RESP_SEND_IMM : MLX5_CQE_RESP_SEND_INV);
     }
-    default:
-        // Formed by hand: what this card does not know it refuses.
-        fail(what, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
-        return true;
     }
 }
 
