@@ -141,9 +141,15 @@ final class Mlx5End implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws RdmaException {
         while (!closing.isEmpty()) {
-            closing.pop().close();
+            try {
+                closing.pop().close();
+            } catch (RdmaException | RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new AssertionError("the objects of this library throw nothing else", e);
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
  * What stands in for the kernel and a card {@code mlx5_0} ({@code src/test/c/kernel}): preloaded into the JVM, so that
  * the real libmlx5 runs without a device.
  */
+@SuppressWarnings("restricted")
 public final class FakeMlx5 {
     private static final Path FOLDER = Path.of(System.getProperty("io.rdmacm.fakekernel", "target/fakekernel"))
             .toAbsolutePath();
