@@ -160,6 +160,9 @@ static int write_command(struct request *request) {
     case IB_USER_VERBS_CMD_REG_MR:
         error = create_in_domain(request, MR, COMMAND(request, struct ib_uverbs_reg_mr)->pd_handle, &handle);
         return error;
+    case IB_USER_VERBS_CMD_ALLOC_MW:
+        error = create_in_domain(request, MW, COMMAND(request, struct ib_uverbs_alloc_mw)->pd_handle, &handle);
+        return error;
     case IB_USER_VERBS_CMD_CREATE_AH:
         error = create_in_domain(request, AH, COMMAND(request, struct ib_uverbs_create_ah)->pd_handle, &handle);
         if (!error) ANSWER(request, struct ib_uverbs_create_ah_resp, {handle});
@@ -224,6 +227,8 @@ int handle_request(struct request *request) {
         return destroy(request, SRQ, UVERBS_ATTR_DESTROY_SRQ_RESP);
     case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY):
         return destroy(request, MR, 0);
+    case METHOD(UVERBS_OBJECT_MW, UVERBS_METHOD_MW_DESTROY):
+        return destroy(request, MW, 0);
     case METHOD(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY):
         return destroy(request, PD, 0);
     case METHOD(UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY):

@@ -6,7 +6,7 @@
  * files.c takes the calls that the drivers make on /dev/infiniband/uverbsN and leaves all others to the C library.
  * request.c takes requests apart, notes them, and refuses them on demand. objects.c has the objects and their order.
  * kernel.c answers what is the same for all devices; mlx5.c what is not. nic.c is the thread that plays the cards, and
- * mlx5nic.c one of these: it executes the entries of the queues. control.c is for the tests.
+ * mlx5nic.c one of these: it executes the entries of the queues. view.c tells the tests what the card can see.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -22,7 +22,7 @@
 
 #define FILES 4096
 
-enum kind { PD = 1, MR, MW, CQ, QP, SRQ, AH, OTHER };
+enum kind { PD = 1, MR, MW, CQ, QP, SRQ, AH, PAGE, OTHER };
 
 /* A request of ioctl(RDMA_VERBS_IOCTL). The commands of the old write interface come as one, too. */
 struct request {

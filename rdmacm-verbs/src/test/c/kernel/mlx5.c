@@ -11,14 +11,11 @@
 
 #include "mlx5.h"
 
-#define PAGE 4096
-#define PAGES 256
 #define METHOD(object, method) ((uint32_t)(object) << 16 | (uint32_t)(method))
 #define DUMP_FILL_KEY 0x600
 #define UNARMED 0xffffffff
 
-static uint8_t *pages[PAGES];
-static uint32_t last_page;
+static struct { bool used; uint8_t *memory; } pages[REGISTER_PAGES];
 static struct queue_pair *by_number[1 << 16];
 static struct memory_key *by_key[1 << 16];
 
@@ -30,6 +27,10 @@ struct queue_pair *mlx5_find(uint32_t number) {
 struct memory_key *mlx5_key(uint32_t key) {
     struct memory_key *found = by_key[key >> 8 & 0xffff];
     return found && found->key == key ? found : NULL;
+}
+
+const uint8_t *mlx5_registers(uint32_t page) {
+    return page < REGISTER_PAGES ? pages[page].memory : NULL;
 }
 
 static void set_bits(uint8_t *bytes, unsigned bit, unsigned width, uint64_t value) {
@@ -83,6 +84,16 @@ static int register_memory(struct request *request, uint32_t handle) {
     key->domain = wanted->pd_handle;
     by_key[key->key >> 8 & 0xffff] = key;
     ANSWER(request, struct ib_uverbs_reg_mr_resp, {handle, key->key, key->key});
+    return 0;
+}
+
+/* A window has no memory until a request binds it. */
+static int allocate_window(struct request *request, uint32_t handle) {
+    struct memory_key *key = own(handle, MW, sizeof *key);
+    key->key = next_number() << 8;
+    key->domain = COMMAND(request, struct ib_uverbs_alloc_mw)->pd_handle;
+    by_key[key->key >> 8 & 0xffff] = key;
+    ANSWER(request, struct ib_uverbs_alloc_mw_resp, {handle, key->key});
     return 0;
 }
 
@@ -177,6 +188,8 @@ static int create(struct request *request, enum kind kind, uint32_t handle) {
         return 0;
     case MR:
         return register_memory(request, handle);
+    case MW:
+        return allocate_window(request, handle);
     case CQ:
         return create_completions(request, handle);
     case SRQ:
@@ -196,9 +209,12 @@ static void destroyed(enum kind kind, uint32_t handle) {
     if (kind == QP) {
         struct queue_pair *pair = state_of(handle, QP);
         if (pair && by_number[pair->number & 0xffff] == pair) by_number[pair->number & 0xffff] = NULL;
-    } else if (kind == MR || kind == OTHER) {
+    } else if (kind == MR || kind == MW || kind == OTHER) {
         struct memory_key *key = state_of(handle, kind);
         if (key && by_key[key->key >> 8 & 0xffff] == key) by_key[key->key >> 8 & 0xffff] = NULL;
+    } else if (kind == PAGE) {
+        uint32_t *page = state_of(handle, PAGE);
+        if (page) pages[*page].used = false, pages[*page].memory = NULL;
     }
 }
 
@@ -259,17 +275,24 @@ static int general_command(struct request *request) {
     return 0;
 }
 
+/* Pages are numbered from 1: the lowest that is free. */
 static int allocate_page(struct request *request) {
-    uint32_t page = last_page = last_page % (PAGES - 1) + 1;
-    set_data(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, add_object(request, OTHER));
-    OUT(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uint64_t, (uint64_t)page * PAGE);
-    OUT(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, uint32_t, PAGE);
+    uint32_t page = 1;
+    while (page < REGISTER_PAGES && pages[page].used) page++;
+    if (page == REGISTER_PAGES) return ENOMEM;
+    pages[page].used = true;
+    uint32_t handle = add_object(request, PAGE);
+    *(uint32_t *)own(handle, PAGE, sizeof page) = page;
+    set_data(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, handle);
+    OUT(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uint64_t, (uint64_t)page * REGISTER_PAGE);
+    OUT(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, uint32_t, REGISTER_PAGE);
     OUT(request, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, uint32_t, page);
     return 0;
 }
 
 static void mapped(void *memory, size_t length, long offset) {
-    if (length == PAGE && offset > 0 && offset / PAGE < PAGES) pages[offset / PAGE] = memory;
+    long page = offset / REGISTER_PAGE;
+    if (length == REGISTER_PAGE && page > 0 && page < REGISTER_PAGES) pages[page].memory = memory;
 }
 
 static int other(struct request *request) {
@@ -280,7 +303,7 @@ static int other(struct request *request) {
     case METHOD(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC):
         return allocate_page(request);
     case METHOD(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY):
-        return destroy_object(in32(request, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE), OTHER);
+        return destroy_object(in32(request, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE), PAGE);
     case METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER):
         return general_command(request);
     case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE):
@@ -318,13 +341,4 @@ uint32_t kernel_sends(uint32_t number, uint8_t *bytes, uint32_t length) {
     }
     unlock();
     return count;
-}
-
-/* For the tests: copies what was last written to the registers of a page (8 bytes at 0x800 and more), if it is mapped. */
-bool kernel_registers(uint32_t page, uint8_t *bytes, uint32_t length) {
-    lock();
-    bool found = page < PAGES && pages[page];
-    if (found) memcpy(bytes, pages[page] + 0x800, length);
-    unlock();
-    return found;
 }

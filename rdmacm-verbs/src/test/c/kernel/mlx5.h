@@ -72,5 +72,9 @@ struct memory_key {
 bool mlx5_work(void);
 struct queue_pair *mlx5_find(uint32_t number);
 struct memory_key *mlx5_key(uint32_t key);
+// The registers of a page, or NULL if it is not mapped.
+const uint8_t *mlx5_registers(uint32_t page);
+#define REGISTER_PAGES 256
+#define REGISTER_PAGE 4096
 
 #endif

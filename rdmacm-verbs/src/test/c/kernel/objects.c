@@ -7,10 +7,11 @@
 #include "kernel.h"
 
 #define OBJECTS 65536
+#define FIRST_NUMBER 0x100
 
 static struct object objects[OBJECTS];
 static uint32_t last_handle, handles;   // the last one given, and one more than the highest
-static uint32_t last_number = 0x100;
+static uint32_t last_number = FIRST_NUMBER;
 
 uint32_t next_number(void) {
     return ++last_number & 0xffffff;
@@ -95,6 +96,15 @@ void each_object(enum kind kind, void (*visit)(uint32_t, struct object *)) {
     for (uint32_t i = 1; i < handles; i++) {
         if (objects[i].live && objects[i].kind == kind) visit(i, &objects[i]);
     }
+}
+
+/* For the tests: numbers start again, as they did in a new process; not while there are objects. */
+int kernel_restart(void) {
+    lock();
+    bool empty = !live_objects();
+    if (empty) last_number = FIRST_NUMBER;
+    unlock();
+    return empty;
 }
 
 /* For the tests: how many objects there are. */
