@@ -87,16 +87,6 @@ static int register_memory(struct request *request, uint32_t handle) {
     return 0;
 }
 
-/* A window has no memory until a request binds it. */
-static int allocate_window(struct request *request, uint32_t handle) {
-    struct memory_key *key = own(handle, MW, sizeof *key);
-    key->key = next_number() << 8;
-    key->domain = COMMAND(request, struct ib_uverbs_alloc_mw)->pd_handle;
-    by_key[key->key >> 8 & 0xffff] = key;
-    ANSWER(request, struct ib_uverbs_alloc_mw_resp, {handle, key->key});
-    return 0;
-}
-
 static int create_completions(struct request *request, uint32_t handle) {
     const struct mlx5_ib_create_cq *wanted = DRIVER_IN(request, struct mlx5_ib_create_cq);
     if (!wanted) return EINVAL;
@@ -139,6 +129,16 @@ static int create_shared_receives(struct request *request, uint32_t handle) {
     uint32_t number = next_number();
     OUT(request, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, uint32_t, number);
     DRIVER_OUT(request, struct mlx5_ib_create_srq_resp, {.srqn = number});
+    return 0;
+}
+
+/* A window has no memory until a request binds it. */
+static int allocate_window(struct request *request, uint32_t handle) {
+    struct memory_key *key = own(handle, MW, sizeof *key);
+    key->key = next_number() << 8;
+    key->domain = COMMAND(request, struct ib_uverbs_alloc_mw)->pd_handle;
+    by_key[key->key >> 8 & 0xffff] = key;
+    ANSWER(request, struct ib_uverbs_alloc_mw_resp, {handle, key->key});
     return 0;
 }
 
@@ -205,16 +205,27 @@ static int create(struct request *request, enum kind kind, uint32_t handle) {
     }
 }
 
+static void forget_page(uint32_t handle) {
+    uint32_t *page = state_of(handle, PAGE);
+    if (!page) return;
+    pages[*page].used = false;
+    pages[*page].memory = NULL;
+}
+
+static void forget_window(uint32_t handle) {
+    struct memory_key *key = state_of(handle, MW);
+    if (key) by_key[key->key >> 8 & 0xffff] = NULL;
+}
+
 static void destroyed(enum kind kind, uint32_t handle) {
+    if (kind == PAGE) forget_page(handle);
+    if (kind == MW) forget_window(handle);
     if (kind == QP) {
         struct queue_pair *pair = state_of(handle, QP);
         if (pair && by_number[pair->number & 0xffff] == pair) by_number[pair->number & 0xffff] = NULL;
-    } else if (kind == MR || kind == MW || kind == OTHER) {
+    } else if (kind == MR || kind == OTHER) {
         struct memory_key *key = state_of(handle, kind);
         if (key && by_key[key->key >> 8 & 0xffff] == key) by_key[key->key >> 8 & 0xffff] = NULL;
-    } else if (kind == PAGE) {
-        uint32_t *page = state_of(handle, PAGE);
-        if (page) pages[*page].used = false, pages[*page].memory = NULL;
     }
 }
 
@@ -341,4 +352,13 @@ uint32_t kernel_sends(uint32_t number, uint8_t *bytes, uint32_t length) {
     }
     unlock();
     return count;
+}
+
+/* For the tests: copies what was last written to the registers of a page (8 bytes at 0x800 and more), if it is mapped. */
+bool kernel_registers(uint32_t page, uint8_t *bytes, uint32_t length) {
+    lock();
+    bool found = page < REGISTER_PAGES && pages[page].memory;
+    if (found) memcpy(bytes, pages[page].memory + 0x800, length);
+    unlock();
+    return found;
 }
