@@ -526,8 +526,8 @@ public final class QueuePair extends NativeObject {
      * ibv_wr_post(3)).
      *
      * @return the batch of this queue pair, to be completed and then closed; each call returns the same object
-     * @throws IllegalStateException if this queue pair was created without send operations, has no send queue, or its
-     *        batch is already open
+     * @throws IllegalStateException if this queue pair was created without send operations or for no send requests, has
+     *        no send queue, or its batch is already open
      * @throws RdmaUnsupportedException if the driver does not support batches
      * @throws RdmaException always an {@code RdmaUnsupportedException}
      */
@@ -547,6 +547,11 @@ public final class QueuePair extends NativeObject {
         try {
             if (attributes.sendOperations().isEmpty()) {
                 throw new IllegalStateException("the queue pair was created without send operations: it cannot post"
+                        + " batches");
+            }
+            if (capabilities.maxSendRequests() == 0) {
+                // libmlx5 would write to a null pointer
+                throw new IllegalStateException("the queue pair was created for no send requests: it cannot post"
                         + " batches");
             }
             long extended = QP_TO_QP_EX.callLong(address());

@@ -404,6 +404,10 @@ class EfaTest {
                     QueuePairInitAttributes.builder().type(QueuePairType.DRIVER).completionQueue(queue)
                             .maxReceiveScatterGather(0).build()))
                     .withMessage("an SRD queue pair needs at least one scatter/gather entry for receives");
+            assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> domain.createQueuePair(
+                    QueuePairInitAttributes.builder().type(QueuePairType.UD).completionQueue(queue)
+                            .maxReceiveScatterGather(0).build()))
+                    .withMessage("a queue pair of EFA needs at least one scatter/gather entry for receives");
             assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> EfaQueuePair.create(domain,
                     QueuePairInitAttributes.builder().type(QueuePairType.DRIVER).completionQueue(queue)
                             .sendOperations(Set.of(SendOperation.ATOMIC_FETCH_AND_ADD)).build()));
