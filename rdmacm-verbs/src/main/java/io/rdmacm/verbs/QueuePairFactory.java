@@ -9,7 +9,6 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
-import io.rdmacm.verbs.device.NodeType;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.Addressing;
@@ -208,9 +207,7 @@ final class QueuePairFactory {
 
     /** Refuses what libefa would divide by. */
     private static void requireReceiveEntries(VerbsContext context, QueuePairInitAttributes attributes) {
-        // of all drivers, only that of EFA has this type
-        if (attributes.capabilities().maxReceiveScatterGather() == 0
-                && context.nodeType() == NodeType.UNSPECIFIED) {
+        if (attributes.capabilities().maxReceiveScatterGather() == 0 && context.isEfa()) {
             throw new IllegalArgumentException("a queue pair of EFA needs at least one scatter/gather entry for"
                     + " receives");
         }

@@ -106,9 +106,9 @@ public final class VerbsContext extends NativeObject {
         return Memory.getLong(address + ibv_context.device$offset());
     }
 
-    /** Returns the kind of node that the device is. */
-    NodeType nodeType() {
-        return NodeType.of(Memory.getInt(nativeDevice(address()) + ibv_device.node_type$offset()));
+    /** Returns whether the device is one of EFA: of all drivers, only that of EFA has nodes of no particular type. */
+    boolean isEfa() {
+        return Memory.getInt(nativeDevice(address()) + ibv_device.node_type$offset()) == NodeType.UNSPECIFIED.value();
     }
 
     /** Returns whether posting never enters the kernel. */

@@ -252,24 +252,21 @@ public final class Mlx5QueuePair implements AutoCloseable {
      *
      * @param id the id of the requests to cancel
      * @return how many were cancelled
-     * @throws IllegalStateException if the queue pair was created without send operations
+     * @throws IllegalStateException if the queue pair was created without send operations, or its batch is open
      * @throws RdmaException EINVAL in another state, or without the flag
      */
     @CFunction("mlx5dv_qp_cancel_posted_send_wrs")
     public int cancelPostedSends(long id) throws RdmaException {
-        VERBS.lifeOf(queuePair).enter();
-        try {
-            if (extended == 0) {
-                throw new IllegalStateException("the queue pair was created without send operations");
-            }
+        if (extended == 0) {
+            throw new IllegalStateException("the queue pair was created without send operations");
+        }
+        return (int) VERBS.betweenBatches(queuePair, pair -> {
             int result = CANCEL_SENDS.callInt(extended, id);
             if (result < 0) {
                 Check.returned(CANCEL_SENDS, result);
             }
             return result;
-        } finally {
-            VERBS.lifeOf(queuePair).leave();
-        }
+        });
     }
 
     private void inside(NativeFunction function, int value) throws RdmaException {

@@ -9,8 +9,11 @@ import java.util.List;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.CompletionCursor;
 import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -142,6 +145,46 @@ class Mlx5FullQueueTest {
                 batch.send(base.region(), 0, 8);
                 batch.complete();
             }
+        }
+    }
+
+    /** Both would wait for the lock of the queue, which the batch has. */
+    @Test
+    void nothingIsCancelledWhileABatchIsOpen() throws Exception {
+        try (Mlx5End end = new Mlx5End()) {
+            Mlx5QueuePair pair = end.connection();
+            try (Mlx5Batch batch = pair.startBatch()) {
+                batch.requests().send();
+                assertThatIllegalStateException().isThrownBy(() -> pair.cancelPostedSends(1))
+                        .withMessageContaining("a batch of this queue pair is open");
+            }
+            assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> pair.cancelPostedSends(1))
+                    .withMessageContaining("mlx5dv_qp_cancel_posted_send_wrs");
+        }
+    }
+
+    /** Resetting removes completions, and would wait for the cursor. */
+    @Test
+    void aQueuePairIsNotResetByTheThreadThatPolls() throws Exception {
+        try (Mlx5End end = new Mlx5End();
+                ExtendedCompletionQueue queue = end.context.createExtendedCompletionQueue(
+                        CompletionQueueInitAttributes.builder(8).build());
+                QueuePair pair = end.domain.createQueuePair(QueuePairInitAttributes.builder().completionQueue(queue)
+                        .sendOperations(Set.of(SendOperation.RDMA_WRITE)).build())) {
+            Base.connect(pair);
+            try (SendBatch batch = pair.startBatch()) {
+                batch.rdmaWrite(end.region.remoteAddress(), end.region.remoteKey() + 1, end.region, 0, 8);
+                batch.complete();
+            }
+            CompletionCursor cursor = queue.startPoll();
+            while (!cursor.next()) {
+                cursor.close();
+                cursor = queue.startPoll();
+            }
+            assertThatIllegalStateException().isThrownBy(() -> pair.modify(QueuePairAttributes.toReset()))
+                    .withMessageContaining("has a cursor of the completion queue open");
+            cursor.close();
+            pair.modify(QueuePairAttributes.toReset());
         }
     }
 
