@@ -77,8 +77,8 @@ public final class RawEntry {
 
     /**
      * Forms a masked compare and swap: the bits of {@code compareMask} are compared with the expected value, and if
-     * they are equal, the bits of {@code swapMask} are replaced. Opcode 0x14; the operands stand in the order replacement,
-     * expected, swap mask, compare mask. Formed, not proven on hardware.
+     * they are equal, the bits of {@code swapMask} are replaced. Opcode 0x14; the operands stand in the order
+     * replacement, expected, swap mask, compare mask. Formed, not proven on hardware.
      *
      * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
      * @param place where
