@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Objects;
 
 import io.rdmacm.bindings.mlx5.Mlx5;
 import io.rdmacm.bindings.mlx5.mlx5_wqe_ctrl_seg;
@@ -73,6 +74,10 @@ public final class RawEntry {
      * @param offset the offset in it, in bytes
      */
     public record AtomicPlace(long remoteAddress, int remoteKey, MemoryRegion local, long offset) {
+        /** Requires a region. */
+        public AtomicPlace {
+            Objects.requireNonNull(local, "local");
+        }
     }
 
     /**
