@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 
 import io.rdmacm.bindings.mlx5.mlx5dv_mr_interleaved;
 import io.rdmacm.verbs.MemoryRegion;
@@ -40,6 +41,7 @@ public final class InterleavedLayout extends MkeyLayout {
          *         skipped ones, in 16 bits
          */
         public Part {
+            Objects.requireNonNull(region, "region");
             if (bytes < 1 || skip < 0 || bytes > MOST_BYTES || skip > MOST_BYTES - bytes) {
                 throw new IllegalArgumentException("a part takes from 1 to " + MOST_BYTES + " bytes, including those"
                         + " that it skips, not " + bytes + " and " + skip);

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.MemoryRegion;
@@ -30,6 +31,7 @@ public final class ListLayout extends MkeyLayout {
          * @throws IllegalArgumentException if it is less than 1
          */
         public Part {
+            Objects.requireNonNull(region, "region");
             if (length < 1) {
                 throw new IllegalArgumentException("a part needs at least 1 byte, not " + length);
             }
