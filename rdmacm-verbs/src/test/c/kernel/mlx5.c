@@ -124,6 +124,11 @@ static int create_shared_receives(struct request *request, uint32_t handle) {
     queue->count = entries + 1;
     queue->shift = shift_of(parts);
     queue->shared = true;
+    queue->parts = parts;
+    queue->limit = in32(request, UVERBS_ATTR_CREATE_SRQ_LIMIT);
+    queue->handle = handle;
+    queue->user_handle = in64(request, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE);
+    queue->file = request->file;
     OUT(request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, uint32_t, entries);
     OUT(request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, uint32_t, parts);
     uint32_t number = next_number();
@@ -139,6 +144,22 @@ static int allocate_window(struct request *request, uint32_t handle) {
     key->domain = COMMAND(request, struct ib_uverbs_alloc_mw)->pd_handle;
     by_key[key->key >> 8 & 0xffff] = key;
     ANSWER(request, struct ib_uverbs_alloc_mw_resp, {handle, key->key});
+    return 0;
+}
+
+static int query_shared_receives(struct request *request) {
+    const struct receives *queue = state_of(COMMAND(request, struct ib_uverbs_query_srq)->srq_handle, SRQ);
+    if (!queue) return EINVAL;
+    ANSWER(request, struct ib_uverbs_query_srq_resp, {.max_wr = queue->count - 1, .max_sge = queue->parts,
+        .srq_limit = queue->limit});
+    return 0;
+}
+
+static int modify_shared_receives(struct request *request) {
+    const struct ib_uverbs_modify_srq *wanted = COMMAND(request, struct ib_uverbs_modify_srq);
+    struct receives *queue = state_of(wanted->srq_handle, SRQ);
+    if (!queue || wanted->attr_mask & ~IBV_SRQ_LIMIT || wanted->srq_limit >= queue->count) return EINVAL;
+    queue->limit = wanted->srq_limit;
     return 0;
 }
 
@@ -308,7 +329,16 @@ static void mapped(void *memory, size_t length, long offset) {
 
 static int other(struct request *request) {
     if (request->command) {
-        return request->command == IB_USER_VERBS_CMD_QUERY_QP ? query_queue_pair(request) : EOPNOTSUPP;
+        switch (request->command) {
+        case IB_USER_VERBS_CMD_QUERY_QP:
+            return query_queue_pair(request);
+        case IB_USER_VERBS_CMD_QUERY_SRQ:
+            return query_shared_receives(request);
+        case IB_USER_VERBS_CMD_MODIFY_SRQ:
+            return modify_shared_receives(request);
+        default:
+            return EOPNOTSUPP;
+        }
     }
     switch (METHOD(request->header->object_id, request->header->method_id)) {
     case METHOD(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC):

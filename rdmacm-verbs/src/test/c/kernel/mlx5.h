@@ -27,6 +27,10 @@ struct receives {
     uint16_t taken;
     bool shared;
     uint16_t next;                 // of a shared queue: the entry that is taken next
+    uint32_t parts, limit;         // of a shared queue: the sizes, and when an event is raised
+    uint32_t handle;
+    uint64_t user_handle;
+    int file;
 };
 
 enum state { RESET, INIT, RTR, RTS, SQD, SQE, ERR };

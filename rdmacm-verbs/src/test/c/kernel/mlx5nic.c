@@ -147,6 +147,15 @@ static bool has_receive(const struct receives *queue) {
     return queue && queue->count && (uint16_t)be32toh(queue->doorbell[0]) != queue->taken;
 }
 
+/* Tells, once, that fewer receives are left in a shared queue than its limit. */
+static void check_limit(struct receives *queue) {
+    uint16_t left = (uint16_t)be32toh(queue->doorbell[0]) - queue->taken;
+    if (left >= queue->limit) return;
+    queue->limit = 0;
+    object(queue->handle, SRQ)->events++;
+    raise_async(IBV_EVENT_SRQ_LIMIT_REACHED, queue->user_handle, queue->file);
+}
+
 /* Puts data into the next receive; returns its index, or -1 if the data is too long. */
 static int receive(struct receives *queue, const uint8_t *bytes, uint32_t count) {
     uint16_t index = queue->shared ? queue->next : queue->taken & (queue->count - 1);
@@ -158,6 +167,7 @@ static int receive(struct receives *queue, const uint8_t *bytes, uint32_t count)
     }
     int result = queue->shared ? index : queue->taken;
     queue->taken++;
+    if (queue->limit) check_limit(queue);
     for (; count && (uint8_t *)(part + 1) <= end; part++) {
         uint32_t now = be32toh(part->byte_count) < count ? be32toh(part->byte_count) : count;
         if (!access_memory(be32toh(part->lkey), be64toh(part->addr), (uint8_t *)bytes, now, true, 0, NONE)) break;
