@@ -73,4 +73,9 @@ bool mlx5_work(void);
 struct queue_pair *mlx5_find(uint32_t number);
 struct memory_key *mlx5_key(uint32_t key);
 
+/* mlx5devx.c */
+int mlx5_general_command(struct request *request);
+int mlx5_create_object(struct request *request, const uint8_t *command);
+int mlx5_query_object(struct request *request);
+
 #endif
