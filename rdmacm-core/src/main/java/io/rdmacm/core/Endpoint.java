@@ -736,7 +736,8 @@ public final class Endpoint extends NativeObject {
     }
 
     /**
-     * Waits for the next completion of a send, write or read ({@code rdma_get_send_comp}).
+     * Waits for the next completion of a send, write or read ({@code rdma_get_send_comp}). Work that the peer has not
+     * acknowledged when the end of the connection is seen is flushed, although it may have been done.
      *
      * @param timeout the longest time to wait
      * @return the completion, successful or not: {@link WorkCompletion#status()} says which

@@ -39,6 +39,16 @@ final class ShortMessages {
         }
     }
 
+    /**
+     * Checks a send to a peer that disconnects as soon as it has the message. The end of the connection may be seen
+     * before the acknowledgement; the send is flushed then, although the message arrived.
+     */
+    static void checkLastSend(WorkCompletion completion) throws IOException {
+        if (completion.status() != WorkCompletionStatus.WR_FLUSH_ERR) {
+            check(completion);
+        }
+    }
+
     static void check(WorkCompletion completion) throws IOException {
         if (completion.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
             throw new IOException("the peer ended the connection before the message was complete");
