@@ -293,7 +293,7 @@ static int other(struct request *request) {
     case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY):
         return destroy_object(in32(request, MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE), OTHER);
     }
-    return ENOPROTOOPT;
+    return mlx5_memory_request(request);
 }
 
 const struct device mlx5_device = {

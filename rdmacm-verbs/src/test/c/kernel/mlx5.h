@@ -78,4 +78,7 @@ int mlx5_general_command(struct request *request);
 int mlx5_create_object(struct request *request, const uint8_t *command);
 int mlx5_query_object(struct request *request);
 
+/* mlx5memory.c */
+int mlx5_memory_request(struct request *request);
+
 #endif

@@ -116,6 +116,7 @@ int mlx5_create_object(struct request *request, const uint8_t *command) {
     last_made = *made;
     set(answer, opcode == CREATE_SIGNATURE ? SIGNATURE_NUMBER : OBJECT_NUMBER,
             opcode == CREATE_SIGNATURE ? 24 : 32, next_number());
+    for (unsigned more = 1; type == RESERVED_NUMBERS && more < 1u << RESERVED_SHIFT; more++) next_number();
     set_data(request, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE, handle);
     return 0;
 }

@@ -95,6 +95,18 @@ public final class FakeMlx5 {
         }
     }
 
+    /**
+     * The type of device memory that was allocated last, the operation that was mapped last; of the memory that was
+     * registered last for commands the length, the access, the bits of page sizes, and the file or -1.
+     */
+    public static long[] lastMemory() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment values = arena.allocate(ValueLayout.JAVA_LONG, 6);
+            call("kernel_memory", values);
+            return values.toArray(ValueLayout.JAVA_LONG);
+        }
+    }
+
     /** How many blocks of 64 bytes were posted to a send queue. */
     public static int blocks(int number) {
         try (Arena arena = Arena.ofConfined()) {
