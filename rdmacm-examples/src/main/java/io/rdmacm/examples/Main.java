@@ -20,9 +20,11 @@ import io.rdmacm.examples.grpc.GrpcServer;
 import io.rdmacm.examples.kvstore.KvLoad;
 import io.rdmacm.examples.kvstore.KvServer;
 import io.rdmacm.examples.manual.ApmExample;
+import io.rdmacm.examples.manual.DcExample;
 import io.rdmacm.examples.manual.MulticastExample;
 import io.rdmacm.examples.manual.RcExample;
 import io.rdmacm.examples.manual.SrqExample;
+import io.rdmacm.examples.manual.UmrExample;
 import io.rdmacm.examples.netty.HttpServer;
 import io.rdmacm.examples.rping.Rping;
 import io.rdmacm.examples.stream.Rcopy;
@@ -57,6 +59,7 @@ import picocli.CommandLine.Spec;
             IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
             IbvUdPingpong.class, IbvSrqPingpong.class, EfaPingpong.class,
             RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
+            DcExample.class, UmrExample.class,
             EventServer.class, EventClient.class, KvServer.class, KvLoad.class, HttpServer.class,
             GrpcServer.class, GrpcClient.class, ValkeyCli.class, ValkeyLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",

@@ -42,7 +42,8 @@ class WithoutRdmaTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "efa_pingpong"})
+    @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "efa_pingpong",
+        "dc_example", "umr_example"})
     void theProgramsOfLibibverbsSaySo(String name) throws Exception {
         assumeLibrary();
         Assumptions.assumeFalse(Files.exists(Path.of("/sys/class/infiniband_verbs")),

@@ -18,6 +18,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.access.Addressing;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.codec.EceStructs;
 import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.codec.TransitionTable;
@@ -213,7 +214,9 @@ public final class QueuePair extends NativeObject {
      * {@link QueuePairTransitions} and {@link QueuePairAttributes} have a factory method for each common transition.
      *
      * @param wanted the new state, if it is to change, and the attributes that belong to the transition
-     * @throws IllegalStateException if there is no transition from the current state to the new one
+     * @throws IllegalStateException if there is no transition from the current state to the new one; if the new state
+     *         is RESET, also if this thread has a cursor of a completion queue of this queue pair open, or the device
+     *         is one of EFA: its library would damage memory
      * @throws IllegalArgumentException if the transition requires attributes that are missing, or does not allow some
      *        that are present; the message names them
      * @throws RdmaException EINVAL if the device does not support a value; ENXIO, ETIMEDOUT or EHOSTUNREACH if the
@@ -227,6 +230,9 @@ public final class QueuePair extends NativeObject {
                 QueuePairState from = wanted.has(QueuePairAttribute.CUR_STATE) ? wanted.currentState() : queryState();
                 QueuePairState to = wanted.has(QueuePairAttribute.STATE) ? wanted.state() : from;
                 TransitionTable.check(attributes.type(), from, to, wanted.present());
+            }
+            if (wanted.has(QueuePairAttribute.STATE) && wanted.state() == QueuePairState.RESET) {
+                requireResettable();
             }
             long struct = arena.allocate(ibv_qp_attr.layout()).address();
             QueuePairStructs.write(wanted, struct);
@@ -526,8 +532,8 @@ public final class QueuePair extends NativeObject {
      * ibv_wr_post(3)).
      *
      * @return the batch of this queue pair, to be completed and then closed; each call returns the same object
-     * @throws IllegalStateException if this queue pair was created without send operations, has no send queue, or its
-     *        batch is already open
+     * @throws IllegalStateException if this queue pair was created without send operations or for no send requests, has
+     *        no send queue, or its batch is already open
      * @throws RdmaUnsupportedException if the driver does not support batches
      * @throws RdmaException always an {@code RdmaUnsupportedException}
      */
@@ -547,6 +553,11 @@ public final class QueuePair extends NativeObject {
         try {
             if (attributes.sendOperations().isEmpty()) {
                 throw new IllegalStateException("the queue pair was created without send operations: it cannot post"
+                        + " batches");
+            }
+            if (capabilities.maxSendRequests() == 0) {
+                // libmlx5 would write to a null pointer
+                throw new IllegalStateException("the queue pair was created for no send requests: it cannot post"
                         + " batches");
             }
             long extended = QP_TO_QP_EX.callLong(address());
@@ -608,6 +619,31 @@ public final class QueuePair extends NativeObject {
     private static void requireNoCursor(@Nullable CompletionQueue queue) {
         if (queue != null) {
             queue.requireNoCursorOfThisThread();
+        }
+    }
+
+    /** Calls a function of the driver while no batch is open. */
+    long betweenBatches(VerbsAccess.QueueFunction function) throws RdmaException {
+        Bias bias = sends.enter();
+        try {
+            sends.requireNoBatch();
+            return function.call(address());
+        } finally {
+            sends.leave(bias);
+        }
+    }
+
+    /**
+     * Checks that this queue pair may be reset. Libraries of devices then remove its completions from the completion
+     * queues, and wait until nobody polls them. That of EFA does not remove them: they would later free requests that
+     * it has forgotten, and so make it write to memory that is not its own.
+     */
+    private void requireResettable() throws RdmaException {
+        requireNoCursor(attributes.sendQueue());
+        requireNoCursor(attributes.receiveQueue());
+        if (context.isEfa() && queryState() != QueuePairState.RESET) {
+            throw new IllegalStateException("libefa cannot reset a queue pair that may have been used: close it, and"
+                    + " create another one");
         }
     }
 

@@ -9,11 +9,13 @@ import java.util.Set;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_qp_init_attr_ex;
 import io.rdmacm.bindings.ibv_qp_open_attr;
+import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
+import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.InstalledRelease;
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** Creates and opens queue pairs. */
 final class QueuePairFactory {
     private static final NativeFunction CREATE_QP = NativeFunction.of("ibv_create_qp");
+    private static final NativeFunction QP_TO_QP_EX = NativeFunction.of("ibv_qp_to_qp_ex");
     private static final NativeFunction DESTROY_QP = NativeFunction.of("ibv_destroy_qp");
 
     private QueuePairFactory() {
@@ -84,6 +87,7 @@ final class QueuePairFactory {
             parents.add(scaling.table().life());
         });
         requireRelease(attributes);
+        requireReceiveEntries(domain.context(), attributes);
         Lifetime life = Lifetime.begin(QueuePair.class, parents);
         try (Arena arena = Arena.ofConfined()) {
             long init = QueuePairInitStructs.write(attributes, arena);
@@ -143,7 +147,27 @@ final class QueuePairFactory {
             QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init,
             Lifetime.Destroyer destroyer) {
         QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
+        if (!attributes.sendOperations().isEmpty() && actual.maxSendRequests() > 0) {
+            beginOneRequest(address);
+        }
         return new QueuePair(context, domain, attributes, addressing, life, address, actual, destroyer);
+    }
+
+    /**
+     * Lets the driver begin a request and discard it. If the queue is full, libmlx5 writes what the next request is
+     * given to the one that was begun last: without this, that would be a null pointer as long as there is none.
+     */
+    private static void beginOneRequest(long address) {
+        long extended;
+        try {
+            extended = QP_TO_QP_EX.callLong(address);
+        } catch (NativeLibraryException e) {
+            // too old for batches
+            return;
+        }
+        if (extended != 0) {
+            new QueuePairExOps(extended, false).beginOne();
+        }
     }
 
     /**
@@ -178,6 +202,14 @@ final class QueuePairFactory {
     private static void requireRelease(QueuePairInitAttributes attributes) throws RdmaException {
         if (attributes.sendOperations().contains(SendOperation.FLUSH)) {
             InstalledRelease.require("ibv_wr_flush", 45);
+        }
+    }
+
+    /** Refuses what libefa would divide by. */
+    private static void requireReceiveEntries(VerbsContext context, QueuePairInitAttributes attributes) {
+        if (attributes.capabilities().maxReceiveScatterGather() == 0 && context.isEfa()) {
+            throw new IllegalArgumentException("a queue pair of EFA needs at least one scatter/gather entry for"
+                    + " receives");
         }
     }
 

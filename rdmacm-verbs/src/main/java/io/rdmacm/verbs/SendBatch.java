@@ -897,7 +897,9 @@ public final class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Posts all requests and closes the batch ({@code ibv_wr_complete}).
+     * Posts all requests and closes the batch ({@code ibv_wr_complete}). A program has to count its requests, and not
+     * to batch more than the queue has room for: if there is room for none, libmlx5 reports it only after it has
+     * overwritten the request that was posted last, which the device may not have executed yet.
      *
      * @throws IllegalStateException if the last request lacks its destination; the batch is unchanged then
      * @throws RdmaException if nothing was posted: ENOMEM or ENOSPC if the send queue has no room for all requests;

@@ -81,6 +81,11 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
+    public long betweenBatches(QueuePair pair, QueueFunction function) throws RdmaException {
+        return pair.betweenBatches(function);
+    }
+
+    @Override
     public void target(SendBatch batch, AddressHandle handle, LongConsumer function) {
         batch.driverTarget(handle, function);
     }

@@ -21,6 +21,7 @@ import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.address.GidEntry;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
+import io.rdmacm.verbs.device.NodeType;
 import io.rdmacm.verbs.device.PortAttributes;
 import io.rdmacm.verbs.device.RealTimeValues;
 import io.rdmacm.verbs.error.NativeLibraryException;
@@ -103,6 +104,11 @@ public final class VerbsContext extends NativeObject {
 
     private static long nativeDevice(long address) {
         return Memory.getLong(address + ibv_context.device$offset());
+    }
+
+    /** Returns whether the device is one of EFA: of all drivers, only that of EFA has nodes of no particular type. */
+    boolean isEfa() {
+        return Memory.getInt(nativeDevice(address()) + ibv_device.node_type$offset()) == NodeType.UNSPECIFIED.value();
     }
 
     /** Returns whether posting never enters the kernel. */

@@ -10,7 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Command lines of the programs of the RDMA Aware manual. */
 class ManualOptionsTest {
     @ParameterizedTest
-    @CsvSource({"rc_example, -g", "multicast_example, -m", "srq_example, -c", "apm_example, --alt-lid"})
+    @CsvSource({"rc_example, -g", "multicast_example, -m", "srq_example, -c", "apm_example, --alt-lid",
+        "dc_example, -g", "umr_example, -g"})
     void helpShowsOptionsAndAnExample(String name, String option) throws Exception {
         assertThat(CommandLines.help(name)).contains(option, "For example");
     }
@@ -21,6 +22,8 @@ class ManualOptionsTest {
         "rc_example -p 65536 | Invalid port 65536",
         "rc_example -i 0 | Invalid port of the device 0",
         "rc_example -g 256 | Invalid GID index 256",
+        "dc_example -p 0 127.0.0.1 | a client needs the server's port: -p PORT",
+        "umr_example -i 256 | Invalid port of the device 256",
         "multicast_example -m 10.0.0.1 | 10.0.0.1 is no multicast address",
         "multicast_example -C 0 | Invalid count 0 (valid range is 1 to 1000)",
         "multicast_example -S 7 | Invalid size 7 (valid range is 8 to 65507)",

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs the server and the client of a ping-pong in one JVM: the stand-in for an EFA card moves bytes within one process
+ * Runs the server and the client of a program in one JVM: what stands in for a card moves bytes within one process
  * only. Takes the name of the program and its options, and prints what the server and then the client printed.
  */
 public final class BothRoles {
@@ -15,7 +15,7 @@ public final class BothRoles {
     /** Takes the name and the options. */
     public static void main(String[] arguments) throws InterruptedException {
         try (Program server = Program.inThread(with(arguments, "-p", "0"))) {
-            String port = server.awaitOutput("  listening on port (\\d+)").group(1);
+            String port = server.awaitOutput("(?:listening|waiting) on port (\\d+)").group(1);
             try (Program client = Program.inThread(with(arguments, "-p", port, "localhost"))) {
                 Program.Result called = client.result();
                 Program.Result answered = server.result();

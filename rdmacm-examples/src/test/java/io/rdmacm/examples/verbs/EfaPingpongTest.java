@@ -3,15 +3,13 @@ package io.rdmacm.examples.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.examples.Main;
 import io.rdmacm.examples.testing.BothRoles;
 import io.rdmacm.examples.testing.Program;
-import org.junit.jupiter.api.Assumptions;
+import io.rdmacm.examples.testing.StandIn;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,13 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command efa_pingpong, with the real libefa over the stand-in for the kernel and the card. */
 class EfaPingpongTest {
-    private static final Path STAND_IN = Path.of("..", "rdmacm-verbs", "target", "fakeefa").toAbsolutePath();
-
     @BeforeAll
     static void standIn() throws Exception {
-        Path reason = STAND_IN.resolve("missing.txt");
-        Assumptions.assumeTrue(Files.exists(STAND_IN.resolve("libfakeefa.so")), "there is no stand-in for EFA: "
-                + (Files.exists(reason) ? Files.readString(reason).strip() : "rdmacm-verbs was not built"));
+        StandIn.EFA.assume();
     }
 
     @ParameterizedTest
@@ -33,7 +27,7 @@ class EfaPingpongTest {
     void bothRoles(String options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("efa_pingpong", "-n", "100"));
         arguments.addAll(List.of(options.split(" ")));
-        Program.Result result = run(BothRoles.class, arguments.toArray(String[]::new));
+        Program.Result result = StandIn.EFA.run(BothRoles.class, arguments.toArray(String[]::new));
         assertThat(result.err()).isEmpty();
         assertThat(result.status()).isZero();
         assertThat(result.outLines()).filteredOn(line -> line.startsWith("100 iters in ")).hasSize(2);
@@ -42,20 +36,9 @@ class EfaPingpongTest {
 
     @Test
     void aMessageThatIsTooLongIsRefused() throws Exception {
-        Program.Result result = run(Main.class, "efa_pingpong", "-s", "100000");
+        Program.Result result = StandIn.EFA.run(Main.class, "efa_pingpong", "-s", "100000");
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.errLines()).containsExactly(
                 "efa_pingpong: Requested size larger than the longest message (8928)");
-    }
-
-    private static Program.Result run(Class<?> main, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(Program.javaCommand(main));
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().put("LD_PRELOAD", STAND_IN.resolve("libfakeefa.so").toString());
-        builder.environment().put("SYSFS_PATH", STAND_IN.resolve("sys").toString());
-        try (Program program = Program.process(builder)) {
-            return program.result();
-        }
     }
 }

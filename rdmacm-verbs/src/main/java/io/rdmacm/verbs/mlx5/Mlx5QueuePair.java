@@ -5,18 +5,15 @@ import java.lang.foreign.Arena;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_qp;
-import io.rdmacm.bindings.ibv_qp_ex;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
-import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
@@ -112,12 +109,6 @@ public final class Mlx5QueuePair implements AutoCloseable {
     private static Mlx5QueuePair withBatch(QueuePair made, Mlx5QueuePairAttributes attributes) throws RdmaException {
         long verbs = Check.pointer(QP_TO_QP_EX, QP_TO_QP_EX.callLong(VERBS.addressOf(made)));
         long extended = Check.pointer(QP_EX_FROM_IBV_QP_EX, QP_EX_FROM_IBV_QP_EX.callLong(verbs));
-        // libmlx5 writes to the entry that was begun last, even if the queue has no room for another one: let it begin
-        // one now, while there is room, or it would write to a null pointer.
-        DriverCall send = DriverCall.of(Memory.getLong(verbs + ibv_qp_ex.wr_send$offset()), true, 1);
-        try (SendBatch batch = made.startBatch()) {
-            VERBS.request(batch, 0, () -> send.call(verbs));
-        }
         int requests = Math.max(1, made.capabilities().maxSendRequests());
         int blocks = RawQueues.sendBlocks(made) / requests;
         return new Mlx5QueuePair(made, attributes, extended, blocks * RawEntry.BLOCK);
@@ -261,24 +252,21 @@ public final class Mlx5QueuePair implements AutoCloseable {
      *
      * @param id the id of the requests to cancel
      * @return how many were cancelled
-     * @throws IllegalStateException if the queue pair was created without send operations
+     * @throws IllegalStateException if the queue pair was created without send operations, or its batch is open
      * @throws RdmaException EINVAL in another state, or without the flag
      */
     @CFunction("mlx5dv_qp_cancel_posted_send_wrs")
     public int cancelPostedSends(long id) throws RdmaException {
-        VERBS.lifeOf(queuePair).enter();
-        try {
-            if (extended == 0) {
-                throw new IllegalStateException("the queue pair was created without send operations");
-            }
+        if (extended == 0) {
+            throw new IllegalStateException("the queue pair was created without send operations");
+        }
+        return (int) VERBS.betweenBatches(queuePair, pair -> {
             int result = CANCEL_SENDS.callInt(extended, id);
             if (result < 0) {
                 Check.returned(CANCEL_SENDS, result);
             }
             return result;
-        } finally {
-            VERBS.lifeOf(queuePair).leave();
-        }
+        });
     }
 
     private void inside(NativeFunction function, int value) throws RdmaException {

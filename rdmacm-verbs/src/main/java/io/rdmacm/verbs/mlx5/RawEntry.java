@@ -17,8 +17,10 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
  * A send work queue entry in the format of the device, for {@link Mlx5Batch#raw}. Immutable, and thread-safe.
  *
  * <p>The entries that the methods of this class form, extended atomics and those of cross-channel communication, are
- * formed, not proven on hardware: their bytes are those that the formats of the vendor's documents and libraries say,
- * and no device was at hand to execute them.
+ * formed, not proven on hardware: their fields were compared with public sources that post such entries, and no device
+ * was at hand to execute them. For atomics, these are the mlx5 transport of UCX (4 and 8 bytes) and the libmlx5 of
+ * MLNX_OFED that had experimental verbs (all sizes); for WAIT and SEND_EN, the mlx5 drivers of DPDK and the same
+ * libmlx5.
  */
 public final class RawEntry {
     /** The size of a block of a send queue in bytes. */
@@ -66,8 +68,8 @@ public final class RawEntry {
      *
      * @param remoteAddress the remote address, a multiple of the size of the operand
      * @param remoteKey the remote key of the peer's memory
-     * @param local the region that receives the original value, in the byte order of the device: the most significant
-     *        byte first
+     * @param local the region that receives the original value, the most significant byte first; but a device can be
+     *        set to return 8 bytes in the order of the host ({@code atomic_req_8B_endianness_mode})
      * @param offset the offset in it, in bytes
      */
     public record AtomicPlace(long remoteAddress, int remoteKey, MemoryRegion local, long offset) {
@@ -75,7 +77,8 @@ public final class RawEntry {
 
     /**
      * Forms a masked compare and swap: the bits of {@code compareMask} are compared with the expected value, and if
-     * they are equal, the bits of {@code swapMask} are replaced. Opcode 0x14. Formed, not proven on hardware.
+     * they are equal, the bits of {@code swapMask} are replaced. Opcode 0x14; the operands stand in the order
+     * replacement, expected, swap mask, compare mask. Formed, not proven on hardware.
      *
      * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
      * @param place where
@@ -147,38 +150,43 @@ public final class RawEntry {
 
     /**
      * Forms an entry that waits until a completion queue has had a number of completions (cross-channel communication,
-     * WAIT, opcode 0x0f). Formed, not proven on hardware.
+     * WAIT, opcode 0x0f). Formed, not proven on hardware. A queue pair of this library does not execute it, because
+     * libibverbs cannot create one for cross-channel communication: the queue has to be made by a command of DEVX, as a
+     * master ({@code cd_master}).
      *
-     * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
+     * @param queue the number of the queue that the entry will be posted to, 24 bits
      * @param completionQueueNumber the number of the completion queue, 24 bits
-     * @param index the index of the completion that is waited for
+     * @param count how many completions the queue must have had since it was created: a counter, whose lowest 24 bits
+     *        count
      * @return the entry, which generates a completion
-     * @throws IllegalArgumentException if the number does not fit into 24 bits
+     * @throws IllegalArgumentException if a number does not fit into 24 bits
      */
-    public static RawEntry waitFor(int queuePair, int completionQueueNumber, int index) {
-        return crossChannel(queuePair, WAIT, completionQueueNumber, index);
+    public static RawEntry waitFor(int queue, int completionQueueNumber, int count) {
+        return crossChannel(queue, WAIT, completionQueueNumber, count);
     }
 
     /**
      * Forms an entry that lets the device execute the entries of another queue up to an index (cross-channel
-     * communication, SEND_EN, opcode 0x17). Formed, not proven on hardware; only a queue that was created by a command
-     * of DEVX can be held back until then.
+     * communication, SEND_EN, opcode 0x17). Formed, not proven on hardware. Both queues have to be made by commands of
+     * DEVX: this one as a master ({@code cd_master}), the other as one whose sends are managed
+     * ({@code cd_slave_send}).
      *
-     * @param queuePair the number of the queue pair that the entry will be posted to, 24 bits
-     * @param queueNumber the number of the queue that is let go, 24 bits
-     * @param index the index of the last entry that may be executed
+     * @param queue the number of the queue that the entry will be posted to, 24 bits
+     * @param enabledQueue the number of the queue that is let go, 24 bits
+     * @param end the index after the last entry that may be executed, as the doorbell record counts: in blocks of 64
+     *        bytes, of which the lowest 16 bits count
      * @return the entry, which generates a completion
-     * @throws IllegalArgumentException if the number does not fit into 24 bits
+     * @throws IllegalArgumentException if a number does not fit into 24 bits
      */
-    public static RawEntry enableSends(int queuePair, int queueNumber, int index) {
-        return crossChannel(queuePair, SEND_ENABLE, queueNumber, index);
+    public static RawEntry enableSends(int queue, int enabledQueue, int end) {
+        return crossChannel(queue, SEND_ENABLE, enabledQueue, end);
     }
 
-    private static RawEntry crossChannel(int queuePair, int opcode, int number, int index) {
-        Arguments.requireBits("number of the queue pair", queuePair, NUMBER_BITS);
+    private static RawEntry crossChannel(int queue, int opcode, int number, int index) {
+        Arguments.requireBits("number of the queue", queue, NUMBER_BITS);
         Arguments.requireBits("number of the queue", number, NUMBER_BITS);
         MemorySegment entry = allocate(2 * SEGMENT);
-        control(entry, queuePair, opcode, 0);
+        control(entry, queue, opcode, 0);
         // 8 reserved bytes
         entry.set(INT, SEGMENT + 8, index);
         entry.set(INT, SEGMENT + 12, number);

@@ -17,6 +17,7 @@ import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.Completion;
@@ -57,17 +58,23 @@ final class EfaEnd implements AutoCloseable {
     }
 
     static EfaEnd srd(List<SendOperation> operations) throws RdmaException {
-        return new EfaEnd(QueuePairType.DRIVER, operations).ready();
+        return new EfaEnd(QueuePairType.DRIVER, operations).ready(EfaTransitions.rtrToRts(0));
+    }
+
+    /** One that waits for the receives of its peers. */
+    static EfaEnd patient(List<SendOperation> operations) throws RdmaException {
+        return new EfaEnd(QueuePairType.DRIVER, operations)
+                .ready(EfaTransitions.rtrToRts(0, EfaTransitions.RETRY_FOREVER));
     }
 
     static EfaEnd ud() throws RdmaException {
-        return new EfaEnd(QueuePairType.UD, MESSAGES).ready();
+        return new EfaEnd(QueuePairType.UD, MESSAGES).ready(EfaTransitions.rtrToRts(0));
     }
 
-    private EfaEnd ready() throws RdmaException {
+    private EfaEnd ready(QueuePairAttributes last) throws RdmaException {
         pair.modify(EfaTransitions.resetToInit(1, 0, KEY));
         pair.modify(EfaTransitions.initToRtr());
-        pair.modify(EfaTransitions.rtrToRts(0));
+        pair.modify(last);
         return this;
     }
 

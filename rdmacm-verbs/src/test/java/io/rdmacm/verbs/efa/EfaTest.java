@@ -346,16 +346,25 @@ class EfaTest {
 
     @Test
     void aSenderThatMayTryForeverWaitsForTheReceive() throws Exception {
-        try (EfaEnd from = EfaEnd.srd(EfaEnd.MESSAGES); EfaEnd to = EfaEnd.srd(EfaEnd.MESSAGES);
+        try (EfaEnd from = EfaEnd.patient(EfaEnd.MESSAGES); EfaEnd to = EfaEnd.srd(EfaEnd.MESSAGES);
                 AddressHandle address = from.address()) {
-            from.pair.modify(QueuePairAttributes.builder().state(QueuePairState.RESET).build());
-            from.pair.modify(EfaTransitions.resetToInit(1, 0, EfaEnd.KEY));
-            from.pair.modify(EfaTransitions.initToRtr());
-            from.pair.modify(EfaTransitions.rtrToRts(0, EfaTransitions.RETRY_FOREVER));
             send(from, to, address);
             to.receive(1, 0, 64);
             assertThat(from.completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
             assertThat(to.completion().workRequestId()).isEqualTo(1);
+        }
+    }
+
+    /** The completions that are left would make libefa write before the memory of the queue. */
+    @Test
+    void aQueuePairThatWasUsedIsNotReset() throws Exception {
+        try (EfaEnd end = EfaEnd.srd(EfaEnd.MESSAGES)) {
+            end.receive(1, 0, 64);
+            end.pair.modifyToError();
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> end.pair.modify(QueuePairAttributes.toReset()))
+                    .withMessageContaining("libefa cannot reset a queue pair");
+            assertThat(end.completion().status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
         }
     }
 
@@ -404,6 +413,10 @@ class EfaTest {
                     QueuePairInitAttributes.builder().type(QueuePairType.DRIVER).completionQueue(queue)
                             .maxReceiveScatterGather(0).build()))
                     .withMessage("an SRD queue pair needs at least one scatter/gather entry for receives");
+            assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> domain.createQueuePair(
+                    QueuePairInitAttributes.builder().type(QueuePairType.UD).completionQueue(queue)
+                            .maxReceiveScatterGather(0).build()))
+                    .withMessage("a queue pair of EFA needs at least one scatter/gather entry for receives");
             assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> EfaQueuePair.create(domain,
                     QueuePairInitAttributes.builder().type(QueuePairType.DRIVER).completionQueue(queue)
                             .sendOperations(Set.of(SendOperation.ATOMIC_FETCH_AND_ADD)).build()));

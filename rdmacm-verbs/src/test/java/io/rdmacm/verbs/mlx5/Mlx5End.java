@@ -43,7 +43,8 @@ final class Mlx5End implements AutoCloseable {
     final VerbsContext context;
     final ProtectionDomain domain;
     final MemoryRegion region;
-    private final CompletionQueue completions;
+    final CompletionChannel channel;
+    final CompletionQueue completions;
     private final CompletionWaiter waiter;
     private final Deque<AutoCloseable> closing = new ArrayDeque<>();
 
@@ -51,7 +52,7 @@ final class Mlx5End implements AutoCloseable {
         context = own(Device.list().getFirst().open());
         domain = own(context.allocateProtectionDomain());
         region = own(domain.allocate(MEMORY, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
-        CompletionChannel channel = own(context.createCompletionChannel());
+        channel = own(context.createCompletionChannel());
         completions = own(context.createCompletionQueue(64, channel));
         waiter = new CompletionWaiter(completions);
     }

@@ -142,6 +142,16 @@ public abstract class VerbsAccess {
     public abstract void request(SendBatch batch, int flags, Runnable functions);
 
     /**
+     * Calls a function of a driver that takes the lock of the send queue: no batch of the queue pair is open, and none
+     * is started meanwhile.
+     *
+     * @param function receives the {@code struct ibv_qp}
+     * @return what the function returns
+     * @throws IllegalStateException if the queue pair is closed, or its batch is open
+     */
+    public abstract long betweenBatches(QueuePair pair, QueueFunction function) throws RdmaException;
+
+    /**
      * Gives the request that a batch has started its target.
      *
      * @param handle the address handle, of the protection domain of the queue pair
@@ -208,6 +218,13 @@ public abstract class VerbsAccess {
     public interface DeviceFunction {
         /** Calls C. */
         long call(long device) throws RdmaException;
+    }
+
+    /** Calls C with a {@code struct ibv_qp}. */
+    @FunctionalInterface
+    public interface QueueFunction {
+        /** Calls C. */
+        long call(long pair) throws RdmaException;
     }
 
     /** Creates the C object of a queue, or of memory. */

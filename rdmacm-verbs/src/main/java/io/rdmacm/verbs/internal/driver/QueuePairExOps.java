@@ -6,7 +6,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The function table of an {@code ibv_qp_ex}, which the inline functions {@code ibv_wr_*} of verbs.h call. For the data
- * path, with addresses as numbers. Each pointer is read once, by the first call.
+ * path, with addresses as numbers. Each pointer but that of {@link #complete} is read once, by the first call.
  *
  * <p>Callers must check that the queue pair was created with the {@code send_ops_flags} for an operation before they
  * call it: with an old driver the struct is shorter, and the newest pointers lie in unrelated memory. Calling a null
@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 public final class QueuePairExOps {
     private static final long ID = ibv_qp_ex.wr_id$offset();
     private static final long FLAGS = ibv_qp_ex.wr_flags$offset();
+    private static final long COMPLETE = ibv_qp_ex.wr_complete$offset();
 
     private final long queue;
     private final boolean userSpace;
@@ -44,6 +45,7 @@ public final class QueuePairExOps {
     private DriverCall setSgeList;
     private DriverCall start;
     private DriverCall complete;
+    private long completeFunction;
     private DriverCall abort;
     private DriverCall atomicWrite;
     private DriverCall flush;
@@ -60,11 +62,7 @@ public final class QueuePairExOps {
     }
 
     private DriverCall made(long offset, int arguments) {
-        return made(offset, arguments, true);
-    }
-
-    private DriverCall made(long offset, int arguments, boolean critical) {
-        return DriverCall.of(Memory.getLong(queue + offset), critical, arguments);
+        return DriverCall.of(Memory.getLong(queue + offset), true, arguments);
     }
 
     /**
@@ -87,13 +85,16 @@ public final class QueuePairExOps {
     }
 
     /**
-     * Calls {@code ibv_wr_complete}.
+     * Calls {@code ibv_wr_complete}. libmlx5 has two such functions: in the states before RTS it sets the pointer to
+     * one that refuses everything.
      *
      * @return 0, or the error number if nothing was posted
      */
     public int complete() {
-        if (complete == null) {
-            complete = made(ibv_qp_ex.wr_complete$offset(), 1, userSpace);
+        long function = Memory.getLong(queue, COMPLETE);
+        if (complete == null || function != completeFunction) {
+            complete = DriverCall.of(function, userSpace, 1);
+            completeFunction = function;
         }
         return (int) complete.call(queue);
     }
@@ -104,6 +105,16 @@ public final class QueuePairExOps {
             abort = made(ibv_qp_ex.wr_abort$offset(), 1);
         }
         abort.call(queue);
+    }
+
+    /** Begins a request and discards it: {@code ibv_wr_start}, {@code ibv_wr_send} and {@code ibv_wr_abort}. */
+    public void beginOne() {
+        if (Memory.getLong(queue + ibv_qp_ex.wr_send$offset()) != 0) {
+            start();
+            next(0, 0);
+            send();
+            abort();
+        }
     }
 
     /** {@code ibv_wr_send}. */
