@@ -147,7 +147,8 @@ static int write_command(struct request *request) {
         return 0;
     }
     case EX(QUERY_DEVICE): {
-        struct ib_uverbs_ex_query_device_resp answer = {.response_length = sizeof answer};
+        struct ib_uverbs_ex_query_device_resp answer = {.response_length = sizeof answer,
+            .max_dm_size = 1 << 18};
         request->device->device_attributes(&answer.base);
         out(request, UVERBS_ATTR_CORE_OUT, &answer, sizeof answer);
         request->device->driver_device_attributes(request);

@@ -54,7 +54,8 @@ static void device_attributes(struct ib_uverbs_query_device_resp *answer) {
 
 static void driver_device_attributes(struct request *request) {
     DRIVER_OUT(request, struct mlx5_ib_query_device_resp,
-            {.response_length = sizeof value_, .dci_streams_caps = {5, 5}});
+            {.response_length = sizeof value_, .dci_streams_caps = {5, 5}, .cqe_comp_caps = {64, 7},
+                .flags = MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP | MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD});
 }
 
 static int get_context(struct request *request) {
@@ -87,6 +88,9 @@ static int register_memory(struct request *request, uint32_t handle) {
     return 0;
 }
 
+/* How the last completion queue was made. */
+static struct mlx5_ib_create_cq last_completions;
+
 static int create_completions(struct request *request, uint32_t handle) {
     const struct mlx5_ib_create_cq *wanted = DRIVER_IN(request, struct mlx5_ib_create_cq);
     if (!wanted) return EINVAL;
@@ -95,6 +99,7 @@ static int create_completions(struct request *request, uint32_t handle) {
     queue->entries = (uint8_t *)(uintptr_t)wanted->buf_addr;
     queue->doorbell = (uint32_t *)(uintptr_t)wanted->db_addr;
     queue->size = wanted->cqe_size;
+    last_completions = *wanted;
     queue->handle = handle;
     // The first arming may be 0, what the driver has put there; a card would see the write to its register.
     queue->served = *(queue->doorbell + 1) = UNARMED;
@@ -245,8 +250,10 @@ static void destroyed(enum kind kind, uint32_t handle) {
         struct queue_pair *pair = state_of(handle, QP);
         if (pair && by_number[pair->number & 0xffff] == pair) by_number[pair->number & 0xffff] = NULL;
     } else if (kind == MR || kind == OTHER) {
-        struct memory_key *key = state_of(handle, kind);
-        if (key && by_key[key->key >> 8 & 0xffff] == key) by_key[key->key >> 8 & 0xffff] = NULL;
+        // other objects have another state, but none of them is listed
+        for (unsigned i = 0; i < sizeof by_key / sizeof *by_key; i++) {
+            if (by_key[i] == state_of(handle, kind)) by_key[i] = NULL;
+        }
     }
 }
 
@@ -298,13 +305,9 @@ static int create_memory_key(struct request *request) {
 
 static int create_devx(struct request *request) {
     const uint8_t *command = in(request, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN, 4);
-    return command && (command[0] << 8 | command[1]) == COMMAND_CREATE_MKEY ? create_memory_key(request) : EOPNOTSUPP;
-}
-
-static int general_command(struct request *request) {
-    struct ib_uverbs_attr *answer = (struct ib_uverbs_attr *)attribute(request, MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT);
-    memset((void *)(uintptr_t)answer->data, 0, answer->len);
-    return 0;
+    if (!command) return EINVAL;
+    return (command[0] << 8 | command[1]) == COMMAND_CREATE_MKEY ? create_memory_key(request)
+            : mlx5_create_object(request, command);
 }
 
 /* Pages are numbered from 1: the lowest that is free. */
@@ -346,13 +349,15 @@ static int other(struct request *request) {
     case METHOD(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY):
         return destroy_object(in32(request, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE), PAGE);
     case METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER):
-        return general_command(request);
+        return mlx5_general_command(request);
     case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE):
         return create_devx(request);
+    case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_QUERY):
+        return mlx5_query_object(request);
     case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY):
         return destroy_object(in32(request, MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE), OTHER);
     }
-    return ENOPROTOOPT;
+    return mlx5_memory_request(request);
 }
 
 const struct device mlx5_device = {
@@ -391,4 +396,14 @@ bool kernel_registers(uint32_t page, uint8_t *bytes, uint32_t length) {
     if (found) memcpy(bytes, pages[page].memory + 0x800, length);
     unlock();
     return found;
+}
+
+/* For the tests: how the last completion queue was made: the size of entries, from bit 16 whether they are padded,
+ * from bit 20 the format of compressed ones. */
+int kernel_completions(void) {
+    lock();
+    struct mlx5_ib_create_cq last = last_completions;
+    unlock();
+    return (int)last.cqe_size | (last.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD ? 1 << 16 : 0)
+        | (last.cqe_comp_en ? last.cqe_comp_res_format << 20 : 0);
 }

@@ -292,6 +292,12 @@ static bool atomic(struct execution *what, struct queue_pair *to, const struct m
 
 /* ---- UMR: gives a key of this card its parts ---- */
 
+/* The end of the parts: signatures and encryption follow them. */
+static uint8_t *end_of_parts(const struct execution *what, const struct mlx5_wqe_umr_ctrl_seg *control) {
+    uint8_t *end = what->next + be16toh(control->klm_octowords) * UNIT;
+    return end < what->end ? end : what->end;
+}
+
 static void umr(struct execution *what) {
     uint32_t name = be32toh(what->control->imm);
     const struct mlx5_wqe_umr_ctrl_seg *control = take(what, sizeof *control);
@@ -302,10 +308,14 @@ static void umr(struct execution *what) {
         return;
     }
     key->key = name;
+    key->domain = what->pair->domain;
+    key->access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    if (!control->klm_octowords) {    // the layout stays
+        sent(what, 0);
+        return;
+    }
     key->start = be64toh(context->start_addr);
     key->length = be64toh(context->len);
-    key->access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-    key->domain = what->pair->domain;
     key->parts = 0;
     key->repetitions = 0;
     const struct mlx5_wqe_umr_repeat_block_seg *repeat = (const void *)what->next;
@@ -318,7 +328,7 @@ static void umr(struct execution *what) {
                 be16toh(entries[i].byte_count), be16toh(entries[i].stride)};
         }
     } else {
-        for (uint8_t *at = what->next; at + UNIT <= what->end; at += UNIT) {
+        for (uint8_t *at = what->next; at + UNIT <= end_of_parts(what, control); at += UNIT) {
             const struct mlx5_wqe_data_seg *part = (const void *)at;
             if (!part->byte_count || key->parts == sizeof key->part / sizeof *key->part) continue;
             key->part[key->parts++] = (struct part){be64toh(part->addr), be32toh(part->lkey),
@@ -359,7 +369,7 @@ static bool is_known(uint8_t opcode) {
 /* Returns whether the request is done. */
 static bool execute(struct execution *what) {
     uint8_t opcode = be32toh(what->control->opmod_idx_opcode) & 0xff;
-    if (opcode == MLX5_OPCODE_NOP) {
+    if (opcode == MLX5_OPCODE_NOP || opcode == MLX5_OPCODE_SET_PSV) {
         sent(what, 0);
         return true;
     }
@@ -501,4 +511,16 @@ bool mlx5_work(void) {
     each_object(QP, turn);
     each_object(CQ, armed);
     return busy;
+}
+
+/* For the tests: the card finds that a signature is wrong, and tells so by a completion that the driver keeps. */
+void kernel_wrong_signature(uint32_t number, uint32_t key, uint32_t syndrome, uint32_t domain, uint32_t expected,
+        uint32_t actual, uint32_t expected_reference, uint32_t actual_reference, uint32_t offset) {
+    uint32_t words[16] = {[4] = htobe32(expected), [5] = htobe32(actual), [6] = htobe32(expected_reference),
+        [7] = htobe32(actual_reference), [8] = htobe32(syndrome << 16 | domain), [9] = htobe32(key),
+        [11] = htobe32(offset)};
+    lock();
+    struct queue_pair *pair = mlx5_find(number);
+    if (pair) complete(pair->send_completions, (const struct mlx5_cqe64 *)words, MLX5_CQE_SIG_ERR);
+    unlock();
 }

@@ -61,6 +61,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int READING = 2;
     /** After the last completion: the poll in C must still be ended. */
     private static final int BEHIND_LAST = 3;
+    /** There is none, and never will be. */
+    private static final int REFUSED = -1;
 
     private final ExtendedCompletionQueue queue;
     private final BiasedLock lock;
@@ -126,9 +128,17 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     /** Checks that the cursor is closed, because other polls would wait for it forever. Called with the lock held. */
     void requireClosed() {
+        if (poll == REFUSED) {
+            throw new IllegalStateException("the completions of this queue have a format that the driver cannot read");
+        }
         if (poll != CLOSED) {
             throw new IllegalStateException("a cursor of this completion queue is open: close it first");
         }
+    }
+
+    /** Refuses every poll from now on. Called before the queue is known to anyone. */
+    void refuse() {
+        poll = REFUSED;
     }
 
     /**
@@ -142,6 +152,9 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     /** Ends the poll. Called with the lock held or closed. */
     void end() {
+        if (poll == REFUSED) {
+            return;
+        }
         if (poll >= READING) {
             ops.endPoll();
         }

@@ -11,6 +11,7 @@ import io.rdmacm.bindings.ibv_alloc_dm_attr;
 import io.rdmacm.bindings.ibv_dm;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.driver.ExtendedOps;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Failures;
@@ -43,6 +44,14 @@ public final class DeviceMemory extends NativeObject {
     }
 
     static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment) throws RdmaException {
+        return allocate(context, bytes, logAlignment, attributes -> {
+            NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
+            return Check.pointer(function, function.callLong(context.address(), attributes), bytes + " bytes");
+        });
+    }
+
+    static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment,
+            VerbsAccess.QueueCreator creator) throws RdmaException {
         if (bytes < 1) {
             throw new IllegalArgumentException("device memory needs at least 1 byte, not " + bytes);
         }
@@ -52,12 +61,11 @@ public final class DeviceMemory extends NativeObject {
         }
         Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
         long address = life.create(() -> {
-            NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
             try (Arena arena = Arena.ofConfined()) {
                 long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
                 Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
                 Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
-                return Check.pointer(function, function.callLong(context.address(), attributes), bytes + " bytes");
+                return creator.create(attributes);
             }
         });
         return new DeviceMemory(context, life, address, bytes, false);

@@ -201,6 +201,15 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
         return cursor.read(function, queue, to);
     }
 
+    /**
+     * Refuses every poll of this queue, because the driver cannot read its completions. Called by the constructor.
+     *
+     * @hidden
+     */
+    protected final void refusePolls() {
+        cursor.refuse();
+    }
+
     /** Starts a poll. Leaves the cursor open if there is a completion. */
     private int tryStart(CompletionCursor on) throws RdmaException {
         if (on.start()) {

@@ -70,6 +70,12 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
+    public DeviceMemory allocateDeviceMemory(VerbsContext context, long bytes, int logAlignment,
+            QueueCreator creator) throws RdmaException {
+        return DeviceMemory.allocate(context, bytes, logAlignment, creator);
+    }
+
+    @Override
     public void request(SendBatch batch, int flags, Runnable functions) {
         batch.driverRequest(flags, functions);
     }

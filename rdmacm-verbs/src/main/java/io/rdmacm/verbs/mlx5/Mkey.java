@@ -2,8 +2,11 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
@@ -29,6 +32,8 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * {@link Mlx5Batch} lets it refer to parts of memory regions (user-mode memory registration). Addresses under it are
  * offsets in the total of these parts, from 0. All methods are thread-safe.
  *
+ * <p>If blocks have signatures, {@link #check()} tells of one that was wrong.
+ *
  * <p>The device does not know when a region is closed that a key refers to: requests then fail.
  */
 public final class Mkey extends NativeObject {
@@ -39,11 +44,15 @@ public final class Mkey extends NativeObject {
 
     private final ProtectionDomain domain;
     private final int maxEntries;
+    private final Set<MkeyFlag> flags;
+    // guarded by itself
+    private final Set<DataEncryptionKey> encryptionKeys = new HashSet<>();
 
-    private Mkey(ProtectionDomain domain, int maxEntries, Lifetime life, long address) {
+    private Mkey(ProtectionDomain domain, int maxEntries, List<MkeyFlag> flags, Lifetime life, long address) {
         super(life, address, mlx5dv_mkey.sizeof());
         this.domain = domain;
         this.maxEntries = maxEntries;
+        this.flags = Set.copyOf(flags);
         String text = "0x" + Integer.toHexString(Memory.getInt(address + mlx5dv_mkey.lkey$offset()));
         life.describe(() -> text);
     }
@@ -76,7 +85,7 @@ public final class Mkey extends NativeObject {
             Memory.putShort(init + mlx5dv_mkey_init_attr.max_entries$offset(), (short) maxEntries);
             long address = life.create(() -> Check.pointer(CREATE_MKEY, CREATE_MKEY.callLong(init),
                     maxEntries + " entries, " + wanted));
-            return new Mkey(domain, maxEntries, life, address);
+            return new Mkey(domain, maxEntries, wanted, life, address);
         }
     }
 
@@ -124,6 +133,35 @@ public final class Mkey extends NativeObject {
                     Memory.getLong(error + mlx5dv_sig_err.actual_value$offset()),
                     Memory.getLong(error + mlx5dv_sig_err.expected_value$offset()),
                     Memory.getLong(error + mlx5dv_sig_err.offset$offset())));
+        } finally {
+            life().leave();
+        }
+    }
+
+    /** Checks that this key was created for something. */
+    void require(MkeyFlag flag) {
+        if (!flags.contains(flag)) {
+            throw new IllegalArgumentException(this + " was created without " + flag);
+        }
+    }
+
+    /**
+     * Keeps an encryption key from being closed before this key. libmlx5 remembers its address, and reads it with each
+     * later configuration.
+     */
+    void keep(DataEncryptionKey key) {
+        require(MkeyFlag.CRYPTO);
+        if (!Objects.equals(key.protectionDomain(), domain)) {
+            throw new IllegalArgumentException(key + " belongs to another protection domain than " + this);
+        }
+        life().enter();
+        try {
+            synchronized (encryptionKeys) {
+                if (!encryptionKeys.contains(key)) {
+                    life().addParent(VERBS.lifeOf(key));
+                    encryptionKeys.add(key);
+                }
+            }
         } finally {
             life().leave();
         }

@@ -3,6 +3,7 @@ package io.rdmacm.verbs.mlx5;
 
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.rdmacm.verbs.work.AccessFlag;
 
@@ -14,17 +15,21 @@ public final class MkeyConfiguration {
     private final Optional<Set<AccessFlag>> access;
     private final Optional<MkeyLayout> layout;
     private final boolean resetsSignature;
+    private final Optional<BlockSignature> signature;
+    private final Optional<MkeyEncryption> encryption;
 
-    private MkeyConfiguration(Optional<Set<AccessFlag>> access, Optional<MkeyLayout> layout,
-            boolean resetsSignature) {
+    private MkeyConfiguration(Optional<Set<AccessFlag>> access, Optional<MkeyLayout> layout, boolean resetsSignature,
+            Optional<BlockSignature> signature, Optional<MkeyEncryption> encryption) {
         this.access = access;
         this.layout = layout;
         this.resetsSignature = resetsSignature;
+        this.signature = signature;
+        this.encryption = encryption;
     }
 
     /** {@return a configuration that changes nothing} */
     public static MkeyConfiguration create() {
-        return new MkeyConfiguration(Optional.empty(), Optional.empty(), false);
+        return new MkeyConfiguration(Optional.empty(), Optional.empty(), false, Optional.empty(), Optional.empty());
     }
 
     /**
@@ -37,7 +42,7 @@ public final class MkeyConfiguration {
     public MkeyConfiguration access(AccessFlag... flags) {
         Set<AccessFlag> wanted = Set.of(flags);
         requireAccess(wanted);
-        return new MkeyConfiguration(Optional.of(wanted), layout, resetsSignature);
+        return new MkeyConfiguration(Optional.of(wanted), layout, resetsSignature, signature, encryption);
     }
 
     /** Checks that a key can allow something. */
@@ -57,7 +62,7 @@ public final class MkeyConfiguration {
      * @return a copy of this configuration
      */
     public MkeyConfiguration layout(MkeyLayout memory) {
-        return new MkeyConfiguration(access, Optional.of(memory), resetsSignature);
+        return new MkeyConfiguration(access, Optional.of(memory), resetsSignature, signature, encryption);
     }
 
     /**
@@ -66,7 +71,29 @@ public final class MkeyConfiguration {
      * @return a copy of this configuration
      */
     public MkeyConfiguration resetSignature() {
-        return new MkeyConfiguration(access, layout, true);
+        return new MkeyConfiguration(access, layout, true, signature, encryption);
+    }
+
+    /**
+     * Sets how blocks of the memory are signed ({@code mlx5dv_wr_set_mkey_sig_block}). It takes 64 bytes of the
+     * request, so the queue pair needs that much more inline data.
+     *
+     * @param blocks how they are signed
+     * @return a copy of this configuration, for a key with {@link MkeyFlag#BLOCK_SIGNATURE}
+     */
+    public MkeyConfiguration signature(BlockSignature blocks) {
+        return new MkeyConfiguration(access, layout, resetsSignature, Optional.of(blocks), encryption);
+    }
+
+    /**
+     * Sets how the memory is encrypted ({@code mlx5dv_wr_set_mkey_crypto}). It takes 64 bytes of the request, so the
+     * queue pair needs that much more inline data.
+     *
+     * @param data how it is encrypted; its key cannot be closed before the {@link Mkey}
+     * @return a copy of this configuration, for a key with {@link MkeyFlag#CRYPTO}
+     */
+    public MkeyConfiguration encryption(MkeyEncryption data) {
+        return new MkeyConfiguration(access, layout, resetsSignature, signature, Optional.of(data));
     }
 
     Optional<Set<AccessFlag>> access() {
@@ -81,8 +108,16 @@ public final class MkeyConfiguration {
         return resetsSignature;
     }
 
+    Optional<BlockSignature> signature() {
+        return signature;
+    }
+
+    Optional<MkeyEncryption> encryption() {
+        return encryption;
+    }
+
     /** Returns how many setters C is going to be called for. */
     int setters() {
-        return (access.isPresent() ? 1 : 0) + (layout.isPresent() ? 1 : 0);
+        return (int) Stream.of(access, layout, signature, encryption).filter(Optional::isPresent).count();
     }
 }

@@ -4,6 +4,7 @@ package io.rdmacm.verbs.mlx5;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
@@ -159,28 +160,38 @@ public final class Mlx5Batch implements AutoCloseable {
     }
 
     /**
-     * Configures a key: what it allows, and what it refers to ({@code mlx5dv_wr_mkey_configure} and the setters).
+     * Configures a key: what it allows, what it refers to, and how that is signed and encrypted
+     * ({@code mlx5dv_wr_mkey_configure} and the setters). Signatures take up to two further entries of the queue.
      *
      * @param key the key, of the protection domain of the queue pair
      * @param configuration what the key is to become
      * @return this batch
-     * @throws IllegalArgumentException if the key has too few entries, or belongs to another protection domain
+     * @throws IllegalArgumentException if the key has too few entries, belongs to another protection domain than the
+     *         queue pair or the encryption's, or was created without the flag for signatures or encryption
      * @throws IllegalStateException see above, or if the key or a region is closed
      */
     @CFunction({"mlx5dv_wr_mkey_configure", "mlx5dv_wr_set_mkey_access_flags", "mlx5dv_wr_set_mkey_layout_list",
-            "mlx5dv_wr_set_mkey_layout_interleaved"})
+            "mlx5dv_wr_set_mkey_layout_interleaved", "mlx5dv_wr_set_mkey_sig_block", "mlx5dv_wr_set_mkey_crypto"})
     public Mlx5Batch configure(Mkey key, MkeyConfiguration configuration) {
         require(Mlx5SendOperation.MKEY_CONFIGURE);
         requireDomain(key);
         configuration.layout().ifPresent(layout -> layout.requireUsable(key));
+        configuration.signature().ifPresent(signature -> key.require(MkeyFlag.BLOCK_SIGNATURE));
+        configuration.encryption().ifPresent(encryption -> key.keep(encryption.key()));
         try (Arena arena = Arena.ofConfined()) {
             long attributes = arena.allocate(mlx5dv_mkey_conf_attr.layout()).address();
             Memory.putInt(attributes + mlx5dv_mkey_conf_attr.conf_flags$offset(),
                     configuration.resetsSignature() ? Mlx5.MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR() : 0);
+            OptionalLong signature = configuration.signature().stream()
+                    .mapToLong(one -> SignatureStructs.write(one, arena)).findFirst();
+            OptionalLong encryption = configuration.encryption().stream().mapToLong(one -> one.write(arena))
+                    .findFirst();
             key.use(mkey -> VERBS.request(batch, INLINE, () -> {
                 ops.configure(mkey, configuration.setters(), attributes);
                 configuration.access().ifPresent(access -> ops.setAccess(Flags.mask(access, AccessFlag::bit)));
                 configuration.layout().ifPresent(this::set);
+                signature.ifPresent(ops::setSignature);
+                encryption.ifPresent(ops::setEncryption);
             }));
         } finally {
             Reference.reachabilityFence(configuration);

@@ -63,6 +63,16 @@ final class Mlx5BatchOps {
         function(mlx5dv_qp_ex.wr_set_mkey_layout_interleaved$offset(), 4).call(queue, repetitions, count, parts);
     }
 
+    /** {@code mlx5dv_wr_set_mkey_sig_block}. */
+    void setSignature(long attributes) {
+        function(mlx5dv_qp_ex.wr_set_mkey_sig_block$offset(), 2).call(queue, attributes);
+    }
+
+    /** {@code mlx5dv_wr_set_mkey_crypto}. */
+    void setEncryption(long attributes) {
+        function(mlx5dv_qp_ex.wr_set_mkey_crypto$offset(), 2).call(queue, attributes);
+    }
+
     /** {@code mlx5dv_wr_raw_wqe}. */
     void raw(long entry) {
         function(mlx5dv_qp_ex.wr_raw_wqe$offset(), 2).call(queue, entry);

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.DeviceMemory;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -122,6 +123,17 @@ public abstract class VerbsAccess {
     public abstract VerbsContext open(Device device, DeviceFunction opener) throws RdmaException;
 
     /**
+     * Allocates memory of a device with a function of a driver. {@code ibv_free_dm} frees it.
+     *
+     * @param context the context of the device
+     * @param bytes the size in bytes
+     * @param logAlignment the base-2 logarithm of the alignment of its first byte
+     * @param creator receives a {@code struct ibv_alloc_dm_attr}, and returns a {@code struct ibv_dm}
+     */
+    public abstract DeviceMemory allocateDeviceMemory(VerbsContext context, long bytes, int logAlignment,
+            QueueCreator creator) throws RdmaException;
+
+    /**
      * Starts a request of a batch with functions of a driver. It takes neither data nor a destination.
      *
      * @param flags flags of this request, in addition to those of the batch
@@ -215,16 +227,16 @@ public abstract class VerbsAccess {
         long call(long pair) throws RdmaException;
     }
 
-    /** Creates the C object of a queue. */
+    /** Creates the C object of a queue, or of memory. */
     @FunctionalInterface
     public interface QueueCreator {
         /**
          * Calls C.
          *
-         * @param initAttributes the address of the extended struct of attributes, which begins with the members of the
-         *        plain one ({@code struct ibv_qp_init_attr} or {@code struct ibv_srq_init_attr}); C writes the actual
-         *        capacities of the queue into it
-         * @return the address of the queue
+         * @param initAttributes the address of the struct of attributes; that of a queue is the extended one, which
+         *        begins with the members of the plain one ({@code struct ibv_qp_init_attr} or
+         *        {@code struct ibv_srq_init_attr}), and C writes the actual capacities of the queue into it
+         * @return the address of the object
          */
         long create(long initAttributes) throws RdmaException;
     }

@@ -25,6 +25,8 @@ public final class Libc {
     private static final NativeFunction EVENTFD_WRITE = NativeFunction.libc("eventfd_write");
     private static final VariadicFunction OPEN = VariadicFunction.libc("open", 2);
     private static final NativeFunction CLOSE = NativeFunction.libc("close");
+    private static final NativeFunction MUNMAP = NativeFunction.libc("munmap");
+    private static final NativeFunction GETPAGESIZE = NativeFunction.libc("getpagesize");
     private static final VariadicFunction FCNTL = VariadicFunction.libc("fcntl", 2);
     private static final VariadicFunction SYSCALL = VariadicFunction.libc("syscall", 1);
 
@@ -63,6 +65,16 @@ public final class Libc {
     /** Closes a file descriptor (close(2)). */
     public static void close(int fd) throws RdmaException {
         CLOSE.callInt(fd);
+    }
+
+    /** Removes a mapping of memory (munmap(2)). */
+    public static void unmap(long address, long length) throws RdmaException {
+        Check.minusOne(MUNMAP, MUNMAP.callInt(address, length));
+    }
+
+    /** Returns the size of a page of memory in bytes. */
+    public static int pageSize() throws RdmaException {
+        return GETPAGESIZE.callInt();
     }
 
     /** Duplicates a file descriptor; child processes do not inherit the duplicate. */
