@@ -88,6 +88,7 @@ public final class CheckBundle {
             checkPom(base + ".pom");
             if (JARS.contains(artifact)) {
                 checkJars(base);
+                checkMetadata(base, artifact);
             }
         }
         for (String name : List.copyOf(files.keySet())) {
@@ -177,6 +178,14 @@ public final class CheckBundle {
         }
         if (file(base + "-cyclonedx.json") != null && files.get(base + "-cyclonedx.json").length == 0) {
             problems.add(base + "-cyclonedx.json is empty");
+        }
+    }
+
+    /** What GraalVM's native-image has to be told; of the module for Netty it is nothing. */
+    private void checkMetadata(String base, String artifact) throws IOException {
+        if (!artifact.equals("rdmacm-netty")) {
+            require(base + ".jar", names(base + ".jar"),
+                    "META-INF/native-image/io.rdmacm/" + artifact + "/reachability-metadata.json");
         }
     }
 

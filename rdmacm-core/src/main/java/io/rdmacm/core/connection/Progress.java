@@ -485,6 +485,10 @@ final class Progress {
         lock.unlock();
         try {
             VerbsAccess.get().awaitEventOrWakeup(channel, deadline);
+        } catch (IllegalStateException e) {
+            // Another thread closed the connection, and with it the channel, before the wait began: the connection
+            // says so to whoever waits for it.
+            LOG.trace("nothing to wait on", e);
         } finally {
             lock.lock();
             asleep = false;

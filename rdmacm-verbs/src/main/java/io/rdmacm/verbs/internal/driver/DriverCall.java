@@ -17,8 +17,10 @@ import io.rdmacm.verbs.internal.ffi.Downcalls;
  */
 public abstract class DriverCall {
     /** The largest number of arguments that a function may have. */
-    static final int MOST_ARGUMENTS = 6;
+    public static final int MOST_ARGUMENTS = 6;
 
+    // Set by GraalVM in the programs that native-image makes.
+    private static final boolean NATIVE_IMAGE = System.getProperty("org.graalvm.nativeimage.imagecode") != null;
     private static final Map<Key, DriverCall> CALLS = new ConcurrentHashMap<>();
 
     private record Key(long address, boolean critical, int arguments) {
@@ -62,6 +64,9 @@ public abstract class DriverCall {
     private static DriverCall make(Key key) {
         if (key.address == 0) {
             return new Missing();
+        }
+        if (NATIVE_IMAGE) {
+            return new HandleDriverCall(key.address, key.critical, key.arguments);
         }
         MethodHandle[] handles = new MethodHandle[MOST_ARGUMENTS + 1];
         handles[key.arguments] = Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_LONG, key.arguments);

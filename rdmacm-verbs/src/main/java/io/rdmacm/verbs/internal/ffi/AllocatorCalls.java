@@ -24,10 +24,10 @@ public final class AllocatorCalls implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AllocatorCalls.class);
     // IBV_ALLOCATOR_USE_DEFAULT is a pointer with all bits set.
     private static final long USE_DEFAULT = -1;
-    private static final FunctionDescriptor ALLOCATE = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
+    static final FunctionDescriptor ALLOCATE = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_LONG);
-    private static final FunctionDescriptor FREE = FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG,
+    static final FunctionDescriptor FREE = FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
 
     private final Arena stubs = Arena.ofShared();

@@ -22,7 +22,8 @@ public final class Downcalls {
     static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
     static final long ERRNO_OFFSET = CAPTURED.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
-    private static final int MOST_ARGUMENTS = 7;
+    /** The largest number of arguments of a function whose errno is captured. */
+    static final int MOST_ARGUMENTS = 7;
     private static final MethodHandle[] INT = new MethodHandle[MOST_ARGUMENTS + 1];
     private static final MethodHandle[] LONG = new MethodHandle[MOST_ARGUMENTS + 1];
 

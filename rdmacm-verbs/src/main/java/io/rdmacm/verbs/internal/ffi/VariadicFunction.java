@@ -10,7 +10,8 @@ import io.rdmacm.verbs.error.NativeLibraryException;
  * own way. C ignores arguments that it does not expect, so all calls pass the same number.
  */
 final class VariadicFunction {
-    private static final int ARGUMENTS = 4;
+    /** How many arguments each call passes. */
+    static final int ARGUMENTS = 4;
 
     private final NativeFunction function;
     private final int fixed;

@@ -33,6 +33,18 @@ class DriverCallTest {
     }
 
     @Test
+    void whereNoClassCanBeDefinedTheHandleIsCalled() {
+        for (boolean critical : new boolean[] {false, true}) {
+            assertThat((int) new HandleDriverCall(address("abs"), critical, 1).call(-7)).isEqualTo(7);
+            assertThat(new HandleDriverCall(address("labs"), critical, 2).call(-7, 1)).isEqualTo(7);
+            assertThat(new HandleDriverCall(address("labs"), critical, 3).call(-7, 1, 2)).isEqualTo(7);
+            assertThat(new HandleDriverCall(address("labs"), critical, 4).call(-7, 1, 2, 3)).isEqualTo(7);
+            assertThat(new HandleDriverCall(address("labs"), critical, 5).call(-7, 1, 2, 3, 4)).isEqualTo(7);
+            assertThat(new HandleDriverCall(address("labs"), critical, 6).call(-7, 1, 2, 3, 4, 5)).isEqualTo(7);
+        }
+    }
+
+    @Test
     void aFunctionHasOneCallOfEachKind() {
         DriverCall call = DriverCall.of(address("abs"), true, 1);
 
