@@ -54,6 +54,7 @@ struct queue_pair {
     uint32_t send_completions, receive_completions;   // handles
     uint32_t domain;
     bool flushed;
+    bool foreseen;                 // completions of its sends are written in advance
     uint64_t user_handle;
     int file;
     uint32_t page;                 // of registers

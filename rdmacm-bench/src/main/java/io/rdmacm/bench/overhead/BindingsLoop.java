@@ -26,7 +26,7 @@ final class BindingsLoop implements Placement.Loop, AutoCloseable {
     private long id;
 
     @SuppressWarnings("restricted")
-    BindingsLoop(NullStack stack, int batch, Payload payload) {
+    BindingsLoop(VerbsStack stack, int batch, Payload payload) {
         this.pair = stack.pair(0).handle();
         this.queue = stack.queue().handle();
         MemorySegment context = ibv_qp.context(pair).reinterpret(ibv_context.sizeof());
@@ -41,7 +41,7 @@ final class BindingsLoop implements Placement.Loop, AutoCloseable {
         }
     }
 
-    private void fill(NullStack stack, Payload payload, int index) {
+    private void fill(VerbsStack stack, Payload payload, int index) {
         MemorySegment request = ibv_send_wr.asSlice(requests, index);
         MemorySegment list = ibv_sge.allocateArray(payload.entries(), arena);
         for (int entry = 0; entry < payload.entries(); entry++) {
@@ -56,8 +56,8 @@ final class BindingsLoop implements Placement.Loop, AutoCloseable {
         ibv_send_wr.opcode(request, Rdma.IBV_WR_RDMA_WRITE());
         ibv_send_wr.send_flags(request, Rdma.IBV_SEND_SIGNALED() | (payload.inline() ? Rdma.IBV_SEND_INLINE() : 0));
         MemorySegment rdma = ibv_send_wr.wr.rdma(ibv_send_wr.wr(request));
-        ibv_send_wr.wr.rdma.remote_addr(rdma, NullStack.REMOTE_ADDRESS);
-        ibv_send_wr.wr.rdma.rkey(rdma, NullStack.REMOTE_KEY);
+        ibv_send_wr.wr.rdma.remote_addr(rdma, VerbsStack.REMOTE_ADDRESS);
+        ibv_send_wr.wr.rdma.rkey(rdma, VerbsStack.REMOTE_KEY);
     }
 
     @Override

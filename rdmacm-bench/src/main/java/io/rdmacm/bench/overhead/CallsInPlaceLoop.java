@@ -61,7 +61,7 @@ final class CallsInPlaceLoop implements Placement.Loop {
     }
 
     @SuppressWarnings("restricted")
-    CallsInPlaceLoop(NullStack stack, int batch, int length) {
+    CallsInPlaceLoop(VerbsStack stack, int batch, int length) {
         this.batch = batch;
         this.length = length;
         // The extended structs begin with the plain ones, and the null provider makes no other.
@@ -98,7 +98,7 @@ final class CallsInPlaceLoop implements Placement.Loop {
         for (int i = 0; i < count; i++) {
             ALL.set(ValueLayout.JAVA_LONG, to + ibv_qp_ex.wr_id$offset(), next++);
             ALL.set(ValueLayout.JAVA_INT, to + ibv_qp_ex.wr_flags$offset(), Rdma.IBV_SEND_SIGNALED());
-            Calls.WRITE.invokeExact(to, NullStack.REMOTE_KEY, NullStack.REMOTE_ADDRESS);
+            Calls.WRITE.invokeExact(to, VerbsStack.REMOTE_KEY, VerbsStack.REMOTE_ADDRESS);
             Calls.SET_SGE.invokeExact(to, key, from, bytes);
         }
         id = next;

@@ -74,7 +74,7 @@ final class CallsLoop implements Placement.Loop {
      * @param data whether to set the data anew for each request
      */
     @SuppressWarnings("restricted")
-    CallsLoop(NullStack stack, int pairCount, int regionCount, boolean data) {
+    CallsLoop(VerbsStack stack, int pairCount, int regionCount, boolean data) {
         this.pairs = new Pair[pairCount];
         for (int i = 0; i < pairCount; i++) {
             pairs[i] = new Pair(stack.pair(i).handle().address(), new byte[REST]);

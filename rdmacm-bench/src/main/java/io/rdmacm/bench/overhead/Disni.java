@@ -47,7 +47,7 @@ final class Disni {
         Class<?> type = loader.compile(Disni.class, "DisniLoop");
         try {
             Class.forName(NATIVE, true, loader);
-            return type.getConstructor(NullStack.class, int.class, Payload.class);
+            return type.getConstructor(VerbsStack.class, int.class, Payload.class);
         } catch (ReflectiveOperationException | LinkageError e) {
             throw new IllegalArgumentException(LIBRARY + ": " + library + " cannot be loaded: " + e, e);
         }
@@ -60,7 +60,7 @@ final class Disni {
      * @param batch the number of requests per post
      * @param payload the payload of each request
      */
-    IntToLongFunction loop(NullStack stack, int batch, Payload payload) {
+    IntToLongFunction loop(VerbsStack stack, int batch, Payload payload) {
         Placement.shiftMemory();
         try {
             return (IntToLongFunction) loop.newInstance(stack, batch, payload);

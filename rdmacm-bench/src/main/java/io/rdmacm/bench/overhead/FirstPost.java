@@ -20,7 +20,7 @@ public final class FirstPost {
      * @throws RdmaException if anything fails
      */
     public static void main(String[] args) throws RdmaException {
-        try (NullStack stack = new NullStack(false, NullStack.DEPTH, 1, 1)) {
+        try (VerbsStack stack = new VerbsStack(false, VerbsStack.DEPTH, 1, 1)) {
             SendRequests writes = stack.writes(1, Payload.ONE_ENTRY);
             WorkCompletions completions = WorkCompletions.allocate(1);
             stack.pair(0).postSend(writes, 0, 1);

@@ -20,7 +20,7 @@ final class JniLoop implements Placement.Loop {
     private final JniVerbs.Completion[] completions;
     private long id;
 
-    JniLoop(NullStack stack, int batch, Payload payload) {
+    JniLoop(VerbsStack stack, int batch, Payload payload) {
         this.pair = stack.pair(0).handle().address();
         this.queue = stack.queue().handle().address();
         this.batch = batch;

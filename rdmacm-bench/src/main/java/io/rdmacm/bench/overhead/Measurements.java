@@ -2,6 +2,7 @@
 package io.rdmacm.bench.overhead;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -96,6 +97,20 @@ final class Measurements {
         return results;
     }
 
+    /** Measures posts and polls with libmlx5. */
+    List<Result> overMlx5(int batch, boolean extended, int round)
+            throws IOException, InterruptedException, RunnerException {
+        Map<String, Object> params = params(round, "calls", extended ? "extended" : "classic", "batch", batch);
+        Map<String, Integer> inC = inC(batch, Payload.ONE_ENTRY);
+        inC.put("extended", extended ? 1 : 0);
+        inC.put("completions", Mlx5StandIn.COMPLETIONS);
+        List<Result> results = new ArrayList<>();
+        results.add(c(Mlx5StandIn.loop(), Summary.POST_POLL_MLX5, params, inC));
+        results.add(java(PostAndPollOverMlx5.class, PUBLIC_API, Side.JAVA, Summary.POST_POLL_MLX5, params,
+                Map.of("batch", batch, "extended", extended)));
+        return results;
+    }
+
     /** Measures one post whose completions are polled a few at a time. */
     List<Result> pollInBatches(int polled, int round) throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(PostAndPoll.LARGEST_BATCH, Payload.ONE_ENTRY);
@@ -108,7 +123,7 @@ final class Measurements {
     List<Result> amongQueuePairs(int pairs, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
-        inC.put("depth", NullStack.SMALL_DEPTH);
+        inC.put("depth", VerbsStack.SMALL_DEPTH);
         inC.put("queuePairs", pairs);
         inC.put("rotate", rotate ? 1 : 0);
         return withCalls(Summary.QUEUE_PAIRS, PostAndPollAmongQueuePairs.class,
@@ -120,7 +135,7 @@ final class Measurements {
     List<Result> amongRegions(int regions, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
-        inC.put("depth", NullStack.SMALL_DEPTH);
+        inC.put("depth", VerbsStack.SMALL_DEPTH);
         inC.put("regions", regions);
         inC.put("rotate", rotate ? 1 : 0);
         inC.put("data", rotate ? 1 : 0);
@@ -170,7 +185,12 @@ final class Measurements {
 
     private Result c(String name, Map<String, Object> params, Map<String, Integer> options)
             throws IOException, InterruptedException {
-        return shown(new Result(name, Side.C, params, Summary.TIME, "ns", CLoop.run(options, samples)));
+        return c(NullProvider.unpacked().loop(), name, params, options);
+    }
+
+    private Result c(Path loop, String name, Map<String, Object> params, Map<String, Integer> options)
+            throws IOException, InterruptedException {
+        return shown(new Result(name, Side.C, params, Summary.TIME, "ns", CLoop.run(loop, options, samples)));
     }
 
     private Result java(Class<?> benchmark, String method, Side side, String name, Map<String, Object> params,

@@ -34,13 +34,13 @@ public class PollInBatches {
     @Param({"1", "2", "4", "8", "16"})
     public int polled;
 
-    private NullStack stack;
+    private VerbsStack stack;
     private PublicLoop loop;
 
     /** Creates the objects. */
     @Setup
     public void open() throws RdmaException {
-        stack = new NullStack(false, NullStack.DEPTH, 1, 1);
+        stack = new VerbsStack(false, VerbsStack.DEPTH, 1, 1);
         loop = new PublicLoop(stack, PostAndPoll.LARGEST_BATCH, polled, Payload.ONE_ENTRY);
     }
 

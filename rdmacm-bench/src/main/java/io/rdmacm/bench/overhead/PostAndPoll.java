@@ -44,7 +44,7 @@ public class PostAndPoll {
     @Param
     public Payload payload;
 
-    private NullStack stack;
+    private VerbsStack stack;
     private PublicLoop publicLoop;
     private BindingsLoop bindingsLoop;
     private JniLoop jniLoop;
@@ -53,7 +53,7 @@ public class PostAndPoll {
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = new NullStack(false, NullStack.DEPTH, 1, 1);
+        stack = new VerbsStack(false, VerbsStack.DEPTH, 1, 1);
         publicLoop = new PublicLoop(stack, batch, batch, payload);
         bindingsLoop = new BindingsLoop(stack, batch, payload);
         jniLoop = new JniLoop(stack, batch, payload);

@@ -39,7 +39,7 @@ public class PostAndPollAmongQueuePairs {
     @Param({"false", "true"})
     public boolean rotate;
 
-    private NullStack stack;
+    private VerbsStack stack;
     private RotatingLoop loop;
     private CallsLoop calls;
     private int depth;
@@ -47,7 +47,7 @@ public class PostAndPollAmongQueuePairs {
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = new NullStack(false, NullStack.SMALL_DEPTH, queuePairs, 1).shuffled();
+        stack = new VerbsStack(false, VerbsStack.SMALL_DEPTH, queuePairs, 1).shuffled();
         loop = new RotatingLoop(stack, rotate ? queuePairs : 1, 1, false);
         calls = new CallsLoop(stack, rotate ? queuePairs : 1, 1, false);
         depth = Placement.anyDepth();

@@ -39,7 +39,7 @@ public class PostAndPollAmongRegions {
     @Param({"false", "true"})
     public boolean rotate;
 
-    private NullStack stack;
+    private VerbsStack stack;
     private RotatingLoop loop;
     private CallsLoop calls;
     private int depth;
@@ -47,7 +47,7 @@ public class PostAndPollAmongRegions {
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = new NullStack(false, NullStack.SMALL_DEPTH, 1, regions).shuffled();
+        stack = new VerbsStack(false, VerbsStack.SMALL_DEPTH, 1, regions).shuffled();
         loop = new RotatingLoop(stack, 1, rotate ? regions : 1, rotate);
         calls = new CallsLoop(stack, 1, rotate ? regions : 1, rotate);
         depth = Placement.anyDepth();

@@ -38,7 +38,7 @@ public class PostAndPollWithDisni {
     public Payload payload;
 
     private Disni disni;
-    private NullStack stack;
+    private VerbsStack stack;
     private IntToLongFunction loop;
     private int depth;
 
@@ -52,7 +52,7 @@ public class PostAndPollWithDisni {
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = new NullStack(false, NullStack.DEPTH, 1, 1);
+        stack = new VerbsStack(false, VerbsStack.DEPTH, 1, 1);
         loop = disni.loop(stack, batch, payload);
         depth = Placement.anyDepth();
     }

@@ -25,7 +25,7 @@ final class PublicLoop implements Placement.Loop {
      * @param polled the maximum number of completions per poll
      * @param payload the payload of each request
      */
-    PublicLoop(NullStack stack, int batch, int polled, Payload payload) {
+    PublicLoop(VerbsStack stack, int batch, int polled, Payload payload) {
         this.pair = stack.pair(0);
         this.queue = stack.queue();
         this.batch = batch;

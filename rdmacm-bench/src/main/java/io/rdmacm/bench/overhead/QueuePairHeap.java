@@ -13,11 +13,11 @@ final class QueuePairHeap {
     /** Returns the bytes per queue pair. */
     static double bytes() throws RdmaException {
         // the first one loads classes and creates method handles
-        try (NullStack first = new NullStack(false, NullStack.DEPTH, 1, 1)) {
+        try (VerbsStack first = new VerbsStack(false, VerbsStack.DEPTH, 1, 1)) {
             first.pair(0).number();
         }
         long before = used();
-        try (NullStack stack = new NullStack(false, NullStack.DEPTH, COUNT, 1)) {
+        try (VerbsStack stack = new VerbsStack(false, VerbsStack.DEPTH, COUNT, 1)) {
             long after = used();
             stack.pair(COUNT - 1).number();
             return (double) (after - before) / COUNT;

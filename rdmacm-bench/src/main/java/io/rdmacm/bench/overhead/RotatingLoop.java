@@ -8,7 +8,7 @@ import io.rdmacm.verbs.error.RdmaException;
 
 /** Posts and polls one request at a time, each to another queue pair or with data of another region. */
 final class RotatingLoop implements Placement.Loop {
-    private final NullStack stack;
+    private final VerbsStack stack;
     private final int pairs;
     private final int regions;
     private final boolean data;
@@ -27,7 +27,7 @@ final class RotatingLoop implements Placement.Loop {
      * @param regions how many of its memory regions to use
      * @param data whether to set the data anew for each request
      */
-    RotatingLoop(NullStack stack, int pairs, int regions, boolean data) {
+    RotatingLoop(VerbsStack stack, int pairs, int regions, boolean data) {
         this.stack = stack;
         this.pairs = pairs;
         this.regions = regions;
@@ -39,7 +39,7 @@ final class RotatingLoop implements Placement.Loop {
     // Fields are copied to local variables, as in PublicLoop.
     @Override
     public long run(int operations) throws RdmaException {
-        NullStack from = stack;
+        VerbsStack from = stack;
         CompletionQueue polled = queue;
         SendRequest posted = request;
         WorkCompletions taken = completions;

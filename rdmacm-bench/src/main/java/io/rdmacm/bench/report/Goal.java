@@ -21,6 +21,8 @@ record Goal(String name, String meaning, double limit, boolean below) {
             atMost("overhead_geomean_classic", "the geometric mean of these rows: Java / C", 1.08),
             atMost("overhead_worst_extended", "the worst of all rows without a device, extended calls: Java / C",
                     1.25),
+            atMost("overhead_mlx5_batch1", "post and poll with libmlx5 without a card, one at a time: Java / C", 1.15),
+            atMost("overhead_mlx5_batch16", "post and poll with libmlx5 without a card, 16 at a time: Java / C", 1.05),
             atLeast("jni_over_java", "post and poll without a device: a small JNI binding of our own / Java", 1.5),
             atLeast("naive_over_java", "post and poll without a device: generated bindings used naively / Java", 1.5),
             atLeast("disni_over_java", "post and poll without a device, one at a time: DiSNI / Java", 1.5),

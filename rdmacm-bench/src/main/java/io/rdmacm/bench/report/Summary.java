@@ -20,6 +20,8 @@ public final class Summary {
     public static final String POST_POLL = "post_poll";
     /** Its parameters in the summary, besides {@code batch}. */
     public static final Map<String, Object> POST_POLL_PARAMS = Map.of("sges", 1, "inline", false, "calls", "classic");
+    /** The same with libmlx5, over what stands in for the kernel and a card. */
+    public static final String POST_POLL_MLX5 = "post_poll_mlx5";
     /** One post whose completions are polled a few at a time. */
     public static final String POLL_IN_BATCHES = "poll_in_batches";
     /** One post and one poll with many queue pairs. */
@@ -68,6 +70,8 @@ public final class Summary {
         summary.put("overhead_geomean_classic", geometricMean(classic));
         summary.put("overhead_worst_extended",
                 worst(ratios(results, POST_POLL, TIME, Map.of("calls", "extended"))));
+        summary.put("overhead_mlx5_batch1", overMlx5(results, 1));
+        summary.put("overhead_mlx5_batch16", overMlx5(results, 16));
         summary.put("jni_over_java", overhead(results, Side.JNI, Side.JAVA, 1));
         summary.put("naive_over_java", overhead(results, Side.NAIVE, Side.JAVA, 1));
         disni(results, summary);
@@ -88,6 +92,10 @@ public final class Summary {
     private static Double waiting(Results results, String polling) {
         return overConfigurations(results, "send_latency", MEDIAN,
                 Map.of("transport", "RC", "polling", polling, "size", 64));
+    }
+
+    private static Double overMlx5(Results results, int batch) {
+        return overConfigurations(results, POST_POLL_MLX5, TIME, Map.of("calls", "classic", "batch", batch));
     }
 
     private static Double firstPost(Results results) {

@@ -31,7 +31,7 @@ public final class DisniLoop implements IntToLongFunction {
     private long id;
 
     /** Creates the calls. */
-    public DisniLoop(NullStack stack, int batch, Payload payload) throws IOException {
+    public DisniLoop(VerbsStack stack, int batch, Payload payload) throws IOException {
         this.batch = batch;
         LinkedList<IbvSendWR> writes = new LinkedList<>();
         for (int i = 0; i < batch; i++) {
@@ -47,7 +47,7 @@ public final class DisniLoop implements IntToLongFunction {
         poll = new NatIbvCQ(stack.queue().handle().address(), null, null, 0).poll(completions, batch);
     }
 
-    private static IbvSendWR write(NullStack stack, Payload payload) {
+    private static IbvSendWR write(VerbsStack stack, Payload payload) {
         LinkedList<IbvSge> entries = new LinkedList<>();
         for (int i = 0; i < payload.entries(); i++) {
             IbvSge entry = new IbvSge();
@@ -60,8 +60,8 @@ public final class DisniLoop implements IntToLongFunction {
         write.setSg_list(entries);
         write.setOpcode(IbvSendWR.IBV_WR_RDMA_WRITE);
         write.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED | (payload.inline() ? IbvSendWR.IBV_SEND_INLINE : 0));
-        write.getRdma().setRemote_addr(NullStack.REMOTE_ADDRESS);
-        write.getRdma().setRkey(NullStack.REMOTE_KEY);
+        write.getRdma().setRemote_addr(VerbsStack.REMOTE_ADDRESS);
+        write.getRdma().setRkey(VerbsStack.REMOTE_KEY);
         return write;
     }
 

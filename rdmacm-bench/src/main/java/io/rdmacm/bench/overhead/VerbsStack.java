@@ -18,15 +18,20 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
+import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
 /**
- * The objects that a benchmark uses, created over the null provider with the public API. Public for the loop over
+ * The objects that a benchmark uses, created with the public API over the null provider, or libmlx5. Public for the loop over
  * {@link Disni}, which another class loader loads.
  */
-public final class NullStack implements AutoCloseable {
+public final class VerbsStack implements AutoCloseable {
     /** The target of writes; the same as in C. */
     public static final long REMOTE_ADDRESS = 0x10000;
     /** Its key. */
@@ -38,6 +43,7 @@ public final class NullStack implements AutoCloseable {
     static final int SMALL_DEPTH = 4;
 
     private static final int REGION = 4096;
+    private static final int MTU = 1024;
 
     private final VerbsContext context;
     private final ProtectionDomain domain;
@@ -53,14 +59,31 @@ public final class NullStack implements AutoCloseable {
      * @param pairCount the number of queue pairs
      * @param regionCount the number of memory regions
      */
-    NullStack(boolean extended, int depth, int pairCount, int regionCount) throws RdmaException {
-        NullProvider.unpacked().standIn();
+    VerbsStack(boolean extended, int depth, int pairCount, int regionCount) throws RdmaException {
+        this(NullProvider.unpacked()::standIn, extended, depth, depth, pairCount, regionCount);
+    }
+
+    /** Creates the objects over libmlx5: a queue pair that is ready to send. */
+    static VerbsStack overMlx5(boolean extended) throws RdmaException {
+        VerbsStack stack = new VerbsStack(Mlx5StandIn::standIn, extended, DEPTH, Mlx5StandIn.COMPLETIONS, 1, 1);
+        QueuePair pair = stack.pair(0);
+        AddressAttributes path = AddressAttributes.builder().port(1)
+                .globalRoute(new GlobalRoute(stack.context.queryGid(1, 0), 0, 0, 1, 0)).build();
+        pair.modify(QueuePairTransitions.Rc.resetToInit(1, 0));
+        pair.modify(QueuePairTransitions.Rc.initToRtr(path, MTU, pair.number(), 0, 1, RnrTimer.ofCode(0)));
+        pair.modify(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(0), 0, 0, 1));
+        return stack;
+    }
+
+    private VerbsStack(Runnable standIn, boolean extended, int depth, int completions, int pairCount, int regionCount)
+            throws RdmaException {
+        standIn.run();
         context = Device.list().getFirst().open();
         domain = context.allocateProtectionDomain();
         Placement.shiftMemory();
         queue = extended
-                ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(depth).build())
-                : context.createCompletionQueue(depth);
+                ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(completions).build())
+                : context.createCompletionQueue(completions);
         regions = new MemoryRegion[regionCount];
         for (int i = 0; i < regionCount; i++) {
             regions[i] = domain.allocate(REGION, AccessFlag.LOCAL_WRITE);
@@ -78,7 +101,7 @@ public final class NullStack implements AutoCloseable {
     }
 
     /** Shuffles the queue pairs and regions, so that the CPU cannot predict the access pattern. */
-    NullStack shuffled() {
+    VerbsStack shuffled() {
         Collections.shuffle(Arrays.asList(pairs));
         Collections.shuffle(Arrays.asList(regions));
         return this;
