@@ -98,6 +98,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         int error;
         try {
             requireClosed();
+            queue.requireNoBatchOfThisThread();
             error = from.startPoll(attributes);
             if (error == 0) {
                 id = from.id();
@@ -175,6 +176,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 }
                 return false;
             }
+            queue.requireNoBatchOfThisThread();
             error = nextPoll ? from.nextPoll() : restart();
             if (error == 0) {
                 id = from.id();
@@ -208,6 +210,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /**
      * Ends the poll, and returns the completions that were read to the device ({@code ibv_end_poll}). The first
      * completion is consumed even if {@link #next()} was never called. Has no effect if the cursor is closed.
+     *
+     * @throws IllegalStateException on EFA, if this thread has a {@link SendBatch} open that reports to the queue
      */
     @Override
     @CFunction("ibv_end_poll")
@@ -223,6 +227,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             return;
         }
         try {
+            queue.requireNoBatchOfThisThread();
             end();
         } finally {
             lock.leave(bias);
