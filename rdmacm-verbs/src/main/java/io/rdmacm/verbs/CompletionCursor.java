@@ -100,6 +100,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         int error;
         try {
             requireClosed();
+            queue.requireNoBatchOfThisThread();
             error = from.startPoll(attributes);
             if (error == 0) {
                 id = from.id();
@@ -188,6 +189,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 }
                 return false;
             }
+            queue.requireNoBatchOfThisThread();
             error = nextPoll ? from.nextPoll() : restart();
             if (error == 0) {
                 id = from.id();
@@ -221,6 +223,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     /**
      * Ends the poll, and returns the completions that were read to the device ({@code ibv_end_poll}). The first
      * completion is consumed even if {@link #next()} was never called. Has no effect if the cursor is closed.
+     *
+     * @throws IllegalStateException on EFA, if this thread has a {@link SendBatch} open that reports to the queue
      */
     @Override
     @CFunction("ibv_end_poll")
@@ -236,6 +240,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             return;
         }
         try {
+            queue.requireNoBatchOfThisThread();
             end();
         } finally {
             lock.leave(bias);

@@ -5,8 +5,10 @@ import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.CFunction;
@@ -52,6 +54,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private final @Nullable CompletionChannel channel;
     private final BiasedLock lock = new BiasedLock("CompletionQueue");
     private final DriverCall poll;
+    // the open batches of EFA, with the threads that opened them
+    private final Map<SendBatch, Thread> batches;
     private final DriverCall requestNotification;
     private volatile int capacity;
     private final CompletionWait waiting;
@@ -62,6 +66,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         this.channel = channel;
         // reads memory only, with every driver
         this.poll = ContextOps.POLL_CQ.call(address, true);
+        this.batches = context.isEfa() ? new ConcurrentHashMap<>() : Map.of();
         this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, context.postsInUserSpace());
         this.capacity = readCapacity(address, life);
         this.waiting = new CompletionWait(life, new ReentrantLock(), new ChannelEvents());
@@ -147,7 +152,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      *
      * @param completions the buffer to fill, up to its capacity; its previous contents are overwritten
      * @return the number of completions, 0 if there were none
-     * @throws IllegalStateException if a cursor of this queue is open, see {@link ExtendedCompletionQueue}
+     * @throws IllegalStateException if a cursor of this queue is open, see {@link ExtendedCompletionQueue}; on EFA,
+     *         also if this thread has a {@link SendBatch} open that reports to this queue
      * @throws RdmaException if the queue has overrun or the device has failed; drivers report no errno
      */
     @CFunction("ibv_poll_cq")
@@ -156,6 +162,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         int taken;
         try {
             requireNoCursor();
+            requireNoBatchOfThisThread();
             taken = (int) poll.call(address(), completions.capacity(), completions.address());
         } finally {
             lock.leave(bias);
@@ -298,6 +305,26 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     /** Returns the lock that keeps a close apart from polls. */
     final BiasedLock lock() {
         return lock;
+    }
+
+    /** Notes that a thread has opened a batch of a queue pair of EFA; null: it has ended. */
+    final void batching(SendBatch batch, @Nullable Thread by) {
+        if (by == null) {
+            batches.remove(batch);
+        } else {
+            batches.put(batch, by);
+        }
+    }
+
+    /**
+     * Checks that this thread has no batch of EFA open: libefa polls with the lock that the batch has, so the thread
+     * would wait for itself.
+     */
+    final void requireNoBatchOfThisThread() {
+        if (!batches.isEmpty() && batches.containsValue(Thread.currentThread())) {
+            throw new IllegalStateException("this thread has a batch of a queue pair open that reports to the"
+                    + " completion queue, which libefa does not allow: complete or close it first");
+        }
     }
 
     /** Checks that no cursor is open, because other polls would have to wait for it. Called with the lock held. */

@@ -81,6 +81,8 @@ public final class SendBatch implements AutoCloseable {
     private final QueuePairType type;
     private final Addressing addressing;
     private final ProtectionDomain domain;
+    // the completion queue, which must know whether the batch is open; null except on EFA
+    private final @Nullable CompletionQueue informed;
     private final int operations;
     private final SendBatchData data;
     // the states after an operation
@@ -106,6 +108,7 @@ public final class SendBatch implements AutoCloseable {
         this.type = attributes.type();
         this.addressing = addressing;
         this.domain = domain;
+        this.informed = domain.context().isEfa() ? attributes.sendQueue() : null;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), DriverQuirks.miscountsLists(device));
@@ -123,6 +126,7 @@ public final class SendBatch implements AutoCloseable {
         try {
             requireClosed();
             ops.start();
+            inform(Thread.currentThread());
             state = READY;
             afterInlinable = afterParts;
             id = 0;
@@ -130,6 +134,12 @@ public final class SendBatch implements AutoCloseable {
             started = null;
         } finally {
             lock.leave(bias);
+        }
+    }
+
+    private void inform(@Nullable Thread opener) {
+        if (informed != null) {
+            informed.batching(this, opener);
         }
     }
 
@@ -145,6 +155,7 @@ public final class SendBatch implements AutoCloseable {
         if (state != CLOSED) {
             ops.abort();
             state = CLOSED;
+            inform(null);
             endBinds(false);
         }
     }
@@ -915,6 +926,7 @@ public final class SendBatch implements AutoCloseable {
             }
             state = CLOSED;
             error = ops.complete();
+            inform(null);
             if (!binds.isEmpty()) {
                 endBinds(error == 0);
             }

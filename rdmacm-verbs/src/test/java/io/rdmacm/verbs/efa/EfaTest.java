@@ -460,6 +460,26 @@ class EfaTest {
         }
     }
 
+    /** libefa returns the place of a request to its queue, whose lock the batch has. */
+    @Test
+    void pollingWaitsForNoBatch() throws Exception {
+        try (EfaEnd from = EfaEnd.srd(EfaEnd.MESSAGES); EfaEnd to = EfaEnd.srd(EfaEnd.MESSAGES);
+                AddressHandle address = from.address()) {
+            to.receive(1, 0, 64);
+            send(from, to, address);
+            to.completion();
+            WorkCompletions completions = WorkCompletions.allocate(4);
+            try (SendBatch batch = from.pair.startBatch()) {
+                batch.send(from.memory, 0, 16).datagram(address, to.pair.number(), EfaEnd.KEY);
+                assertThatExceptionOfType(IllegalStateException.class)
+                        .isThrownBy(() -> from.queue.poll(completions)).withMessageContaining("batch");
+                assertThatExceptionOfType(IllegalStateException.class)
+                        .isThrownBy(from.queue::startPoll).withMessageContaining("batch");
+            }
+            assertThat(from.completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+        }
+    }
+
     @Test
     void aCloseWaitsForThePostsOfAnotherThread() throws Exception {
         try (EfaEnd from = EfaEnd.srd(EfaEnd.MESSAGES); EfaEnd to = EfaEnd.srd(EfaEnd.MESSAGES);
