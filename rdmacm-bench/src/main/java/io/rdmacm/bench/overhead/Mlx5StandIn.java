@@ -2,6 +2,7 @@
 package io.rdmacm.bench.overhead;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
@@ -28,9 +29,9 @@ final class Mlx5StandIn {
     }
 
     private static final class Foresee {
+        @SuppressWarnings("restricted")
         static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(
-                SymbolLookup.loaderLookup().or(Linker.nativeLinker().defaultLookup()).find("kernel_foresee")
-                        .orElseThrow(() -> new IllegalStateException("the stand-in is not preloaded")),
+                SymbolLookup.libraryLookup(preloaded(), Arena.global()).find("kernel_foresee").orElseThrow(),
                 FunctionDescriptor.ofVoid());
     }
 
@@ -68,7 +69,11 @@ final class Mlx5StandIn {
 
     /** Returns the path of the loop in C, next to what is preloaded. */
     static Path loop() {
-        return Path.of(System.getenv("LD_PRELOAD")).resolveSibling(LOOP);
+        return preloaded().resolveSibling(LOOP);
+    }
+
+    private static Path preloaded() {
+        return Path.of(System.getenv("LD_PRELOAD"));
     }
 
     /** Completes as many requests as fit into the completion queue, before they are posted. */

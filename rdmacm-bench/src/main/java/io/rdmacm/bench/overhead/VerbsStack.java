@@ -28,8 +28,8 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
 /**
- * The objects that a benchmark uses, created with the public API over the null provider, or libmlx5. Public for the loop over
- * {@link Disni}, which another class loader loads.
+ * The objects that a benchmark uses, created with the public API over the null provider, or libmlx5. Public for the
+ * loop over {@link Disni}, which another class loader loads.
  */
 public final class VerbsStack implements AutoCloseable {
     /** The target of writes; the same as in C. */
