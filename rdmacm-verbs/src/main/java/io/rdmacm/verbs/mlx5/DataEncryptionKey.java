@@ -105,6 +105,8 @@ public final class DataEncryptionKey extends NativeObject {
 
     private static DataEncryptionKey create(ProtectionDomain domain, KeyMaterial material,
             Optional<CryptoLogin> login) throws RdmaException {
+        // Before the life begins, because it would be left behind.
+        Objects.requireNonNull(material, "material");
         Lifetime life = Lifetime.begin(DataEncryptionKey.class, VERBS.lifeOf(domain));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = write(domain, material, arena);
