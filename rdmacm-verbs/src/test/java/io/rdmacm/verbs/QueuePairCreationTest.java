@@ -114,7 +114,8 @@ class QueuePairCreationTest {
                 .createFlags(QueuePairCreateFlag.SCATTER_FCS).maxTsoHeader(0xfffe).sourceQueuePair(0xfffffd)
                 .sendOperations(EnumSet.of(SendOperation.SEND, SendOperation.TSO)).maxInlineData(6).build();
         try (QueuePair pair = stack.domain().createQueuePair(attributes)) {
-            assertThat(FakeVerbs.functions()).containsExactly("create_qp_ex");
+            // one request is begun, so that libmlx5 knows one
+            assertThat(FakeVerbs.functions()).containsExactly("create_qp_ex", "wr_start", "wr_send", "wr_abort");
             FakeVerbs.Call call = FakeVerbs.calls().getFirst();
             assertThat(call.arguments().getFirst()).isEqualTo(context);
             assertThat(call.data()).isEqualTo(init(queue, queue, domain, 0, Rdma.IBV_QPT_RAW_PACKET(), 0,
@@ -136,7 +137,8 @@ class QueuePairCreationTest {
                 attributes(QueuePairType.RC).sendOperations(EnumSet.of(SendOperation.RDMA_WRITE)).build())) {
             FakeVerbs.reset();
             stack.domain().createQueuePair(attributes).close();
-            assertThat(FakeVerbs.functions()).containsExactly("create_qp_ex", "ibv_destroy_qp");
+            assertThat(FakeVerbs.functions()).filteredOn(function -> !function.startsWith("wr_"))
+                    .containsExactly("create_qp_ex", "ibv_destroy_qp");
         }
         assertThat(attributes(QueuePairType.RC).sendOperations(EnumSet.noneOf(SendOperation.class)).build()
                 .isExtended()).isFalse();

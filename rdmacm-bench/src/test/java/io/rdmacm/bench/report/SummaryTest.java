@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(28).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(30).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -118,6 +118,21 @@ class SummaryTest {
         assertThat(ratio("overhead_worst_classic")).isEqualTo(1.2, within(1e-9));
         assertThat(ratio("overhead_geomean_classic")).isEqualTo(Math.pow(1.1 * 1.1 * 1.2 * 0.9, 0.2), within(1e-9));
         assertThat(ratio("overhead_worst_extended")).isEqualTo(1.3, within(1e-9));
+    }
+
+    @Test
+    void overheadWithLibmlx5IsThatOfTheClassicCalls() {
+        for (int batch : new int[] {1, 16}) {
+            for (String calls : List.of("classic", "extended")) {
+                Map<String, Object> params = Map.of("calls", calls, "batch", batch);
+                add("post_poll_mlx5", Side.JAVA, params, "time", batch + (calls.equals("classic") ? 11 : 90));
+                add("post_poll_mlx5", Side.C, params, "time", 10);
+            }
+        }
+
+        assertThat(ratio("overhead_mlx5_batch1")).isEqualTo(1.2, within(1e-9));
+        assertThat(ratio("overhead_mlx5_batch16")).isEqualTo(2.7, within(1e-9));
+        assertThat(ratio("overhead_worst_extended")).isNull();
     }
 
     @Test
