@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -11,7 +12,6 @@ import io.rdmacm.bindings.ibv_wc_tm_info;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.driver.CompletionQueueExOps;
 import io.rdmacm.verbs.internal.driver.DriverCall;
-import io.rdmacm.verbs.internal.driver.DriverQuirks;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.internal.life.Bias;
@@ -52,6 +52,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int WITH_IMM = WorkCompletionFlag.WITH_IMM.bit();
     private static final int ENOENT = Rdma.ENOENT();
 
+    private static final long NANOS_BETWEEN_LOOKS = 20_000;
+
     // States of the poll. Numbers, because a stored reference costs more.
     /** No poll is in progress. */
     private static final int CLOSED = 0;
@@ -89,18 +91,18 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         this.lock = queue.lock();
         this.ops = new CompletionQueueExOps(address);
         this.fields = fields;
-        this.nextPoll = !DriverQuirks.nextPollEnds(queue.context().deviceName());
+        this.nextPoll = !queue.context().quirks().nextPollEnds();
     }
 
     /** Opens the cursor, and returns whether there is a completion. */
     boolean start() throws RdmaException {
         BiasedLock entered = lock;
         CompletionQueueExOps from = ops;
+        queue.requireNoBatchOfThisThread();
         Bias bias = entered.enter();
         int error;
         try {
             requireClosed();
-            queue.requireNoBatchOfThisThread();
             error = from.startPoll(attributes);
             if (error == 0) {
                 id = from.id();
@@ -151,6 +153,27 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
     }
 
+    /**
+     * Enters the lock when the poll in C has ended, as C waits for it with a lock of its own.
+     *
+     * @throws IllegalStateException if the thread that opened the cursor has ended, and left it open
+     */
+    Bias enterBetweenPolls() {
+        while (true) {
+            Bias bias = lock.enterAlone();
+            if (poll < READING) {
+                return bias;
+            }
+            Thread by = opener;
+            lock.leave(bias);
+            if (by != null && !by.isAlive()) {
+                throw new IllegalStateException(by + " has ended with a cursor of the completion queue open: close it"
+                        + " first");
+            }
+            LockSupport.parkNanos(NANOS_BETWEEN_LOOKS);
+        }
+    }
+
     /** Ends the poll. Called with the lock held or closed. */
     void end() {
         if (poll == REFUSED) {
@@ -180,6 +203,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
         BiasedLock entered = lock;
         CompletionQueueExOps from = ops;
+        queue.requireNoBatchOfThisThread();
         Bias bias = entered.enter();
         int error;
         try {
@@ -189,7 +213,6 @@ public final class CompletionCursor implements Completion, AutoCloseable {
                 }
                 return false;
             }
-            queue.requireNoBatchOfThisThread();
             error = nextPoll ? from.nextPoll() : restart();
             if (error == 0) {
                 id = from.id();
@@ -232,6 +255,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
+        queue.requireNoBatchOfThisThread();
         Bias bias;
         try {
             bias = lock.enter();
@@ -240,7 +264,6 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             return;
         }
         try {
-            queue.requireNoBatchOfThisThread();
             end();
         } finally {
             lock.leave(bias);

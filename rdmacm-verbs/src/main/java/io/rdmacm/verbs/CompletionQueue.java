@@ -158,11 +158,11 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      */
     @CFunction("ibv_poll_cq")
     public int poll(WorkCompletions completions) throws RdmaException {
+        requireNoBatchOfThisThread();
         Bias bias = lock.enter();
         int taken;
         try {
             requireNoCursor();
-            requireNoBatchOfThisThread();
             taken = (int) poll.call(address(), completions.capacity(), completions.address());
         } finally {
             lock.leave(bias);
@@ -261,6 +261,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     @CFunction("ibv_resize_cq")
     public void resize(int entries) throws RdmaException {
         // Excludes polls: a driver may replace the memory that they read, and call the program to allocate it.
+        requireNoBatchOfThisThread();
         Bias bias = lock.enterAlone();
         try {
             requireCapacity(entries);
@@ -321,7 +322,15 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * would wait for itself.
      */
     final void requireNoBatchOfThisThread() {
-        if (!batches.isEmpty() && batches.containsValue(Thread.currentThread())) {
+        if (!batches.isEmpty()) {
+            requireNoBatchOfThisThread(null);
+        }
+    }
+
+    /** Checks the same for all batches but one, which may be null. */
+    final void requireNoBatchOfThisThread(@Nullable SendBatch except) {
+        Thread me = Thread.currentThread();
+        if (batches.entrySet().stream().anyMatch(open -> open.getValue() == me && open.getKey() != except)) {
             throw new IllegalStateException("this thread has a batch of a queue pair open that reports to the"
                     + " completion queue, which libefa does not allow: complete or close it first");
         }
@@ -335,6 +344,14 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     /** Checks that this thread has no cursor open, because it would wait for itself. */
     void requireNoCursorOfThisThread() {
         // a plain queue has no cursor
+    }
+
+    /**
+     * Runs what removes completions from this queue, while nobody reads them. A plain queue is locked by C for each
+     * poll, and for this.
+     */
+    void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
+        remover.destroy();
     }
 
     /** Ends a poll that is in progress. Called with the lock closed. */

@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
@@ -21,6 +22,7 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.work.CompletionField;
@@ -46,6 +48,8 @@ import io.rdmacm.verbs.work.CompletionField;
 public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
     private final Set<CompletionField> fields;
     private final CompletionCursor cursor;
+    // whether the driver does no locking of its own
+    private final boolean unlocked;
 
     /**
      * Creates an object of this library for a queue that has just been created.
@@ -58,6 +62,7 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
         super(created.context(), created.attributes().channel().orElse(null), created.life(), created.address(),
                 ibv_cq_ex.sizeof());
         this.fields = created.attributes().fields();
+        this.unlocked = flags(created.context(), created.attributes()).contains(CompletionQueueFlag.SINGLE_THREADED);
         this.cursor = new CompletionCursor(this, created.address(), Flags.mask(fields, CompletionField::bit));
         register();
     }
@@ -110,7 +115,7 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
         Lifetime life = Lifetime.begin(type, parents);
         try (Arena arena = Arena.ofConfined()) {
             long init = arena.allocate(ibv_cq_init_attr_ex.layout()).address();
-            write(attributes, init);
+            write(context, attributes, init);
             long address = life.create(() -> {
                 try {
                     return creator.create(init);
@@ -122,7 +127,20 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
         }
     }
 
-    private static void write(CompletionQueueInitAttributes attributes, long init) {
+    /**
+     * Returns the options of a queue. Without a lock in C, a post does not wait for the cursor, and a poll takes less
+     * time; this library admits one thread at a time anyway.
+     */
+    private static Set<CompletionQueueFlag> flags(VerbsContext context, CompletionQueueInitAttributes attributes) {
+        Set<CompletionQueueFlag> flags = EnumSet.noneOf(CompletionQueueFlag.class);
+        flags.addAll(attributes.flags());
+        if (context.quirks().postsWaitForPolls()) {
+            flags.add(CompletionQueueFlag.SINGLE_THREADED);
+        }
+        return flags;
+    }
+
+    private static void write(VerbsContext context, CompletionQueueInitAttributes attributes, long init) {
         int given = Rdma.IBV_CQ_INIT_ATTR_MASK_FLAGS();
         Memory.putInt(init + ibv_cq_init_attr_ex.cqe$offset(), attributes.capacity());
         Memory.putLong(init + ibv_cq_init_attr_ex.channel$offset(),
@@ -130,7 +148,7 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
         Memory.putInt(init + ibv_cq_init_attr_ex.comp_vector$offset(), attributes.completionVector());
         Memory.putLong(init + ibv_cq_init_attr_ex.wc_flags$offset(),
                 Flags.mask(attributes.fields(), CompletionField::bit));
-        int flags = Flags.mask(attributes.flags(), CompletionQueueFlag::bit);
+        int flags = Flags.mask(flags(context, attributes), CompletionQueueFlag::bit);
         Memory.putInt(init + ibv_cq_init_attr_ex.flags$offset(), flags);
         int mask = flags == 0 ? 0 : given;
         if (attributes.parentDomain().isPresent()) {
@@ -227,6 +245,20 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
     @Override
     void requireNoCursorOfThisThread() {
         cursor.requireNotOpenedBy(Thread.currentThread());
+    }
+
+    @Override
+    void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
+        if (!unlocked) {
+            remover.destroy();
+            return;
+        }
+        Bias bias = cursor.enterBetweenPolls();
+        try {
+            remover.destroy();
+        } finally {
+            lock().leave(bias);
+        }
     }
 
     @Override

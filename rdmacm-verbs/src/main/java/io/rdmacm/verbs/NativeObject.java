@@ -74,7 +74,21 @@ public abstract class NativeObject implements AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
+        if (!life.isClosed()) {
+            requireNotInTheWay();
+        }
         life.close(this::wakeWaiters, this::destroy);
+    }
+
+    /**
+     * Checks that this thread does not hold what a close waits for, because it would wait for itself. Called by a close
+     * before anything else.
+     *
+     * @throws IllegalStateException if it does; nothing has been changed
+     * @hidden
+     */
+    protected void requireNotInTheWay() {
+        // most closes wait for nothing that a thread can hold
     }
 
     /**

@@ -3,10 +3,14 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
+import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -231,12 +235,16 @@ public final class QueuePair extends NativeObject {
                 QueuePairState to = wanted.has(QueuePairAttribute.STATE) ? wanted.state() : from;
                 TransitionTable.check(attributes.type(), from, to, wanted.present());
             }
-            if (wanted.has(QueuePairAttribute.STATE) && wanted.state() == QueuePairState.RESET) {
-                requireResettable();
-            }
             long struct = arena.allocate(ibv_qp_attr.layout()).address();
             QueuePairStructs.write(wanted, struct);
-            Check.returned(MODIFY_QP, MODIFY_QP.callInt(address(), struct, QueuePairStructs.mask(wanted)));
+            int mask = QueuePairStructs.mask(wanted);
+            Lifetime.Destroyer change = () -> Check.returned(MODIFY_QP, MODIFY_QP.callInt(address(), struct, mask));
+            if (wanted.has(QueuePairAttribute.STATE) && wanted.state() == QueuePairState.RESET) {
+                requireResettable();
+                removeCompletions(change);
+            } else {
+                change.destroy();
+            }
         } finally {
             life().leave();
         }
@@ -564,8 +572,7 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            SendBatch made = new SendBatch(sends, extended, attributes, addressing, protectionDomain(), capabilities,
-                    context.deviceName());
+            SendBatch made = new SendBatch(sends, extended, attributes, addressing, protectionDomain(), capabilities);
             Bias bias = sends.enter();
             try {
                 uncheckedLevel = SendQueue.NONE_UNCHECKED;
@@ -602,23 +609,42 @@ public final class QueuePair extends NativeObject {
     }
 
     @Override
+    protected void requireNotInTheWay() {
+        // Destroying removes the completions from the completion queues, and waits until nobody polls them.
+        requireNotPolled(attributes.sendQueue());
+        requireNotPolled(attributes.receiveQueue());
+    }
+
+    @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
-        // Destroying removes the completions from the completion queues, and waits until nobody polls them.
-        requireNoCursor(attributes.sendQueue());
-        requireNoCursor(attributes.receiveQueue());
         sends.closeAndDestroy(() -> {
             sends.abortBatch();
-            receives.closeAndDestroy(() -> context.events().destroy(this, destroyer));
+            receives.closeAndDestroy(() -> removeCompletions(() -> context.events().destroy(this, destroyer)));
         });
         if (domain != null) {
             domain.posts().remove(sends);
         }
     }
 
-    private static void requireNoCursor(@Nullable CompletionQueue queue) {
+    /** Runs what makes the driver remove the completions of this queue pair, while nobody reads them. */
+    private void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
+        List<CompletionQueue> queues = Stream.of(attributes.sendQueue(), attributes.receiveQueue())
+                .filter(Objects::nonNull).distinct()
+                // always in the same order, for two threads may do this to two queue pairs
+                .sorted(Comparator.comparingLong(NativeObject::address)).toList();
+        Lifetime.Destroyer all = remover;
+        for (CompletionQueue queue : queues.reversed()) {
+            Lifetime.Destroyer inner = all;
+            all = () -> queue.removeCompletions(inner);
+        }
+        all.destroy();
+    }
+
+    private void requireNotPolled(@Nullable CompletionQueue queue) {
         if (queue != null) {
             queue.requireNoCursorOfThisThread();
+            queue.requireNoBatchOfThisThread(sends.batch());
         }
     }
 
@@ -639,8 +665,7 @@ public final class QueuePair extends NativeObject {
      * it has forgotten, and so make it write to memory that is not its own.
      */
     private void requireResettable() throws RdmaException {
-        requireNoCursor(attributes.sendQueue());
-        requireNoCursor(attributes.receiveQueue());
+        requireNotInTheWay();
         if (context.isEfa() && queryState() != QueuePairState.RESET) {
             throw new IllegalStateException("libefa cannot reset a queue pair that may have been used: close it, and"
                     + " create another one");

@@ -11,7 +11,6 @@ import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.Addressing;
-import io.rdmacm.verbs.internal.driver.DriverQuirks;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Failures;
@@ -101,7 +100,7 @@ public final class SendBatch implements AutoCloseable {
     private final List<WindowBind> binds = new ArrayList<>();
 
     SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, Addressing addressing,
-            ProtectionDomain domain, QueuePairCapabilities capabilities, String device) {
+            ProtectionDomain domain, QueuePairCapabilities capabilities) {
         this.queue = queue;
         this.lock = queue;
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
@@ -111,7 +110,7 @@ public final class SendBatch implements AutoCloseable {
         this.informed = domain.context().isEfa() ? attributes.sendQueue() : null;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
-                attributes.maxTsoHeader(), DriverQuirks.miscountsLists(device));
+                attributes.maxTsoHeader(), domain.context().quirks().miscountsLists());
         this.afterLocal = addressing == Addressing.DATAGRAM ? ADDRESS : READY;
         this.afterRemote = switch (addressing) {
             case SHARED_QUEUE -> SHARED_QUEUE;

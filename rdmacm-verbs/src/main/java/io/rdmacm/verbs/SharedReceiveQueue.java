@@ -330,8 +330,22 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     @Override
+    protected void requireNotInTheWay() {
+        // C forgets the queue, which a cursor over the completions may be looking at
+        init.completionQueue().ifPresent(CompletionQueue::requireNoCursorOfThisThread);
+    }
+
+    @Override
     @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
     protected void destroy() throws RdmaException {
-        receives.closeAndDestroy(() -> domain.context().events().destroy(this, destroyer));
+        Lifetime.Destroyer remover = () -> domain.context().events().destroy(this, destroyer);
+        CompletionQueue completions = init.completionQueue().orElse(null);
+        receives.closeAndDestroy(() -> {
+            if (completions == null) {
+                remover.destroy();
+            } else {
+                completions.removeCompletions(remover);
+            }
+        });
     }
 }

@@ -58,6 +58,7 @@ public final class VerbsContext extends NativeObject {
     // the kernel's index of the device, which is never reused; -1 if it is not known
     private final int deviceIndex;
     private final boolean owned;
+    private final DriverQuirks quirks;
     private final boolean postsInUserSpace;
     private final AsyncEvents events;
 
@@ -69,7 +70,8 @@ public final class VerbsContext extends NativeObject {
         long device = nativeDevice(address);
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
-        this.postsInUserSpace = DriverQuirks.postsInUserSpace(name);
+        this.quirks = new DriverQuirks(name, Path.of(Memory.string(device + ibv_device.ibdev_path$offset())));
+        this.postsInUserSpace = quirks.postsInUserSpace();
         life.describe(() -> name);
         if (!owned) {
             // Only here: the lifetime of an object that can leak must not refer to it, or the leak would go undetected.
@@ -109,6 +111,11 @@ public final class VerbsContext extends NativeObject {
     /** Returns whether the device is one of EFA: of all drivers, only that of EFA has nodes of no particular type. */
     boolean isEfa() {
         return Memory.getInt(nativeDevice(address()) + ibv_device.node_type$offset()) == NodeType.UNSPECIFIED.value();
+    }
+
+    /** Returns in what the driver differs from others. */
+    DriverQuirks quirks() {
+        return quirks;
     }
 
     /** Returns whether posting never enters the kernel. */

@@ -175,7 +175,9 @@ public final class WorkQueue extends NativeObject {
 
     private void modify(long struct) throws RdmaException {
         NativeFunction modify = ExtendedOps.MODIFY_WQ.require(domain.context().address());
-        Check.returned(modify, modify.callInt(address(), struct));
+        // Resetting removes the completions from the completion queue.
+        requireNotInTheWay();
+        queue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)));
     }
 
     /**
@@ -211,11 +213,18 @@ public final class WorkQueue extends NativeObject {
     }
 
     @Override
+    protected void requireNotInTheWay() {
+        // The close removes the completions from the completion queue, and waits until nobody polls it.
+        queue.requireNoCursorOfThisThread();
+    }
+
+    @Override
     @CFunction("ibv_destroy_wq")
     protected void destroy() throws RdmaException {
         receives.closeAndDestroy(() -> {
             NativeFunction destroy = ExtendedOps.DESTROY_WQ.require(domain.context().address());
-            domain.context().events().destroy(this, () -> Check.returned(destroy, destroy.callInt(address())));
+            queue.removeCompletions(() -> domain.context().events().destroy(this,
+                    () -> Check.returned(destroy, destroy.callInt(address()))));
         });
     }
 }

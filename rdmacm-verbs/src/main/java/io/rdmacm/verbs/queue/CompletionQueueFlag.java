@@ -6,7 +6,8 @@ import io.rdmacm.bindings.Rdma;
 /** Options of an extended completion queue ({@code enum ibv_create_cq_attr_flags}, ibv_create_cq_ex(3)). */
 public enum CompletionQueueFlag {
     /**
-     * The driver does no locking of its own. The queue stays thread-safe: this library admits one thread at a time.
+     * The driver does no locking of its own. The queue stays thread-safe: this library admits one thread at a time. On
+     * mlx5 every extended completion queue is made so, because posts would wait for an open cursor otherwise.
      */
     SINGLE_THREADED(Rdma.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()),
     /** An overrun is not an error: new completions overwrite old ones. */

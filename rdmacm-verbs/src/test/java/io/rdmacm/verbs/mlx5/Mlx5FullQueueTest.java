@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @WithFakeMlx5
 class Mlx5FullQueueTest {
     /** The objects below a queue pair. */
-    private record Base(VerbsContext context, ProtectionDomain domain, MemoryRegion region, CompletionQueue queue)
+    record Base(VerbsContext context, ProtectionDomain domain, MemoryRegion region, CompletionQueue queue)
             implements AutoCloseable {
         static Base open() throws RdmaException {
             VerbsContext context = Device.list().getFirst().open();
@@ -56,7 +56,7 @@ class Mlx5FullQueueTest {
         }
 
         static void connect(QueuePair pair) throws RdmaException {
-            pair.modify(QueuePairTransitions.Rc.resetToInit(Mlx5End.PORT, 0));
+            pair.modify(QueuePairTransitions.Rc.resetToInit(Mlx5End.PORT, 0, AccessFlag.REMOTE_WRITE));
             pair.modify(QueuePairTransitions.Rc.initToRtr(Mlx5End.path(), 1024, pair.number(), 0, 1,
                     RnrTimer.ofCode(12)));
             pair.modify(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(14), 7, 7, 1));

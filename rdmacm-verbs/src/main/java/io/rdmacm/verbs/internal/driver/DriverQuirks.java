@@ -17,56 +17,64 @@ public final class DriverQuirks {
             "true"));
     private static final String CRITICAL_DEVICES = "io.rdmacm.critical.devices";
 
+    private static final String MLX5 = "mlx5_core";
     // The kernel drivers whose user-space counterparts post by writing to mapped memory.
-    private static final Set<String> USER_SPACE_DRIVERS = Set.of("mlx5_core", "mlx4_core", "bnxt_en", "bnxt_re",
+    private static final Set<String> USER_SPACE_DRIVERS = Set.of(MLX5, "mlx4_core", "bnxt_en", "bnxt_re",
             "irdma", "ice", "i40e", "efa", "hns3", "hns_roce_hw_v2");
-    private static final Path DEVICES = Path.of("/sys/class/infiniband");
-
-    private DriverQuirks() {
-    }
+    private final boolean listed;
+    private final String driver;
+    private final boolean softRoce;
 
     /**
-     * Returns whether posting to a device never enters the kernel: true for known drivers, and for the devices that the
-     * system property {@code io.rdmacm.critical.devices} lists.
+     * Looks at the driver of a device.
      *
      * @param device the name of the device
+     * @param folder its folder in sysfs, {@code ibv_device.ibdev_path}
      */
-    public static boolean postsInUserSpace(String device) {
-        if (CRITICAL_ALLOWED && List.of(System.getProperty(CRITICAL_DEVICES, "").split(",")).contains(device)) {
-            return true;
-        }
-        Path driver = DEVICES.resolve(device).resolve("device/driver");
+    public DriverQuirks(String device, Path folder) {
+        this.listed = List.of(System.getProperty(CRITICAL_DEVICES, "").split(",")).contains(device);
+        this.driver = driver(folder.resolve("device/driver"));
+        this.softRoce = Files.exists(folder.resolve("parent"));
+    }
+
+    private static String driver(Path link) {
         try {
-            return CRITICAL_ALLOWED && Files.exists(driver)
-                    && USER_SPACE_DRIVERS.contains(driver.toRealPath().getFileName().toString());
+            return Files.exists(link) ? link.toRealPath().getFileName().toString() : "";
         } catch (IOException e) {
-            // The device was removed. The slower calls are always correct.
-            return false;
+            // The device was removed. What is done for unknown drivers is always correct.
+            return "";
         }
     }
 
     /**
-     * Returns whether the driver of a device ends a poll by itself if next_poll finds no further completion. The driver
-     * of SoftRoCE does: a call of end_poll, although required by the API, would then advance the queue once too often.
-     *
-     * @param device the name of the device
+     * Returns whether posting never enters the kernel: true for known drivers, and for the devices that the system
+     * property {@code io.rdmacm.critical.devices} lists.
      */
-    public static boolean nextPollEnds(String device) {
-        return isSoftRoce(device);
+    public boolean postsInUserSpace() {
+        return CRITICAL_ALLOWED && (listed || USER_SPACE_DRIVERS.contains(driver));
     }
 
     /**
-     * Returns whether the driver of a device miscalculates the total length of a list in a send batch. The driver of
-     * SoftRoCE does: it assumes that all scatter/gather entries are as long as the first, and that inline data is
-     * empty.
-     *
-     * @param device the name of the device
+     * Returns whether the driver ends a poll by itself if next_poll finds no further completion. The driver of SoftRoCE
+     * does: a call of end_poll, although required by the API, would then advance the queue once too often.
      */
-    public static boolean miscountsLists(String device) {
-        return isSoftRoce(device);
+    public boolean nextPollEnds() {
+        return softRoce;
     }
 
-    private static boolean isSoftRoce(String device) {
-        return Files.exists(DEVICES.resolve(device).resolve("parent"));
+    /**
+     * Returns whether the driver miscalculates the total length of a list in a send batch. The driver of SoftRoCE does:
+     * it assumes that all scatter/gather entries are as long as the first, and that inline data is empty.
+     */
+    public boolean miscountsLists() {
+        return softRoce;
+    }
+
+    /**
+     * Returns whether a post to a queue that looks full waits for the end of a poll, forever if the same thread polls.
+     * Posts of libmlx5 do, unless the completion queue is created without a lock.
+     */
+    public boolean postsWaitForPolls() {
+        return MLX5.equals(driver);
     }
 }

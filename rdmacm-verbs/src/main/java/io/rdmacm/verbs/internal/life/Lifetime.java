@@ -195,6 +195,11 @@ public final class Lifetime {
         return open;
     }
 
+    /** Returns whether the object has been closed, and is not merely being closed. */
+    public synchronized boolean isClosed() {
+        return closed;
+    }
+
     /**
      * Checks that the object is open.
      *
