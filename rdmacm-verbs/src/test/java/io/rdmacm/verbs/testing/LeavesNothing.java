@@ -2,6 +2,8 @@
 package io.rdmacm.verbs.testing;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -45,7 +47,14 @@ public final class LeavesNothing implements BeforeAllCallback, AfterAllCallback 
     public void afterAll(ExtensionContext context) throws Exception {
         ResourceCounts after = ResourceCounts.await(before, LIMIT);
         if (!after.equals(before)) {
-            throw new AssertionError(before + " before, " + after + " after");
+            throw new AssertionError(before + " before, " + after + " after: " + left(after));
         }
+    }
+
+    /** Whose objects of the kernel there are more of now. */
+    private String left(ResourceCounts after) {
+        return after.kernel().keySet().stream()
+                .filter(kind -> !Objects.equals(after.kernel().get(kind), before.kernel().get(kind)))
+                .map(ResourceCounts::list).collect(Collectors.joining());
     }
 }

@@ -93,25 +93,33 @@ public record ResourceCounts(int files, long objects, Map<String, Integer> kerne
         return counts;
     }
 
+    /** The objects of the kernel's RDMA devices of a kind, with their owners, as the program rdma lists them. */
+    static String list(String kind) {
+        return Requirements.isInstalled("rdma") ? output("rdma", "resource", "show", kind) : "";
+    }
+
     private static Map<String, Integer> kernelObjects() {
         Map<String, Integer> counts = new TreeMap<>();
         if (!Requirements.isInstalled("rdma")) {
             return counts;
         }
+        Matcher found = COUNT.matcher(output("rdma", "-j", "resource"));
+        while (found.find()) {
+            counts.merge(found.group(1), Integer.parseInt(found.group(2)), Integer::sum);
+        }
+        return counts;
+    }
+
+    private static String output(String... command) {
         try {
-            Process rdma = new ProcessBuilder("rdma", "-j", "resource")
-                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
             // else it is open until somebody has noticed the end
-            rdma.getOutputStream().close();
-            try (var output = rdma.getInputStream()) {
-                Matcher found = COUNT.matcher(new String(output.readAllBytes(), StandardCharsets.UTF_8));
-                while (found.find()) {
-                    counts.merge(found.group(1), Integer.parseInt(found.group(2)), Integer::sum);
-                }
+            process.getOutputStream().close();
+            try (var output = process.getInputStream()) {
+                return new String(output.readAllBytes(), StandardCharsets.UTF_8);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return counts;
     }
 }
