@@ -457,8 +457,15 @@ static struct execution begin(struct queue_pair *pair) {
         .next = entry + sizeof(struct mlx5_wqe_ctrl_seg), .end = entry + bytes};
 }
 
+/*
+ * An entry takes a block at least, and none that was not posted, whatever size it has: a batch that finds the queue full
+ * makes libmlx5 write the size of the entry before it again.
+ */
 static void advance(struct execution *what) {
-    what->pair->executed += (uint16_t)((what->end - what->entry + BLOCK - 1) / BLOCK);
+    struct queue_pair *pair = what->pair;
+    uint16_t blocks = (uint16_t)((what->end - what->entry + BLOCK - 1) / BLOCK);
+    uint16_t left = (uint16_t)be32toh(pair->doorbell[1]) - pair->executed;
+    pair->executed += blocks == 0 ? 1 : blocks < left ? blocks : left;
 }
 
 static bool has_sends(const struct queue_pair *pair) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestFactory;
 class Mlx5UseAfterCloseTest {
     private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.LOCAL_WRITE);
     private static final int COMMAND = 16;
-    // MODIFY_GENERAL_OBJECT's sibling that creates one: an object of no meaning for the queues
+    // CREATE_GENERAL_OBJECT of no type: it has no meaning for the queues
     private static final byte[] CREATE = HexFormat.of().parseHex("0a000000000000000000000000000000");
 
     @TestFactory
