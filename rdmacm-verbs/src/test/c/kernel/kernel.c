@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "kernel.h"
@@ -47,7 +48,7 @@ static int async_events(struct request *request) {
     return EMFILE;
 }
 
-void raise_async(uint32_t type, uint64_t element, int file) {
+static void raise_async(uint32_t type, uint64_t element, int file) {
     struct ib_uverbs_async_event_desc event = {.element = element, .event_type = type};
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (contexts[i].write_end && (file < 0 || contexts[i].file == file)) {
@@ -56,7 +57,53 @@ void raise_async(uint32_t type, uint64_t element, int file) {
     }
 }
 
-/* For the tests: an event of the devices' ports. */
+/* An event of a queue. */
+void raise_for(struct object *one, uint32_t type) {
+    one->async_events++;
+    raise_async(type, one->user_handle, one->file);
+}
+
+/* Takes the events of an object that nobody has read out of its context; returns how many there were. */
+static uint32_t withdraw_events(const struct object *one) {
+    uint32_t withdrawn = 0;
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (!contexts[i].write_end || contexts[i].file != one->file) continue;
+        int bytes = 0;
+        ioctl(contexts[i].read_end, FIONREAD, &bytes);
+        struct ib_uverbs_async_event_desc event;
+        for (int left = bytes / (int)sizeof event; left > 0; left--) {
+            if (read(contexts[i].read_end, &event, sizeof event) != sizeof event) break;
+            if (event.element == one->user_handle) {
+                withdrawn++;
+            } else if (write(contexts[i].write_end, &event, sizeof event) < 0) {
+                abort();
+            }
+        }
+    }
+    return withdrawn;
+}
+
+static struct { uint64_t user_handle; struct object *one; } wanted;
+
+static void find_wanted(uint32_t handle, struct object *one) {
+    (void)handle;
+    if (one->user_handle == wanted.user_handle) wanted.one = one;
+}
+
+/* For the tests: an event of the queue of that address in the program. Returns whether there is one. */
+int kernel_raise_for(uint32_t type, uint64_t user_handle) {
+    lock();
+    wanted.user_handle = user_handle;
+    wanted.one = NULL;
+    each_object(QP, find_wanted);
+    each_object(CQ, find_wanted);
+    if (wanted.one) raise_for(wanted.one, type);
+    int found = wanted.one != NULL;
+    unlock();
+    return found;
+}
+
+/* For the tests: an event of the devices or their ports. */
 void kernel_raise(uint32_t type, uint64_t element) {
     lock();
     raise_async(type, element, -1);
@@ -75,9 +122,19 @@ struct parent {
     enum kind kind;
 };
 
+static uint64_t user_handle_of(const struct request *request, enum kind kind) {
+    switch (kind) {
+    case CQ: return in64(request, UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
+    case QP: return in64(request, UVERBS_ATTR_CREATE_QP_USER_HANDLE);
+    case SRQ: return in64(request, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE);
+    default: return 0;
+    }
+}
+
 static int create_below(struct request *request, enum kind kind, unsigned id, unsigned count,
         const struct parent *parents) {
     uint32_t handle = add_object(request, kind);
+    object(handle, kind)->user_handle = user_handle_of(request, kind);
     for (unsigned i = 0; i < count; i++) {
         if (!attribute(request, parents[i].attribute)) continue;
         int error = depend(handle, in32(request, parents[i].attribute), parents[i].kind);
@@ -183,14 +240,18 @@ static int write_command(struct request *request) {
     return request->device->other(request);
 }
 
-/* Answers how many events were raised for it; those of a completion queue come first. */
+/* Answers how many of its events were read; those of completions come first. */
 static int destroy(struct request *request, enum kind kind, unsigned answered) {
     uint32_t handle = in32(request, DESTROYED);
     struct object *one = object(handle, kind);
-    uint32_t events[2] = {one ? one->events : 0, 0};
+    if (!one) return EINVAL;
+    struct object before = *one;
     int error = destroy_object(handle, kind);
-    if (!error && answered) out(request, answered, events, sizeof events);
-    return error;
+    if (error || !answered) return error;
+    uint32_t asynchronous = before.async_events - withdraw_events(&before);
+    uint32_t events[2] = {kind == CQ ? before.completion_events : asynchronous, asynchronous};
+    out(request, answered, events, kind == CQ ? sizeof events : sizeof *events);
+    return 0;
 }
 
 int handle_request(struct request *request) {

@@ -81,7 +81,9 @@ struct object {
     int file;
     uint32_t parents[6];
     unsigned uses;
-    uint32_t events;   // that were raised for it: who destroys it waits until they have been acknowledged
+    uint64_t user_handle;          // what its events name it by
+    // that were raised for it: who destroys it waits until they have been acknowledged
+    uint32_t completion_events, async_events;
     void *state;   // of the card; freed with the object
     bool live;
 };
@@ -97,7 +99,7 @@ void each_object(enum kind kind, void (*visit)(uint32_t handle, struct object *)
 
 /* kernel.c */
 int handle_request(struct request *request);
-void raise_async(uint32_t type, uint64_t element, int file);
+void raise_for(struct object *one, uint32_t type);
 void closed(int file);
 void raise_completion(uint32_t channel, uint64_t user_handle);
 

@@ -132,8 +132,6 @@ static int create_shared_receives(struct request *request, uint32_t handle) {
     queue->parts = parts;
     queue->limit = in32(request, UVERBS_ATTR_CREATE_SRQ_LIMIT);
     queue->handle = handle;
-    queue->user_handle = in64(request, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE);
-    queue->file = request->file;
     OUT(request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, uint32_t, entries);
     OUT(request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, uint32_t, parts);
     uint32_t number = next_number();
@@ -179,9 +177,7 @@ static int create_queue_pair(struct request *request, uint32_t handle) {
     if (!wanted || !sizes) return EINVAL;
     struct queue_pair *pair = own(handle, QP, sizeof *pair);
     pair->handle = handle;
-    pair->file = request->file;
     pair->user_index = wanted->uidx;
-    pair->user_handle = in64(request, UVERBS_ATTR_CREATE_QP_USER_HANDLE);
     pair->type = in32(request, UVERBS_ATTR_CREATE_QP_TYPE);
     pair->dct = wanted->flags & MLX5_QP_FLAG_TYPE_DCT;
     pair->dci = wanted->flags & MLX5_QP_FLAG_TYPE_DCI;

@@ -29,8 +29,6 @@ struct receives {
     uint16_t next;                 // of a shared queue: the entry that is taken next
     uint32_t parts, limit;         // of a shared queue: the sizes, and when an event is raised
     uint32_t handle;
-    uint64_t user_handle;
-    int file;
 };
 
 enum state { RESET, INIT, RTR, RTS, SQD, SQE, ERR };
@@ -55,8 +53,6 @@ struct queue_pair {
     uint32_t domain;
     bool flushed;
     bool foreseen;                 // completions of its sends are written in advance
-    uint64_t user_handle;
-    int file;
     uint32_t page;                 // of registers
 };
 

@@ -83,7 +83,7 @@ static void notify(struct completions *queue) {
         uint32_t consumed = be32toh(arming) & 0xffffff;
         if ((queue->produced & 0xffffff) != consumed) {
             queue->served = arming;
-            object(queue->handle, CQ)->events++;
+            object(queue->handle, CQ)->completion_events++;
             raise_completion(queue->channel, queue->user_handle);
         }
     }
@@ -152,8 +152,7 @@ static void check_limit(struct receives *queue) {
     uint16_t left = (uint16_t)be32toh(queue->doorbell[0]) - queue->taken;
     if (left >= queue->limit) return;
     queue->limit = 0;
-    object(queue->handle, SRQ)->events++;
-    raise_async(IBV_EVENT_SRQ_LIMIT_REACHED, queue->user_handle, queue->file);
+    raise_for(object(queue->handle, SRQ), IBV_EVENT_SRQ_LIMIT_REACHED);
 }
 
 /* Puts data into the next receive; returns its index, or -1 if the data is too long. */
@@ -458,8 +457,15 @@ static struct execution begin(struct queue_pair *pair) {
         .next = entry + sizeof(struct mlx5_wqe_ctrl_seg), .end = entry + bytes};
 }
 
+/*
+ * An entry takes a block at least, and none that was not posted, whatever size it has: a batch that finds the queue full
+ * makes libmlx5 write the size of the entry before it again.
+ */
 static void advance(struct execution *what) {
-    what->pair->executed += (uint16_t)((what->end - what->entry + BLOCK - 1) / BLOCK);
+    struct queue_pair *pair = what->pair;
+    uint16_t blocks = (uint16_t)((what->end - what->entry + BLOCK - 1) / BLOCK);
+    uint16_t left = (uint16_t)be32toh(pair->doorbell[1]) - pair->executed;
+    pair->executed += blocks == 0 ? 1 : blocks < left ? blocks : left;
 }
 
 static bool has_sends(const struct queue_pair *pair) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -12,6 +14,9 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+
+import io.rdmacm.verbs.NativeObject;
+import io.rdmacm.verbs.device.AsyncEventType;
 
 /**
  * What stands in for the kernel and a card {@code mlx5_0} ({@code src/test/c/kernel}): preloaded into the JVM, so that
@@ -47,6 +52,16 @@ public final class FakeMlx5 {
     /** Refuses the next request of that kind, with an errno. */
     public static void refuse(int object, int method, int error) {
         call("kernel_refuse", object, method, 0, error);
+    }
+
+    /** Raises an event of a queue pair or of a completion queue. */
+    public static void raise(AsyncEventType type, NativeObject queue) {
+        assertThat(call("kernel_raise_for", type.value(), queue.handle())).as("queues that %s names", queue).isOne();
+    }
+
+    /** Raises an event of the device or of a port of it. */
+    public static void raise(AsyncEventType type, int port) {
+        call("kernel_raise", type.value(), MemorySegment.ofAddress(port));
     }
 
     /** How the last completion queue was made: the size of entries, 1 << 16 if padded, 1 << 20 times the format. */
