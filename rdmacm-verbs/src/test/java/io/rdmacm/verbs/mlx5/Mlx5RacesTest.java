@@ -39,7 +39,7 @@ class Mlx5RacesTest {
     // the send queue is full; a cancel that the state does not allow; the key that a request was to use is gone
     private static final Set<Integer> ERRORS = Set.of(Rdma.ENOMEM(), Rdma.EINVAL());
 
-    /** Objects of every kind: a connection to itself that a cursor reads, and dynamic ones whose completions polls copy. */
+    /** Objects of every kind: a connection to itself that a cursor reads, dynamic ones whose completions are copied. */
     private static final class Stage implements AutoCloseable {
         private final Mlx5End end = new Mlx5End();
         private final Mlx5CompletionQueue read = end.own(Mlx5CompletionQueue.create(end.context,
