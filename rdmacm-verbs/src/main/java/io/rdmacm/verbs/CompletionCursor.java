@@ -89,7 +89,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
         this.lock = queue.lock();
-        this.ops = new CompletionQueueExOps(address);
+        this.ops = new CompletionQueueExOps(address, queue.context().isEfa());
         this.fields = fields;
         this.nextPoll = !queue.context().quirks().nextPollEnds();
     }

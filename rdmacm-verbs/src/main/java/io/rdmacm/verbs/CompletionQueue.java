@@ -57,6 +57,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     // the open batches of EFA, with the threads that opened them
     private final Map<SendBatch, Thread> batches;
     private final DriverCall requestNotification;
+    private final boolean notificationsWaitForPolls;
     private volatile int capacity;
     private final CompletionWait waiting;
 
@@ -64,10 +65,11 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         super(life, address, size);
         this.context = context;
         this.channel = channel;
-        // reads memory only, with every driver
-        this.poll = ContextOps.POLL_CQ.call(address, true);
+        // accesses memory only, with every driver; that of EFA waits for the end of a batch of another thread
+        this.poll = ContextOps.POLL_CQ.call(address, !context.isEfa());
         this.batches = context.isEfa() ? new ConcurrentHashMap<>() : Map.of();
-        this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, context.postsInUserSpace());
+        this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, false);
+        this.notificationsWaitForPolls = context.quirks().notificationsWaitForPolls();
         this.capacity = readCapacity(address, life);
         this.waiting = new CompletionWait(life, new ReentrantLock(), new ChannelEvents());
     }
@@ -184,7 +186,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      *
      * @param solicitedOnly true for an event only if the completion is that of a received message sent with the
      *        solicited flag, or an error
-     * @throws IllegalStateException if this queue has no channel
+     * @throws IllegalStateException if this queue has no channel; on irdma also if this thread has a cursor of the queue
+     *         open
      * @throws RdmaException if the driver fails
      */
     @CFunction("ibv_req_notify_cq")
@@ -192,6 +195,9 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         life().enter();
         try {
             requireChannel();
+            if (notificationsWaitForPolls) {
+                requireNoCursorOfThisThread();
+            }
             int result = (int) requestNotification.call(address(), solicitedOnly ? 1 : 0, 0);
             if (result != 0) {
                 throw Failures.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));

@@ -203,7 +203,7 @@ class AllocationTest {
     @Test
     void theExtendedFunctions() throws RdmaException {
         QueuePairExOps send = new QueuePairExOps(stack.queuePair().handle().address(), true);
-        CompletionQueueExOps poll = new CompletionQueueExOps(stack.queue().handle().address());
+        CompletionQueueExOps poll = new CompletionQueueExOps(stack.queue().handle().address(), false);
         try (Arena arena = Arena.ofConfined()) {
             long memory = arena.allocate(64, 8).address();
             assertAllocatesNothing(() -> {

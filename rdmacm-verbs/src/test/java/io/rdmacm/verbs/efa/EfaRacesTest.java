@@ -39,8 +39,6 @@ class EfaRacesTest {
         private final EfaEnd end = EfaEnd.srd(EfaEnd.READS);
         private final AddressHandle address = end.address();
         private final int number = end.pair.number();
-        // libefa polls with the lock that a batch has
-        private final Object turn = new Object();
 
         Stage() throws RdmaException {
         }
@@ -55,18 +53,13 @@ class EfaRacesTest {
             ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0).data(end.memory, 0, 64);
             WorkCompletions completions = WorkCompletions.allocate(MOST);
             return List.of(this::sendAndRead, () -> end.pair.postSend(request), () -> end.pair.postReceive(receive),
-                    () -> end.pair.query(), () -> EfaAddressHandle.number(address), () -> {
-                        synchronized (turn) {
-                            end.queue.poll(completions);
-                        }
-                    });
+                    () -> end.pair.query(), () -> EfaAddressHandle.number(address),
+                    () -> end.queue.poll(completions));
         }
 
         private void sendAndRead() throws RdmaException {
-            synchronized (turn) {
-                send();
-                read();
-            }
+            send();
+            read();
         }
 
         private void send() throws RdmaException {

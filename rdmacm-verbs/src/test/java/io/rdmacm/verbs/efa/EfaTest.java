@@ -37,6 +37,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeEfa;
 import io.rdmacm.verbs.testing.UseAfterClose;
@@ -478,6 +479,36 @@ class EfaTest {
             }
             assertThat(from.completion().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
         }
+    }
+
+    /** The thread that waits for the lock must not keep the JVM from stopping all threads, as it does to collect. */
+    @Test
+    void anotherThreadPollsWhenTheBatchHasEnded() throws Exception {
+        try (EfaEnd from = EfaEnd.srd(EfaEnd.MESSAGES); EfaEnd to = EfaEnd.srd(EfaEnd.MESSAGES);
+                AddressHandle address = from.address()) {
+            to.receive(1, 0, 64);
+            send(from, to, address);
+            to.completion();
+            WorkCompletions completions = WorkCompletions.allocate(4);
+            SendBatch batch = from.pair.startBatch();
+            try (Background<Integer> polling = Background.call(() -> pollUntilOne(from.queue, completions))) {
+                try (SendBatch open = batch) {
+                    polling.awaitInside(CompletionQueue.class, "poll");
+                    System.gc();
+                    open.send(from.memory, 0, 16).datagram(address, to.pair.number(), EfaEnd.KEY);
+                }
+                assertThat(polling.result()).isEqualTo(1);
+            }
+            assertThat(completions.at(0).succeeded()).isTrue();
+        }
+    }
+
+    private static int pollUntilOne(CompletionQueue queue, WorkCompletions completions) throws RdmaException {
+        int taken = queue.poll(completions);
+        while (taken == 0) {
+            taken = queue.poll(completions);
+        }
+        return taken;
     }
 
     @Test

@@ -13,16 +13,18 @@ import io.rdmacm.verbs.internal.ffi.Memory;
  * old driver the struct is shorter, and the newest pointers lie in unrelated memory. Calling a null pointer throws
  * IllegalArgumentException.
  *
- * <p>All calls are critical: with every driver they only access memory. A driver may hold a spin lock from
- * {@link #startPoll} to {@link #endPoll}. A second thread that spun on it in a critical call would keep the JVM from
+ * <p>With every driver the calls only access memory, and so they may be critical. But a driver may hold a spin lock
+ * from {@link #startPoll} to {@link #endPoll}. A second thread that spun on it in a critical call would keep the JVM from
  * reaching a safepoint, while the owner of the lock may already be stopped at that safepoint: a deadlock. So callers
- * must not start a poll while another poll of the same queue is in progress.
+ * must not start a poll while another poll of the same queue is in progress, and with a driver whose polls wait for
+ * anything else, {@link #startPoll} and {@link #nextPoll} must not be critical.
  */
 public final class CompletionQueueExOps {
     private static final long STATUS = ibv_cq_ex.status$offset();
     private static final long ID = ibv_cq_ex.wr_id$offset();
 
     private final long queue;
+    private final boolean waits;
     // null until the first call
     private DriverCall startPoll;
     private DriverCall nextPoll;
@@ -47,13 +49,19 @@ public final class CompletionQueueExOps {
      * Creates the function table of a queue.
      *
      * @param queue the address of a {@code struct ibv_cq_ex}, from {@code ibv_create_cq_ex}
+     * @param waits whether a poll may wait for another thread
      */
-    public CompletionQueueExOps(long queue) {
+    public CompletionQueueExOps(long queue, boolean waits) {
         this.queue = queue;
+        this.waits = waits;
     }
 
     private DriverCall made(long offset, int arguments) {
-        return DriverCall.of(Memory.getLong(queue + offset), true, arguments);
+        return made(offset, arguments, true);
+    }
+
+    private DriverCall made(long offset, int arguments, boolean critical) {
+        return DriverCall.of(Memory.getLong(queue + offset), critical, arguments);
     }
 
     /** Reads the member {@code status} of the current completion, of {@code enum ibv_wc_status}. */
@@ -74,7 +82,7 @@ public final class CompletionQueueExOps {
      */
     public int startPoll(long attributes) {
         if (startPoll == null) {
-            startPoll = made(ibv_cq_ex.start_poll$offset(), 2);
+            startPoll = made(ibv_cq_ex.start_poll$offset(), 2, !waits);
         }
         return (int) startPoll.call(queue, attributes);
     }
@@ -82,7 +90,7 @@ public final class CompletionQueueExOps {
     /** Calls {@code ibv_next_poll}: returns 0, ENOENT if there is no further completion, or another error number. */
     public int nextPoll() {
         if (nextPoll == null) {
-            nextPoll = made(ibv_cq_ex.next_poll$offset(), 1);
+            nextPoll = made(ibv_cq_ex.next_poll$offset(), 1, !waits);
         }
         return (int) nextPoll.call(queue);
     }

@@ -18,9 +18,12 @@ public final class DriverQuirks {
     private static final String CRITICAL_DEVICES = "io.rdmacm.critical.devices";
 
     private static final String MLX5 = "mlx5_core";
-    // The kernel drivers whose user-space counterparts post by writing to mapped memory.
-    private static final Set<String> USER_SPACE_DRIVERS = Set.of(MLX5, "mlx4_core", "bnxt_en", "bnxt_re",
-            "irdma", "ice", "i40e", "efa", "hns3", "hns_roce_hw_v2");
+    private static final String MLX4 = "mlx4_core";
+    private static final Set<String> IRDMA = Set.of("irdma", "ice", "i40e");
+    // The kernel drivers whose user-space counterparts post by writing to mapped memory. Not those of hns: their posts to
+    // a queue that looks full wait for the end of a poll, and a critical call must not wait for another thread.
+    private static final Set<String> USER_SPACE_DRIVERS = Set.of(MLX5, MLX4, "bnxt_en", "bnxt_re", "irdma", "ice",
+            "i40e", "efa");
     private final boolean listed;
     private final String driver;
     private final boolean softRoce;
@@ -72,9 +75,14 @@ public final class DriverQuirks {
 
     /**
      * Returns whether a post to a queue that looks full waits for the end of a poll, forever if the same thread polls.
-     * Posts of libmlx5 do, unless the completion queue is created without a lock.
+     * Posts of libmlx5 and libmlx4 do, unless the completion queue is created without a lock.
      */
     public boolean postsWaitForPolls() {
-        return MLX5.equals(driver);
+        return MLX5.equals(driver) || MLX4.equals(driver);
+    }
+
+    /** Returns whether a request for a notification waits for the end of a poll. Those of libirdma do. */
+    public boolean notificationsWaitForPolls() {
+        return IRDMA.contains(driver);
     }
 }

@@ -85,7 +85,7 @@ class CompletionQueueExOpsTest {
     void open() throws RdmaException {
         stack = new FakeStack();
         handle = stack.queue().handle().reinterpret(ibv_cq_ex.sizeof());
-        ops = new CompletionQueueExOps(handle.address());
+        ops = new CompletionQueueExOps(handle.address(), false);
         FakeVerbs.reset();
     }
 
@@ -143,7 +143,7 @@ class CompletionQueueExOpsTest {
     @MethodSource("table")
     void aNullPointerIsRefusedAndNotCalled(Row row) {
         try (Arena arena = Arena.ofConfined()) {
-            CompletionQueueExOps without = new CompletionQueueExOps(ibv_cq_ex.allocate(arena).address());
+            CompletionQueueExOps without = new CompletionQueueExOps(ibv_cq_ex.allocate(arena).address(), false);
 
             assertThatIllegalArgumentException().isThrownBy(() -> row.call().applyAsLong(without));
         }

@@ -27,6 +27,7 @@ class DriverQuirksTest {
         assertThat(unknown.nextPollEnds()).isFalse();
         assertThat(unknown.miscountsLists()).isFalse();
         assertThat(unknown.postsWaitForPolls()).isFalse();
+        assertThat(unknown.notificationsWaitForPolls()).isFalse();
     }
 
     @Test
@@ -44,6 +45,10 @@ class DriverQuirksTest {
         DriverQuirks mlx5 = new DriverQuirks("mlx5_0", ofDriver(folder, "mlx5_core"));
         DriverQuirks efa = new DriverQuirks("efa_0", ofDriver(folder, "efa"));
 
+        DriverQuirks irdma = new DriverQuirks("irdma0", ofDriver(folder, "ice"));
+
+        assertThat(irdma.notificationsWaitForPolls()).isTrue();
+        assertThat(mlx5.notificationsWaitForPolls()).isFalse();
         assertThat(mlx5.postsInUserSpace()).isTrue();
         assertThat(mlx5.postsWaitForPolls()).isTrue();
         assertThat(efa.postsInUserSpace()).isTrue();
