@@ -186,8 +186,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      *
      * @param solicitedOnly true for an event only if the completion is that of a received message sent with the
      *        solicited flag, or an error
-     * @throws IllegalStateException if this queue has no channel; on irdma also if this thread has a cursor of the queue
-     *         open
+     * @throws IllegalStateException if this queue has no channel; on irdma also if this thread has a cursor of the
+     *         queue open
      * @throws RdmaException if the driver fails
      */
     @CFunction("ibv_req_notify_cq")

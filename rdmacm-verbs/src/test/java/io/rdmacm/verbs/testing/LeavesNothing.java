@@ -15,6 +15,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class LeavesNothing implements BeforeAllCallback, AfterAllCallback {
     private static final Duration LIMIT = Duration.ofMinutes(4);
+    private static final Duration SOON = Duration.ofSeconds(20);
 
     private final Background.Action warmUp;
     private ResourceCounts before;
@@ -45,7 +46,13 @@ public final class LeavesNothing implements BeforeAllCallback, AfterAllCallback 
 
     @Override
     public void afterAll(ExtensionContext context) throws Exception {
-        ResourceCounts after = ResourceCounts.await(before, LIMIT);
+        ResourceCounts after = ResourceCounts.await(before, SOON);
+        if (!after.equals(before)) {
+            // The protection domain of librdmacm itself is freed with the last id, but not if a list of devices was
+            // freed after it, as it may be when contexts are in use to the end. Then the next last id frees it.
+            warmUp.run();
+            after = ResourceCounts.await(before, LIMIT);
+        }
         if (!after.equals(before)) {
             throw new AssertionError(before + " before, " + after + " after: " + left(after));
         }

@@ -14,10 +14,10 @@ import io.rdmacm.verbs.internal.ffi.Memory;
  * IllegalArgumentException.
  *
  * <p>With every driver the calls only access memory, and so they may be critical. But a driver may hold a spin lock
- * from {@link #startPoll} to {@link #endPoll}. A second thread that spun on it in a critical call would keep the JVM from
- * reaching a safepoint, while the owner of the lock may already be stopped at that safepoint: a deadlock. So callers
- * must not start a poll while another poll of the same queue is in progress, and with a driver whose polls wait for
- * anything else, {@link #startPoll} and {@link #nextPoll} must not be critical.
+ * from {@link #startPoll} to {@link #endPoll}. A second thread that spun on it in a critical call would keep the JVM
+ * from reaching a safepoint, while the owner of the lock may already be stopped at that safepoint: a deadlock. So
+ * callers must not start a poll while another poll of the same queue is in progress. With a driver whose polls wait for
+ * anything else, {@link #startPoll} and {@link #nextPoll} are not critical.
  */
 public final class CompletionQueueExOps {
     private static final long STATUS = ibv_cq_ex.status$offset();

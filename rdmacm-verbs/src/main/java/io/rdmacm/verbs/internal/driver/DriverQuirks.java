@@ -20,8 +20,8 @@ public final class DriverQuirks {
     private static final String MLX5 = "mlx5_core";
     private static final String MLX4 = "mlx4_core";
     private static final Set<String> IRDMA = Set.of("irdma", "ice", "i40e");
-    // The kernel drivers whose user-space counterparts post by writing to mapped memory. Not those of hns: their posts to
-    // a queue that looks full wait for the end of a poll, and a critical call must not wait for another thread.
+    // The kernel drivers whose user-space counterparts post by writing to mapped memory. Not those of hns: their posts
+    // to a queue that looks full wait for the end of a poll, and a critical call must not wait for another thread.
     private static final Set<String> USER_SPACE_DRIVERS = Set.of(MLX5, MLX4, "bnxt_en", "bnxt_re", "irdma", "ice",
             "i40e", "efa");
     private final boolean listed;
