@@ -385,15 +385,6 @@ uint32_t kernel_sends(uint32_t number, uint8_t *bytes, uint32_t length) {
     return count;
 }
 
-/* For the tests: copies what was last written to the registers of a page (8 bytes at 0x800 and more), if it is mapped. */
-bool kernel_registers(uint32_t page, uint8_t *bytes, uint32_t length) {
-    lock();
-    bool found = page < REGISTER_PAGES && pages[page].memory;
-    if (found) memcpy(bytes, pages[page].memory + 0x800, length);
-    unlock();
-    return found;
-}
-
 /* For the tests: how the last completion queue was made: the size of entries, from bit 16 whether they are padded,
  * from bit 20 the format of compressed ones. */
 int kernel_completions(void) {

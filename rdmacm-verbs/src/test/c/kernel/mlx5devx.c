@@ -63,8 +63,10 @@ static void capability(uint8_t *answer, unsigned bit, unsigned width, uint64_t v
 
 static void general_capabilities(uint8_t *answer) {
     capability(answer, 0x020, 1, 1);    // there are more
+    capability(answer, 0x06b, 5, 20);   // copies of at most 1 MiB
     capability(answer, 0x147, 1, 1);    // CRC64 XP10
     capability(answer, 0x148, 1, 1);    // CRC32C
+    capability(answer, 0x153, 1, 1);    // copies by any queue
     capability(answer, 0x1f0, 1, 1);    // blocks of 4048 bytes
     capability(answer, 0x217, 1, 1);    // signatures
     capability(answer, 0x3f2, 1, 1);    // AES-XTS of several blocks

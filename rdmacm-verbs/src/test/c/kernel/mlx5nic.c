@@ -289,6 +289,20 @@ static bool atomic(struct execution *what, struct queue_pair *to, const struct m
     return true;
 }
 
+/* Copies from one key of this card to another. */
+static void copy(struct execution *what) {
+    take(what, UNIT);    // where the card may keep notes
+    const struct mlx5_wqe_data_seg *from = take(what, sizeof *from), *to = take(what, sizeof *to);
+    uint32_t count = from ? be32toh(from->byte_count) : 0, domain = what->pair->domain;
+    if (from && to && count <= sizeof buffer
+            && access_memory(be32toh(from->lkey), be64toh(from->addr), buffer, count, false, 0, domain)
+            && access_memory(be32toh(to->lkey), be64toh(to->addr), buffer, count, true, 0, domain)) {
+        sent(what, count);
+    } else {
+        fail(what, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR);
+    }
+}
+
 /* ---- UMR: gives a key of this card its parts ---- */
 
 /* The end of the parts: signatures and encryption follow them. */
@@ -376,6 +390,10 @@ static bool execute(struct execution *what) {
         umr(what);
         return true;
     }
+    if (opcode == MLX5_OPCODE_MMO) {
+        copy(what);
+        return true;
+    }
     if (!is_known(opcode)) {
         fail(what, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
         return true;
@@ -458,8 +476,8 @@ static struct execution begin(struct queue_pair *pair) {
 }
 
 /*
- * An entry takes a block at least, and none that was not posted, whatever size it has: a batch that finds the queue full
- * makes libmlx5 write the size of the entry before it again.
+ * An entry takes a block at least, and none that was not posted, whatever size it has: a batch that finds the queue
+ * full makes libmlx5 write the size of the entry before it again.
  */
 static void advance(struct execution *what) {
     struct queue_pair *pair = what->pair;

@@ -123,6 +123,49 @@ BATCH(raw_masked_add, struct masked_add entry = {
         .data = {htobe32(8), htobe32(twin->region->lkey), htobe64(twin->local + 64)}};
         to->wr_flags = 0; mlx5dv_wr_raw_wqe(twin->direct, &entry))
 
+struct masked_add_long {
+    struct mlx5_wqe_ctrl_seg control;
+    struct mlx5_wqe_raddr_seg remote;
+    uint8_t addend[32], boundaries[32];
+    struct mlx5_wqe_data_seg data;
+};
+
+BATCH(raw_masked_add_long, struct masked_add_long entry = {
+        .control = control_of(twin, MLX5_OPCODE_ATOMIC_MASKED_FA, 11, sizeof entry),
+        .remote = {.raddr = htobe64(twin->remote), .rkey = htobe32(key)},
+        .addend = {1, [30] = 2, 3}, .boundaries = {0x80, [31] = 0x40},
+        .data = {htobe32(32), htobe32(twin->region->lkey), htobe64(twin->local + 64)}};
+        to->wr_flags = 0; mlx5dv_wr_raw_wqe(twin->direct, &entry))
+
+struct masked_swap {
+    struct mlx5_wqe_ctrl_seg control;
+    struct mlx5_wqe_raddr_seg remote;
+    uint64_t replacement, expected, swapped, compared;
+    struct mlx5_wqe_data_seg data;
+};
+
+BATCH(raw_masked_swap, struct masked_swap entry = {
+        .control = control_of(twin, MLX5_OPCODE_ATOMIC_MASKED_CS, 9, sizeof entry),
+        .remote = {.raddr = htobe64(twin->remote), .rkey = htobe32(key)},
+        .replacement = htobe64(0x11), .expected = htobe64(0x22), .swapped = htobe64(0xff00),
+        .compared = htobe64(0x0ff0),
+        .data = {htobe32(8), htobe32(twin->region->lkey), htobe64(twin->local + 64)}};
+        to->wr_flags = 0; mlx5dv_wr_raw_wqe(twin->direct, &entry))
+
+struct masked_swap_wide {
+    struct mlx5_wqe_ctrl_seg control;
+    struct mlx5_wqe_raddr_seg remote;
+    uint8_t replacement[16], expected[16], swapped[16], compared[16];
+    struct mlx5_wqe_data_seg data;
+};
+
+BATCH(raw_masked_swap_wide, struct masked_swap_wide entry = {
+        .control = control_of(twin, MLX5_OPCODE_ATOMIC_MASKED_CS, 10, sizeof entry),
+        .remote = {.raddr = htobe64(twin->remote), .rkey = htobe32(key)},
+        .replacement = {[15] = 1}, .expected = {[15] = 2}, .swapped = {3}, .compared = {4},
+        .data = {htobe32(16), htobe32(twin->region->lkey), htobe64(twin->local + 64)}};
+        to->wr_flags = 0; mlx5dv_wr_raw_wqe(twin->direct, &entry))
+
 struct wait {
     struct mlx5_wqe_ctrl_seg control;
     uint32_t reserved[2], index, number;
@@ -232,7 +275,10 @@ const struct operation operations[] = {
     {"configure a key, list", UMR, configure_list},
     {"configure a key, interleaved memory", UMR, configure_interleaved},
     {"configure a key, access", UMR, configure_access}, {"key for a list, and a send of it", UMR, register_and_send},
-    {"raw masked fetch and add", UMR, raw_masked_add}, {"raw wait", UMR, raw_wait},
+    {"raw masked fetch and add", UMR, raw_masked_add},
+    {"raw masked fetch and add of 32 bytes", UMR, raw_masked_add_long},
+    {"raw masked compare and swap", UMR, raw_masked_swap},
+    {"raw masked compare and swap of 16 bytes", UMR, raw_masked_swap_wide}, {"raw wait", UMR, raw_wait},
     {"raw send enable", UMR, raw_send_enable},
     {"post send", CLASSIC_RC, post_send}, {"post send, unsignaled", CLASSIC_RC, post_send_unsignaled},
     {"post send, solicited", CLASSIC_RC, post_send_solicited}, {"post send, fence", CLASSIC_RC, post_send_fence},

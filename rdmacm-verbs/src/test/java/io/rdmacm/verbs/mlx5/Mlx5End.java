@@ -66,7 +66,7 @@ final class Mlx5End implements AutoCloseable {
     Mlx5QueuePair connection() throws RdmaException {
         return own(Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.of(attributes(QueuePairType.RC)
                 .maxInlineData(512).build()).operations(Mlx5SendOperation.MR_INTERLEAVED, Mlx5SendOperation.MR_LIST,
-                        Mlx5SendOperation.MKEY_CONFIGURE, Mlx5SendOperation.RAW_WQE)));
+                        Mlx5SendOperation.MKEY_CONFIGURE, Mlx5SendOperation.RAW_WQE, Mlx5SendOperation.MEMCPY)));
     }
 
     Mlx5QueuePair initiator() throws RdmaException {

@@ -2,6 +2,8 @@
 package io.rdmacm.verbs.mlx5;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.EnumSet;
@@ -79,6 +81,35 @@ class Mlx5Test {
                 assertThat(other.bytes(i * 64, 32)).isEqualTo(one.bytes(i * 16, 32));
                 assertThat(other.bytes(4096 + i * 32, 32)).isEqualTo(one.bytes(i * 16, 32));
             }
+        }
+    }
+
+    @Test
+    @Covers("mlx5dv_wr_memcpy")
+    void theCardCopies() throws Exception {
+        try (Mlx5End end = new Mlx5End(); Mlx5End peer = new Mlx5End()) {
+            Mlx5QueuePair pair = end.connection();
+            Mlx5End.connect(pair, peer.connection());
+            end.fill(100, 64, 9);
+            assertThat(Mlx5Device.query(end.context).maxCopyLength()).isEqualTo(1 << 20);
+            try (Mlx5Batch batch = pair.startBatch()) {
+                batch.requests().id(1);
+                batch.copy(end.region, 5000, end.region, 100, 64);
+                batch.complete();
+            }
+
+            assertThat(end.completions(1).getFirst().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
+            assertThat(end.bytes(5000, 64)).isEqualTo(end.bytes(100, 64));
+            assertThatIllegalArgumentException().isThrownBy(() -> copy(pair, end, 0));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> copy(pair, end, end.region.length()));
+            assertThatIllegalArgumentException().isThrownBy(() -> copy(pair, peer, 8));
+        }
+    }
+
+    private static void copy(Mlx5QueuePair pair, Mlx5End of, long length) throws RdmaException {
+        try (Mlx5Batch batch = pair.startBatch()) {
+            batch.copy(of.region, 8, of.region, 100, length);
         }
     }
 

@@ -195,8 +195,16 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
     private static List<TwinOperation> rawEntries() {
         return List.of(
                 direct("raw masked fetch and add", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.maskedFetchAndAdd(
-                        end.pair.number(), new RawEntry.AtomicPlace(end.remote(), end.region.remoteKey(), end.region,
-                                64), bytes(0x0000000100000002L), bytes(0x8000000080000000L)))),
+                        end.pair.number(), place(end), bytes(0x0000000100000002L), bytes(0x8000000080000000L)))),
+                direct("raw masked fetch and add of 32 bytes", TwinQueues.UMR, (end, to) -> to.raw(
+                        RawEntry.maskedFetchAndAdd(end.pair.number(), place(end),
+                                wide(0x0100000000000000L, 0, 0, 0x0203), wide(0x8000000000000000L, 0, 0, 0x40)))),
+                direct("raw masked compare and swap", TwinQueues.UMR, (end, to) -> to.raw(
+                        RawEntry.maskedCompareAndSwap(end.pair.number(), place(end), bytes(0x22), bytes(0x0ff0),
+                                bytes(0x11), bytes(0xff00)))),
+                direct("raw masked compare and swap of 16 bytes", TwinQueues.UMR, (end, to) -> to.raw(
+                        RawEntry.maskedCompareAndSwap(end.pair.number(), place(end), wide(0, 2),
+                                wide(0x0400000000000000L, 0), wide(0, 1), wide(0x0300000000000000L, 0)))),
                 direct("raw wait", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.waitFor(end.pair.number(), 0x123,
                         5))),
                 direct("raw send enable", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.enableSends(
@@ -345,7 +353,19 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
         return ListLayout.of(new ListLayout.Part(end.region, 0, 100), new ListLayout.Part(end.region, 8192, 200));
     }
 
+    private static RawEntry.AtomicPlace place(TwinEnd end) {
+        return new RawEntry.AtomicPlace(end.remote(), end.region.remoteKey(), end.region, 64);
+    }
+
     private static byte[] bytes(long value) {
-        return ByteBuffer.allocate(Long.BYTES).putLong(value).array();
+        return wide(value);
+    }
+
+    private static byte[] wide(long... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(values.length * Long.BYTES);
+        for (long value : values) {
+            bytes.putLong(value);
+        }
+        return bytes.array();
     }
 }
