@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -112,7 +113,7 @@ class PreloadedProgramsDeviceTest {
     void netcatServesAndReceives() throws Exception {
         int port = Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Preloaded netcat = new Preloaded(NETCAT, "-l", "-p", "" + port, "-s", Addresses.ipv4());
-                RdmaStream stream = connect(port)) {
+                RdmaStream stream = connect(netcat, port)) {
             FutureTask<String> received = netcat.hashOutput();
             String sent = send(stream);
             stream.shutdownOutput();
@@ -141,7 +142,7 @@ class PreloadedProgramsDeviceTest {
         int port = Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Preloaded netcat = new Preloaded(file.toFile(), NETCAT, "-q", "0", "-l", "-p", "" + port, "-s",
                 Addresses.ipv4());
-                RdmaStream stream = connect(port)) {
+                RdmaStream stream = connect(netcat, port)) {
             assertThat(hash(input(stream))).isEqualTo(sent);
             netcat.assertSucceeds();
         }
@@ -162,19 +163,9 @@ class PreloadedProgramsDeviceTest {
         return "http://" + Addresses.ipv4() + ":" + server.localAddress().getPort() + "/";
     }
 
-    /** Connects as soon as the server listens. */
-    private static RdmaStream connect(int port) throws Exception {
-        long end = System.nanoTime() + Program.LIMIT.toNanos();
-        while (true) {
-            try {
-                return RdmaStream.connect(new InetSocketAddress(Addresses.of(false), port), Program.LIMIT);
-            } catch (IOException e) {
-                if (System.nanoTime() > end) {
-                    throw e;
-                }
-                Thread.sleep(50);
-            }
-        }
+    private static RdmaStream connect(Preloaded server, int port) throws Exception {
+        server.awaitAccept();
+        return RdmaStream.connect(new InetSocketAddress(Addresses.of(false), port), Program.LIMIT);
     }
 
     private static void write(RdmaStream stream, String text) throws IOException, InterruptedException {
@@ -325,6 +316,34 @@ class PreloadedProgramsDeviceTest {
             FutureTask<String> task = new FutureTask<>(body);
             Thread.ofPlatform().daemon().start(task);
             return task;
+        }
+
+        /**
+         * Waits until the program accepts connections. A connection that is there before gets a lower number than the
+         * descriptor that the program sees, and select(2) of librspreload then reports it under that lower number: the
+         * program would never read.
+         */
+        void awaitAccept() throws Exception {
+            long end = System.nanoTime() + Program.LIMIT.toNanos();
+            while (placeholders() < 2) {
+                assertThat(process.isAlive()).isTrue();
+                assertThat(System.nanoTime()).as("the program accepts no connections").isLessThan(end);
+                Thread.sleep(5);
+            }
+        }
+
+        /** Returns the number of its sockets: librspreload opens /dev/null for each, also for one to be accepted. */
+        private long placeholders() throws IOException {
+            long count = 0;
+            for (String name : new File("/proc/" + process.pid() + "/fd").list()) {
+                Path file = Path.of("/proc/" + process.pid() + "/fd", name);
+                try {
+                    count += Files.readSymbolicLink(file).equals(Path.of("/dev/null")) ? 1 : 0;
+                } catch (NoSuchFileException e) {
+                    continue;    // closed meanwhile
+                }
+            }
+            return count;
         }
 
         void assertSucceeds() throws Exception {
