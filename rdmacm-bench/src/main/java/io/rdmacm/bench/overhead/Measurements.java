@@ -23,8 +23,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs the measurements one at a time: first the loop in C, then the same in Java in a JVM of its own, by JMH. Both use
- * the median of short runs of {@value PostAndPoll#OPERATIONS} operations each, so that runs in which something else
- * used the CPU do not count.
+ * the median of short runs of {@value PostAndPoll#OPERATIONS} operations each, with libmlx5 of
+ * {@value PostAndPollOverMlx5#OPERATIONS}, so that runs in which something else used the CPU do not count.
  */
 final class Measurements {
     /** The metric for the bytes that an operation allocates on the Java heap. */
@@ -106,9 +106,18 @@ final class Measurements {
         inC.put("completions", Mlx5StandIn.COMPLETIONS);
         List<Result> results = new ArrayList<>();
         results.add(c(Mlx5StandIn.loop(), Summary.POST_POLL_MLX5, params, inC));
-        results.add(java(PostAndPollOverMlx5.class, PUBLIC_API, Side.JAVA, Summary.POST_POLL_MLX5, params,
+        results.add(overMlx5(PostAndPollOverMlx5.class, PUBLIC_API, Side.JAVA, params,
                 Map.of("batch", batch, "extended", extended)));
+        if (!extended) {
+            results.add(overMlx5(PostAndPollDirectly.class, "direct", Side.DIRECT, params, Map.of("batch", batch)));
+        }
         return results;
+    }
+
+    private Result overMlx5(Class<?> benchmark, String method, Side side, Map<String, Object> params,
+            Map<String, ?> inJava) throws RunnerException {
+        return java(options(benchmark, method, inJava, samples), side, Summary.POST_POLL_MLX5, params,
+                PostAndPollOverMlx5.OPERATIONS);
     }
 
     /** Measures one post whose completions are polled a few at a time. */
@@ -200,9 +209,14 @@ final class Measurements {
 
     private static Result java(ChainedOptionsBuilder benchmark, Side side, String name, Map<String, Object> params)
             throws RunnerException {
+        return java(benchmark, side, name, params, PostAndPoll.OPERATIONS);
+    }
+
+    private static Result java(ChainedOptionsBuilder benchmark, Side side, String name, Map<String, Object> params,
+            int operations) throws RunnerException {
         Options options = benchmark.mode(Mode.SampleTime).operationsPerInvocation(1).build();
         double time = new Runner(options).runSingle().getPrimaryResult().getStatistics().getPercentile(MEDIAN);
-        return shown(new Result(name, side, params, Summary.TIME, "ns", time / PostAndPoll.OPERATIONS));
+        return shown(new Result(name, side, params, Summary.TIME, "ns", time / operations));
     }
 
     /** Measures what the public API allocates, in a run of its own without samples, for which JMH allocates. */

@@ -19,7 +19,7 @@ import java.util.List;
  */
 final class Mlx5StandIn {
     /** Entries of the completion queue; one is added. */
-    static final int COMPLETIONS = PostAndPoll.OPERATIONS - 1;
+    static final int COMPLETIONS = PostAndPollOverMlx5.OPERATIONS - 1;
 
     private static final String KERNEL = "libkernel.so";
     private static final String LOOP = "driverloop";

@@ -23,6 +23,7 @@ record Goal(String name, String meaning, double limit, boolean below) {
                     1.25),
             atMost("overhead_mlx5_batch1", "post and poll with libmlx5 without a card, one at a time: Java / C", 1.15),
             atMost("overhead_mlx5_batch16", "post and poll with libmlx5 without a card, 16 at a time: Java / C", 1.05),
+            atMost("direct_over_mlx5", "the same one at a time without a call, in the card's queues: Java / C", 0.6),
             atLeast("jni_over_java", "post and poll without a device: a small JNI binding of our own / Java", 1.5),
             atLeast("naive_over_java", "post and poll without a device: generated bindings used naively / Java", 1.5),
             atLeast("disni_over_java", "post and poll without a device, one at a time: DiSNI / Java", 1.5),

@@ -16,7 +16,9 @@ public enum Side {
     /** The generated bindings, used in the naive way. */
     NAIVE,
     /** The native calls alone, with one Java object for each object of C: the least that Java can cost. */
-    CALLS;
+    CALLS,
+    /** The queues of the device used from Java, without a call. */
+    DIRECT;
 
     /** {@return the name in the results file} */
     public String id() {

@@ -70,8 +70,9 @@ public final class Summary {
         summary.put("overhead_geomean_classic", geometricMean(classic));
         summary.put("overhead_worst_extended",
                 worst(ratios(results, POST_POLL, TIME, Map.of("calls", "extended"))));
-        summary.put("overhead_mlx5_batch1", overMlx5(results, 1));
-        summary.put("overhead_mlx5_batch16", overMlx5(results, 16));
+        summary.put("overhead_mlx5_batch1", overMlx5(results, Side.JAVA, 1));
+        summary.put("overhead_mlx5_batch16", overMlx5(results, Side.JAVA, 16));
+        summary.put("direct_over_mlx5", overMlx5(results, Side.DIRECT, 1));
         summary.put("jni_over_java", overhead(results, Side.JNI, Side.JAVA, 1));
         summary.put("naive_over_java", overhead(results, Side.NAIVE, Side.JAVA, 1));
         disni(results, summary);
@@ -94,8 +95,10 @@ public final class Summary {
                 Map.of("transport", "RC", "polling", polling, "size", 64));
     }
 
-    private static Double overMlx5(Results results, int batch) {
-        return overConfigurations(results, POST_POLL_MLX5, TIME, Map.of("calls", "classic", "batch", batch));
+    private static Double overMlx5(Results results, Side side, int batch) {
+        Map<String, Object> params = Map.of("calls", "classic", "batch", batch);
+        return ratio(results.median(POST_POLL_MLX5, TIME, side, params),
+                results.median(POST_POLL_MLX5, TIME, Side.C, params));
     }
 
     private static Double firstPost(Results results) {

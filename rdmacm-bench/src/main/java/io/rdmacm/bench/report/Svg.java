@@ -133,6 +133,7 @@ final class Svg {
             case DISNI -> "DiSNI";
             case NAIVE -> "naive FFM";
             case CALLS -> "the calls alone";
+            case DIRECT -> "without calls";
         };
     }
 

@@ -128,10 +128,12 @@ class SummaryTest {
                 add("post_poll_mlx5", Side.JAVA, params, "time", batch + (calls.equals("classic") ? 11 : 90));
                 add("post_poll_mlx5", Side.C, params, "time", 10);
             }
+            add("post_poll_mlx5", Side.DIRECT, Map.of("calls", "classic", "batch", batch), "time", batch + 13);
         }
 
         assertThat(ratio("overhead_mlx5_batch1")).isEqualTo(1.2, within(1e-9));
         assertThat(ratio("overhead_mlx5_batch16")).isEqualTo(2.7, within(1e-9));
+        assertThat(ratio("direct_over_mlx5")).isEqualTo(1.4, within(1e-9));
         assertThat(ratio("overhead_worst_extended")).isNull();
     }
 
