@@ -13,6 +13,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.GlobalRoute;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
+import io.rdmacm.verbs.queue.RnrTimer;
+
 /**
  * What stands in for the kernel and an mlx5 card, so that the real libmlx5 is measured: preloaded into this process and
  * those that it starts. It completes requests in advance, so that nobody waits for it.
@@ -21,6 +30,7 @@ final class Mlx5StandIn {
     /** Entries of the completion queue; one is added. */
     static final int COMPLETIONS = PostAndPollOverMlx5.OPERATIONS - 1;
 
+    private static final int MTU = 1024;
     private static final String KERNEL = "libkernel.so";
     private static final String LOOP = "driverloop";
     private static final String SYSFS = "sysfs.sh";
@@ -83,6 +93,21 @@ final class Mlx5StandIn {
         } catch (Throwable e) {
             throw new AssertionError("the function throws nothing", e);
         }
+    }
+
+    /** Modifies a queue pair, whatever class it has. */
+    @FunctionalInterface
+    interface Modify {
+        void to(QueuePairAttributes attributes) throws RdmaException;
+    }
+
+    /** Connects a queue pair with itself. */
+    static void connect(VerbsContext context, int number, Modify pair) throws RdmaException {
+        AddressAttributes path = AddressAttributes.builder().port(1)
+                .globalRoute(new GlobalRoute(context.queryGid(1, 0), 0, 0, 1, 0)).build();
+        pair.to(QueuePairTransitions.Rc.resetToInit(1, 0));
+        pair.to(QueuePairTransitions.Rc.initToRtr(path, MTU, number, 0, 1, RnrTimer.ofCode(0)));
+        pair.to(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(0), 0, 0, 1));
     }
 
     /** Makes the library call the driver as it calls that of a card: it posts without a system call. */

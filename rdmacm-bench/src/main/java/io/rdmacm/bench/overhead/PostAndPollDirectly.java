@@ -3,7 +3,13 @@ package io.rdmacm.bench.overhead;
 
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.mlx5.DirectQueuePair;
+import io.rdmacm.verbs.work.AccessFlag;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -19,7 +25,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The same as {@link PostAndPollOverMlx5} by a {@link DirectLoop}. */
+/** The same as {@link PostAndPollOverMlx5} without a call into C: {@link DirectQueuePair}. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @OperationsPerInvocation(PostAndPollOverMlx5.OPERATIONS)
@@ -32,18 +38,24 @@ public class PostAndPollDirectly {
     @Param({"1", "16"})
     public int batch;
 
-    private VerbsStack stack;
-    private DirectLoop loop;
+    private VerbsContext context;
+    private ProtectionDomain domain;
+    private MemoryRegion region;
+    private DirectQueuePair pair;
+    private Placement.Loop loop;
     private int depth;
 
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = VerbsStack.overMlx5(false);
-        Mlx5StandIn.foresee();
-        loop = new DirectLoop(stack, batch);
-        // uses up the completions that are there
-        loop.run(PostAndPollOverMlx5.OPERATIONS - loop.entries());
+        context = Device.list().getFirst().open();
+        domain = context.allocateProtectionDomain();
+        region = domain.allocate(VerbsStack.REGION, AccessFlag.LOCAL_WRITE);
+        Placement.shiftMemory();
+        pair = DirectQueuePair.create(domain, VerbsStack.DEPTH, Mlx5StandIn.COMPLETIONS);
+        Mlx5StandIn.connect(context, pair.number(), pair::modify);
+        pair.writeFrom(region, VerbsStack.REMOTE_KEY);
+        loop = new DirectLoop(pair, batch, Payload.ONE_ENTRY.entryLength());
         depth = Placement.anyDepth();
     }
 
@@ -56,7 +68,10 @@ public class PostAndPollDirectly {
     /** Closes the objects. */
     @TearDown(Level.Iteration)
     public void close() throws RdmaException {
-        stack.close();
+        pair.close();
+        region.close();
+        domain.close();
+        context.close();
     }
 
     /** No calls into C. */

@@ -18,12 +18,7 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.address.AckTimeout;
-import io.rdmacm.verbs.address.AddressAttributes;
-import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.queue.QueuePairTransitions;
-import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
@@ -42,8 +37,9 @@ public final class VerbsStack implements AutoCloseable {
     /** Entries of each queue if there are many, so that all queues fit into the cache. */
     static final int SMALL_DEPTH = 4;
 
-    private static final int REGION = 4096;
-    private static final int MTU = 1024;
+    /** The size of a memory region. */
+    static final int REGION = 4096;
+
 
     private final VerbsContext context;
     private final ProtectionDomain domain;
@@ -67,11 +63,7 @@ public final class VerbsStack implements AutoCloseable {
     static VerbsStack overMlx5(boolean extended) throws RdmaException {
         VerbsStack stack = new VerbsStack(Mlx5StandIn::standIn, extended, DEPTH, Mlx5StandIn.COMPLETIONS, 1, 1);
         QueuePair pair = stack.pair(0);
-        AddressAttributes path = AddressAttributes.builder().port(1)
-                .globalRoute(new GlobalRoute(stack.context.queryGid(1, 0), 0, 0, 1, 0)).build();
-        pair.modify(QueuePairTransitions.Rc.resetToInit(1, 0));
-        pair.modify(QueuePairTransitions.Rc.initToRtr(path, MTU, pair.number(), 0, 1, RnrTimer.ofCode(0)));
-        pair.modify(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(0), 0, 0, 1));
+        Mlx5StandIn.connect(stack.context, pair.number(), pair::modify);
         return stack;
     }
 

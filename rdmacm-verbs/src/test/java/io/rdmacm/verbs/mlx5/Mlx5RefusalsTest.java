@@ -35,6 +35,8 @@ class Mlx5RefusalsTest {
                     .type(QueuePairType.DRIVER).completionQueue(end.completions).sharedReceiveQueue(receives)
                     .maxSendRequests(0).build(), 1));
         }),
+        DIRECT(4, 0, end -> DirectQueuePair.create(end.domain, 4, 4)),
+        DIRECT_COMPLETIONS(3, 0, end -> DirectQueuePair.create(end.domain, 4, 4)),
         COMPLETION_QUEUE(3, 0, end -> Mlx5CompletionQueue.create(end.context,
                 CompletionQueueInitAttributes.builder(8).build(), Mlx5CompletionQueueOptions.create())),
         MEMORY_KEY(0x1001, 0x1000, end -> Mkey.create(end.domain, 4, MkeyFlag.INDIRECT)),
