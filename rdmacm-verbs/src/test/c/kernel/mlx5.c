@@ -11,6 +11,7 @@
 
 #include "mlx5.h"
 
+#define FIRST_EVENT_QUEUE 5
 #define METHOD(object, method) ((uint32_t)(object) << 16 | (uint32_t)(method))
 #define DUMP_FILL_KEY 0x600
 #define UNARMED 0xffffffff
@@ -350,6 +351,12 @@ static int other(struct request *request) {
         return create_devx(request);
     case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_QUERY):
         return mlx5_query_object(request);
+    case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_MODIFY):
+        return mlx5_modify_object(request);
+    case METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_EQN):
+        OUT(request, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, uint32_t,
+                FIRST_EVENT_QUEUE + in32(request, MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC));
+        return 0;
     case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY):
         return destroy_object(in32(request, MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE), OTHER);
     }

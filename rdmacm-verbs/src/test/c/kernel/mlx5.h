@@ -82,6 +82,7 @@ const uint8_t *mlx5_registers(uint32_t page);
 int mlx5_general_command(struct request *request);
 int mlx5_create_object(struct request *request, const uint8_t *command);
 int mlx5_query_object(struct request *request);
+int mlx5_modify_object(struct request *request);
 
 /* mlx5memory.c */
 int mlx5_memory_request(struct request *request);

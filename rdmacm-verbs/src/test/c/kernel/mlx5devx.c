@@ -134,6 +134,18 @@ int mlx5_query_object(struct request *request) {
     return 0;
 }
 
+/* Replaces what follows the head of the command that has created the object. */
+int mlx5_modify_object(struct request *request) {
+    struct made *made = state_of(in32(request, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE), OTHER);
+    const uint8_t *command = in(request, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN, OBJECT / 8);
+    uint32_t length;
+    if (!made || !command || !answer_of(request, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, &length)) return EINVAL;
+    uint32_t size = attribute(request, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN)->len;
+    if (size > made->size) size = made->size;
+    memcpy(made->command + OBJECT / 8, command + OBJECT / 8, size - OBJECT / 8);
+    return 0;
+}
+
 /* For the tests: whether cards that are opened from now on take keys wrapped or in plain text. */
 void kernel_take_wrapped_keys(int wrapped) {
     lock();

@@ -11,8 +11,8 @@
  * <h2>What lives here</h2>
  * Device queries and the clock, dynamically connected queue pairs (DC), user-mode memory registration (UMR: keys for
  * interleaved memory and lists, whose blocks may be signed and encrypted), completion queues with other entries, raw
- * work queue entries with the extended atomics formed from them, memory of the device and operations on it, and
- * device commands (DEVX).
+ * work queue entries with the extended atomics formed from them, memory of the device and operations on it, device
+ * commands (DEVX), and, experimental, queues that are used without a call into C.
  *
  * <h2>Read first</h2>
  * {@link io.rdmacm.verbs.mlx5.Mlx5Device}, {@link io.rdmacm.verbs.mlx5.Mlx5QueuePair} and

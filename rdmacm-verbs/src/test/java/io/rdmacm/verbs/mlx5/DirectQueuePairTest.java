@@ -27,6 +27,7 @@ import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.testing.Contest;
+import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeMlx5;
 import io.rdmacm.verbs.testing.Mlx5Twin;
 import io.rdmacm.verbs.testing.WithFakeMlx5;
@@ -73,6 +74,7 @@ class DirectQueuePairTest {
     }
 
     @Test
+    @Covers("mlx5dv_init_obj")
     void writesAndReadsMoveDataManyTimesRoundTheQueue() throws Exception {
         try (Mlx5End end = new Mlx5End()) {
             DirectQueuePair pair = connected(end);

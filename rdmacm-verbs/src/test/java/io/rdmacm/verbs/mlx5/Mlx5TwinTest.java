@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
+import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.Mlx5Twin;
 import io.rdmacm.verbs.testing.WithFakeMlx5;
 import org.junit.jupiter.api.AfterEach;
@@ -37,6 +38,7 @@ class Mlx5TwinTest {
 
     @ParameterizedTest
     @MethodSource("operations")
+    @Covers({"mlx5dv_wr_set_dc_addr_stream", "mlx5dv_wr_set_mkey_layout_interleaved"})
     void theCardSeesTheSameFromJavaAndFromC(TwinOperation operation) throws Exception {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(MEMORY, MEMORY);
