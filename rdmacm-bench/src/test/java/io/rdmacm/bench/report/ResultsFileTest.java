@@ -44,14 +44,15 @@ class ResultsFileTest {
         assertThat(result).hasToString("{\"name\":\"send_latency\",\"side\":\"java\","
                 + "\"params\":{\"size\":64,\"events\":true,\"qp\":\"RC\"},"
                 + "\"metric\":\"p50\",\"unit\":\"us\",\"value\":32.1235}");
-        assertThat(json.getAsJsonObject("summary").keySet()).containsExactly("overhead_batch1", "overhead_batch16",
-                "overhead_worst_classic", "overhead_geomean_classic", "overhead_worst_extended",
-                "overhead_mlx5_batch1", "overhead_mlx5_batch16", "direct_over_mlx5", "jni_over_java",
-                "naive_over_java", "first_post_seconds", "send_latency", "write_latency", "read_latency",
-                "bandwidth_64k", "bandwidth_1m", "events_latency", "await_latency", "connect_rate", "connection_latency",
-                "connection_latency_events", "connection_bandwidth_64k", "connection_bandwidth_64k_copying",
-                "connection_read_pipeline", "connection_over_low", "connection_rate", "stream_latency",
-                "stream_bandwidth_64k", "stream_bandwidth_1m", "nio_stream_latency", "netty_latency");
+        assertThat(json.getAsJsonObject("summary").keySet()).containsExactly(
+                "overhead_batch1", "overhead_batch16", "overhead_worst_classic", "overhead_geomean_classic",
+                "overhead_worst_extended", "overhead_mlx5_batch1", "overhead_mlx5_batch16", "direct_over_mlx5",
+                "jni_over_java", "naive_over_java", "first_post_seconds", "send_latency", "write_latency",
+                "read_latency", "bandwidth_64k", "bandwidth_1m", "events_latency", "await_latency", "connect_rate",
+                "connection_latency", "connection_latency_events", "connection_bandwidth_64k",
+                "connection_bandwidth_64k_copying", "connection_read_pipeline", "connection_over_low",
+                "connection_rate", "stream_latency", "stream_bandwidth_64k", "stream_bandwidth_1m",
+                "nio_stream_latency", "netty_latency");
         assertThat(json.getAsJsonObject("summary").get("send_latency").isJsonNull())
                 .as("no C side, no ratio").isTrue();
     }
