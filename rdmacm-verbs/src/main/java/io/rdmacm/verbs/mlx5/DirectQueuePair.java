@@ -54,7 +54,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DirectQueuePair implements AutoCloseable {
     private static final VerbsAccess VERBS = VerbsAccess.get();
-    private static final String POST = "posting without libmlx5";
+    private static final String POST = "DirectQueuePair.post";
 
     // the entry: struct mlx5_wqe_ctrl_seg, mlx5_wqe_raddr_seg and mlx5_wqe_data_seg
     private static final int REMOTE_ADDRESS = 16;
@@ -210,7 +210,7 @@ public final class DirectQueuePair implements AutoCloseable {
         Bias bias = lock.enterAlone();
         try {
             if (posted != completed) {
-                throw new IllegalStateException(posted - completed + " requests are outstanding");
+                throw new IllegalStateException("requests are outstanding: " + (posted - completed));
             }
             QueuePairState state = pair.state();
             if (state != QueuePairState.RTS) {
@@ -379,7 +379,7 @@ public final class DirectQueuePair implements AutoCloseable {
         if (limit == 0) {
             throw new IllegalStateException("neither writeFrom nor readInto has succeeded");
         }
-        return Failures.of(POST, Rdma.ENOMEM(), limit + " requests are outstanding");
+        return Failures.of(POST, Rdma.ENOMEM(), "the send queue is full, outstanding: " + limit);
     }
 
     private void ringDoorbell() {
