@@ -59,6 +59,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private final DriverCall requestNotification;
     private final boolean notificationsWaitForPolls;
     private volatile int capacity;
+    // guarded by the lock
+    private boolean readDirectly;
     private final CompletionWait waiting;
 
     CompletionQueue(VerbsContext context, @Nullable CompletionChannel channel, Lifetime life, long address, long size) {
@@ -259,7 +261,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * @param entries the number of completions, at least 1 and at least as many as are in the queue; the device may
      *        round up
      * @throws IllegalArgumentException if the number is less than 1
-     * @throws IllegalStateException if a cursor of this queue is open
+     * @throws IllegalStateException if a cursor of this queue is open, or its memory is read without libibverbs
      * @throws RdmaException EINVAL if the number exceeds the device's limit, or more completions are in the queue;
      *        ENOMEM if memory is short
      * @throws RdmaUnsupportedException if the device does not support it
@@ -272,6 +274,9 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         try {
             requireCapacity(entries);
             requireNoCursor();
+            if (readDirectly) {
+                throw new IllegalStateException(this + " belongs to a DirectQueuePair, which reads its memory");
+            }
             Check.returned(RESIZE_CQ, RESIZE_CQ.callInt(address(), entries));
             capacity = readCapacity(address(), life());
         } catch (RdmaException e) {
@@ -306,6 +311,16 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             Check.returned(modify, modify.callInt(address(), wanted));
         } finally {
             life().leave();
+        }
+    }
+
+    /** Keeps the memory of the queue where it is, for someone who reads it without libibverbs: resize is refused. */
+    final void readDirectly() {
+        Bias bias = lock.enterAlone();
+        try {
+            readDirectly = true;
+        } finally {
+            lock.leave(bias);
         }
     }
 

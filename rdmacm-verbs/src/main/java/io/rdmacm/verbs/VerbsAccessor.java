@@ -27,6 +27,11 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
+    public void readDirectly(CompletionQueue queue) {
+        queue.readDirectly();
+    }
+
+    @Override
     public long addressOf(NativeObject object) {
         return object.address();
     }

@@ -99,6 +99,8 @@ public final class DirectQueuePair implements AutoCloseable {
         doorbell = queues.register().address();
         ids = new long[queues.sendEntries()];
         mostOutstanding = Math.min(pair.capabilities().maxSendRequests(), queue.capacity());
+        // An asynchronous event hands the queue to the program, which must not move it.
+        VERBS.readDirectly(queue);
         completions = new DirectCompletions(RawQueues.of(queue), pair.number());
         // Begun last: from here on nothing fails, and the queues cannot be closed under this object.
         life = Lifetime.begin(DirectQueuePair.class, VERBS.lifeOf(pair), VERBS.lifeOf(queue));

@@ -16,6 +16,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.AsyncEvent;
+import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
@@ -284,6 +286,23 @@ class DirectQueuePairTest {
                     .withMessageContaining("requests are outstanding: 1");
             Mlx5Twin.hold(false);
             assertThat(poll(pair, 1)).containsExactly(2L);
+        }
+    }
+
+    @Test
+    void itsCompletionQueueStaysWhereItIsRead() throws Exception {
+        try (Mlx5End end = new Mlx5End()) {
+            DirectQueuePair pair = connected(end);
+            FakeMlx5.raiseForNewestCompletionQueue();
+            try (AsyncEvent event = end.context.getAsyncEvent(Duration.ofMinutes(1))) {
+                CompletionQueue queue = event.completionQueue();
+                assertThatIllegalStateException().isThrownBy(() -> queue.resize(4 * SENDS))
+                        .withMessageContaining("DirectQueuePair");
+                assertThatIllegalStateException().isThrownBy(queue::close).withMessageContaining("DirectQueuePair");
+            }
+            pair.writeFrom(end.region, end.region.remoteKey());
+            pair.post(1, 0, 8, end.region.remoteAddress() + HALF);
+            assertThat(poll(pair, 1)).containsExactly(1L);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.DeviceMemory;
 import io.rdmacm.verbs.MemoryRegion;
@@ -61,6 +62,9 @@ public abstract class VerbsAccess {
 
     /** Returns the lifetime of an object. */
     public abstract Lifetime lifeOf(NativeObject object);
+
+    /** Keeps the memory of a completion queue where it is, for someone who reads it without libibverbs. */
+    public abstract void readDirectly(CompletionQueue queue);
 
     /** Returns the address of the C object, whether or not it is open. */
     public abstract long addressOf(NativeObject object);
