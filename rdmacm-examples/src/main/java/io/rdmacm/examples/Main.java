@@ -2,45 +2,11 @@
 package io.rdmacm.examples;
 
 import java.io.PrintWriter;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Callable;
 
-import io.rdmacm.examples.cm.CmTime;
-import io.rdmacm.examples.cm.Mckey;
-import io.rdmacm.examples.cm.RdmaClient;
-import io.rdmacm.examples.cm.RdmaServer;
-import io.rdmacm.examples.cm.RdmaXclient;
-import io.rdmacm.examples.cm.RdmaXserver;
-import io.rdmacm.examples.cm.Ucmatose;
-import io.rdmacm.examples.cm.Udaddy;
-import io.rdmacm.examples.echo.Echo;
-import io.rdmacm.examples.eventserver.EventClient;
-import io.rdmacm.examples.eventserver.EventServer;
-import io.rdmacm.examples.grpc.GrpcClient;
-import io.rdmacm.examples.grpc.GrpcServer;
-import io.rdmacm.examples.kvstore.KvLoad;
-import io.rdmacm.examples.kvstore.KvServer;
-import io.rdmacm.examples.manual.ApmExample;
-import io.rdmacm.examples.manual.DcExample;
-import io.rdmacm.examples.manual.MulticastExample;
-import io.rdmacm.examples.manual.RcExample;
-import io.rdmacm.examples.manual.SrqExample;
-import io.rdmacm.examples.manual.UmrExample;
-import io.rdmacm.examples.netty.HttpServer;
-import io.rdmacm.examples.rping.Rping;
-import io.rdmacm.examples.stream.Rcopy;
-import io.rdmacm.examples.stream.Riostream;
-import io.rdmacm.examples.stream.Rstream;
 import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.valkey.ValkeyCli;
-import io.rdmacm.examples.valkey.ValkeyLoad;
-import io.rdmacm.examples.verbs.EfaPingpong;
-import io.rdmacm.examples.verbs.IbvAsyncwatch;
-import io.rdmacm.examples.verbs.IbvDevices;
-import io.rdmacm.examples.verbs.IbvDevinfo;
-import io.rdmacm.examples.verbs.IbvRcPingpong;
-import io.rdmacm.examples.verbs.IbvSrqPingpong;
-import io.rdmacm.examples.verbs.IbvUcPingpong;
-import io.rdmacm.examples.verbs.IbvUdPingpong;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,15 +19,6 @@ import picocli.CommandLine.Spec;
  * otherwise 1, with the reason in one line on standard error.
  */
 @Command(name = "rdmacm", synopsisSubcommandLabel = "NAME",
-        subcommands = {
-            Rping.class, Ucmatose.class, Udaddy.class, Mckey.class, RdmaClient.class, RdmaServer.class,
-            RdmaXclient.class, RdmaXserver.class, CmTime.class, Rstream.class, Riostream.class, Rcopy.class, Echo.class,
-            IbvDevices.class, IbvDevinfo.class, IbvAsyncwatch.class, IbvRcPingpong.class, IbvUcPingpong.class,
-            IbvUdPingpong.class, IbvSrqPingpong.class, EfaPingpong.class,
-            RcExample.class, MulticastExample.class, SrqExample.class, ApmExample.class,
-            DcExample.class, UmrExample.class,
-            EventServer.class, EventClient.class, KvServer.class, KvLoad.class, HttpServer.class,
-            GrpcServer.class, GrpcClient.class, ValkeyCli.class, ValkeyLoad.class},
         header = "The programs of librdmacm and libibverbs, in Java.",
         footer = "%nrdmacm NAME --help lists the options of a program.", commandListHeading = "%nPrograms:%n")
 public final class Main implements Callable<Integer> {
@@ -99,11 +56,19 @@ public final class Main implements Callable<Integer> {
      */
     public static int run(PrintWriter out, PrintWriter err, String... args) {
         Main main = new Main();
-        return new CommandLine(main).setOut(out).setErr(err).setOverwrittenOptionsAllowed(true)
+        CommandLine line = new CommandLine(main);
+        programs(args).forEach(line::addSubcommand);
+        return line.setOut(out).setErr(err).setOverwrittenOptionsAllowed(true)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, program, arguments) -> main.failed(failure, program))
                 .setParameterExceptionHandler((failure, arguments) -> wrongArguments(failure))
                 .execute(args);
+    }
+
+    /** Returns the program that is named, or all if none is: they have to be listed. */
+    private static List<Class<?>> programs(String... args) {
+        return Arrays.stream(args).filter(arg -> !arg.startsWith("-")).findFirst().flatMap(Programs::named)
+                .<List<Class<?>>>map(List::of).orElseGet(Programs::all);
     }
 
     /** Prints the usage, if no program was named. */

@@ -3,10 +3,14 @@ package io.rdmacm.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rdmacm.examples.cm.Ucmatose;
+import io.rdmacm.examples.rping.Rping;
 import io.rdmacm.examples.testing.Program;
+import io.rdmacm.verbs.testing.ForkedJvm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine.Command;
 
 /** The command line of the programs: their list, their help, and arguments that are refused. */
 class MainTest {
@@ -50,6 +54,22 @@ class MainTest {
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines()).containsExactly(expected);
+    }
+
+    @Test
+    void everyProgramHasItsName() {
+        assertThat(Programs.all()).doesNotHaveDuplicates().allSatisfy(program -> {
+            String name = program.getAnnotation(Command.class).name();
+            assertThat(Programs.named(name)).containsSame(program);
+        });
+    }
+
+    @Test
+    void onlyTheProgramThatIsNamedIsLoaded() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(Main.class).options("-Xlog:class+load:stderr")
+                .run("rping", "--help");
+        assertThat(result.output()).contains("rdmacm rping -c");
+        assertThat(result.errors()).contains(Rping.class.getName() + " ").doesNotContain(Ucmatose.class.getName() + " ");
     }
 
     private static Program.Result run(String... arguments) throws InterruptedException {
