@@ -16,7 +16,7 @@ public final class ConnectionEvents {
      * @param client whether this side connects; otherwise it accepts
      */
     public static Object handshakeBegins(boolean client) {
-        if (!FlightRecording.AVAILABLE) {
+        if (!FlightRecording.inUse()) {
             return null;
         }
         return client ? ConnectEvent.start() : AcceptEvent.start();
@@ -38,7 +38,7 @@ public final class ConnectionEvents {
 
     /** {@return whether disconnects are recorded} */
     public static boolean recordsDisconnects() {
-        return FlightRecording.AVAILABLE && DisconnectEvent.isOn();
+        return FlightRecording.inUse() && DisconnectEvent.isOn();
     }
 
     /**
@@ -57,7 +57,7 @@ public final class ConnectionEvents {
 
     /** {@return whether failed completions are recorded} */
     public static boolean recordsFailures() {
-        return FlightRecording.AVAILABLE && FailedCompletionEvent.isOn();
+        return FlightRecording.inUse() && FailedCompletionEvent.isOn();
     }
 
     /**
@@ -79,7 +79,7 @@ public final class ConnectionEvents {
 
     /** {@return the event of a sleep that begins now, null if it is not recorded} */
     public static Object sleepBegins() {
-        return FlightRecording.AVAILABLE ? SleepEvent.start() : null;
+        return FlightRecording.inUse() ? SleepEvent.start() : null;
     }
 
     /**

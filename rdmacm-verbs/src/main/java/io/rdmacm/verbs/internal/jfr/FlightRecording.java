@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.jfr;
 
-/** Whether this JVM has Java Flight Recorder. */
+import jdk.jfr.FlightRecorder;
+
+/** Whether Java Flight Recorder is in use. */
 public final class FlightRecording {
-    /** Whether the classes of events can be loaded. A constant, so that compiled code does not ask. */
-    public static final boolean AVAILABLE = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+    private static final boolean AVAILABLE = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     private FlightRecording() {
+    }
+
+    /**
+     * {@return whether the classes of events are to be loaded: this JVM has a recorder, and something has used it}
+     *
+     * <p>Loading them initialises the recorder, which takes a tenth of the start of a small program.
+     */
+    public static boolean inUse() {
+        return AVAILABLE && FlightRecorder.isInitialized();
     }
 }

@@ -10,7 +10,7 @@ public final class RegistrationEvents {
 
     /** {@return the event of a registration that begins now, null if it is not recorded} */
     public static Object begin() {
-        return FlightRecording.AVAILABLE ? RegistrationEvent.start() : null;
+        return FlightRecording.inUse() ? RegistrationEvent.start() : null;
     }
 
     /**
