@@ -990,15 +990,19 @@ public final class Connection implements AutoCloseable {
 
     private boolean hasMessage() throws RdmaException {
         requireOpen(RECEIVE);
-        if (arrived.isEmpty() && hasEnded()) {
-            // What arrived before the end is in the queue once the end is known.
-            progress.takeAll();
-        }
         if (!arrived.isEmpty()) {
             return true;
         }
-        requireUsable(RECEIVE);
-        return false;
+        // Asked once: another thread may take note of the end at any time, also after this.
+        if (!hasEnded()) {
+            return false;
+        }
+        // What arrived before the end is in the queue once the end is known.
+        progress.takeAll();
+        if (arrived.isEmpty()) {
+            requireUsable(RECEIVE);
+        }
+        return true;
     }
 
     private boolean hasRoom(boolean withBuffer) throws RdmaException {
