@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.rdmacm.netty.forked.IdlePeer;
 import io.rdmacm.netty.testing.ChannelPair;
@@ -25,26 +30,47 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The process of the peer is killed. */
+/** The process of the peer is killed: that of several channels at once, because it takes long to start one. */
 @RequiresRdma
 @ExtendWith(NoLeaks.class)
 class PeerDeathDeviceTest {
     @RegisterExtension
     static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
 
-    private interface Scenario {
-        void run(Channel channel, Recorder recorder, Process peer) throws Exception;
-    }
+    private final BlockingQueue<Recorder> accepted = new LinkedBlockingQueue<>();
 
-    private static void with(Loops loops, Scenario scenario) throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void itsChannelsEnd(Loops loops) throws Exception {
         EventLoopGroup group = loops.group();
-        Recorder recorder = new Recorder();
         try {
             Channel listener = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                    .childHandler(recorder).bind(Loops.anyPort()).sync().channel();
-            Process peer = IdlePeer.start((InetSocketAddress) listener.localAddress());
+                    .childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            Recorder recorder = new Recorder();
+                            channel.pipeline().addLast(recorder);
+                            accepted.add(recorder);
+                        }
+                    }).bind(Loops.anyPort()).sync().channel();
+            Process peer = IdlePeer.start((InetSocketAddress) listener.localAddress(), 3);
             try {
-                scenario.run(recorder.channel(), recorder, peer);
+                Recorder reader = accept();
+                Recorder writer = accept();
+                Recorder deaf = accept();
+                // more than there is room for
+                ChannelFuture write = writer.channel().writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 20]));
+                assertThat(writer.next()).isEqualTo("not writable");
+                Channel unread = deaf.channel();
+                stopReading(unread);
+                Channel read = reader.channel();
+                Measured killed = Measured.fromNow();
+                IdlePeer.kill(peer);
+
+                aReaderGetsAnExceptionAndThenTheEnd(reader, read, () -> killed
+                        .print("process of the peer of a Netty channel killed, until exceptionCaught, " + loops));
+                whatIsBeingWrittenFails(write);
+                aChannelThatDoesNotReadLearnsItWhenItReads(deaf, unread);
             } finally {
                 IdlePeer.kill(peer);
             }
@@ -54,49 +80,36 @@ class PeerDeathDeviceTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void aReaderGetsAnExceptionAndThenTheEnd(Loops loops) throws Exception {
-        with(loops, (channel, recorder, peer) -> {
-            Measured killed = Measured.fromNow();
-            IdlePeer.kill(peer);
-
-            assertThat(recorder.next()).isEqualTo("exception");
-            killed.print("process of the peer of a Netty channel killed, until exceptionCaught, " + loops);
-            assertThat(recorder.next()).isEqualTo("inactive");
-            assertThat(recorder.cause()).isInstanceOf(RdmaException.class);
-            assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
-            assertThat(recorder.events()).isEmpty();
-        });
+    private Recorder accept() throws InterruptedException {
+        return Objects.requireNonNull(accepted.poll(Recorder.SECONDS, TimeUnit.SECONDS), "no connection");
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void whatIsBeingWrittenFails(Loops loops) throws Exception {
-        with(loops, (channel, recorder, peer) -> {
-            // more than there is room for
-            ChannelFuture write = channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 20]));
-            assertThat(recorder.next()).isEqualTo("not writable");
-            IdlePeer.kill(peer);
-
-            assertThat(write.await(Recorder.SECONDS * 1000)).isTrue();
-            assertThat(write.cause()).isInstanceOf(IOException.class);
-            assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
-        });
+    private static void stopReading(Channel channel) throws InterruptedException {
+        channel.config().setAutoRead(false);
+        // by which the event loop has taken note of it
+        channel.eventLoop().submit(() -> { }).sync();
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void aChannelThatDoesNotReadLearnsItWhenItReads(Loops loops) throws Exception {
-        with(loops, (channel, recorder, peer) -> {
-            channel.config().setAutoRead(false);
-            // by which the event loop has taken note of it
-            channel.eventLoop().submit(() -> { }).sync();
-            IdlePeer.kill(peer);
-            channel.read();
+    private static void aReaderGetsAnExceptionAndThenTheEnd(Recorder recorder, Channel channel, Runnable ended)
+            throws InterruptedException {
+        assertThat(recorder.next()).isEqualTo("exception");
+        ended.run();
+        assertThat(recorder.next()).isEqualTo("inactive");
+        assertThat(recorder.cause()).isInstanceOf(RdmaException.class);
+        assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
+        assertThat(recorder.events()).isEmpty();
+    }
 
-            assertThat(recorder.next()).isEqualTo("exception");
-            assertThat(recorder.next()).isEqualTo("inactive");
-        });
+    private static void whatIsBeingWrittenFails(ChannelFuture write) throws InterruptedException {
+        assertThat(write.await(Recorder.SECONDS * 1000)).isTrue();
+        assertThat(write.cause()).isInstanceOf(IOException.class);
+        assertThat(write.channel().closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
+    }
+
+    private static void aChannelThatDoesNotReadLearnsItWhenItReads(Recorder recorder, Channel channel)
+            throws InterruptedException {
+        channel.read();
+        assertThat(recorder.next()).isEqualTo("exception");
+        assertThat(recorder.next()).isEqualTo("inactive");
     }
 }

@@ -7,12 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 import io.rdmacm.verbs.internal.jfr.RegistrationEvents;
+import io.rdmacm.verbs.testing.ForkedJvm;
 import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 
 /** Events are created only while they are recorded, and only if there is a recorder. */
 class ConnectionEventsTest {
-    /** Runs in a JVM without the module jdk.jfr. */
+    /** Records all events, in a JVM where nothing else is recorded, or one without the module jdk.jfr. */
     static final class WithoutRecorder {
         private WithoutRecorder() {
         }
@@ -44,6 +45,15 @@ class ConnectionEventsTest {
             assertThat(ConnectionEvents.sleepBegins()).isNotNull();
             assertThat(ConnectionEvents.handshakeBegins(true)).isNull();
         }
+    }
+
+    @Test
+    void theRecorderIsNotInitialisedWhileNothingUsesIt() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(WithoutRecorder.class).options("-Xlog:class+load:stderr").run();
+
+        assertThat(result.output()).isEqualTo("null null null null");
+        assertThat(result.errors()).contains(WithoutRecorder.class.getName() + " ")
+                .doesNotContain(ConnectionEvent.class.getName() + " ").doesNotContain("jdk.jfr.internal.");
     }
 
     @Test
