@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.core.AddressInfo.Hints;
+import io.rdmacm.core.testing.FakeRdmaCm;
+import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls that C refuses or that are refused before, and what is closed. */
+@FakeRdmaCm.With
+class CmIdTest {
+    private EventChannel channel;
+    private CmId id;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        channel = EventChannel.open();
+        id = CmId.open(channel, PortSpace.TCP);
+    }
+
+    @AfterEach
+    void close() throws RdmaException {
+        id.close();
+        channel.close();
+    }
+
+    private static InetSocketAddress address(String host) throws Exception {
+        return new InetSocketAddress(InetAddress.getByName(host), 7174);
+    }
+
+    @Test
+    void aRefusedAddressIsNamedAndChangesNothing() throws Exception {
+        FakeRdmaCm.fail("rdma_bind_addr", Rdma.EADDRINUSE());
+        assertThatThrownBy(() -> id.bindAddress(address("192.0.2.7"))).isExactlyInstanceOf(RdmaException.class)
+                .hasMessageStartingWith("rdma_bind_addr (").hasMessageContainingAll("192.0.2.7", "EADDRINUSE");
+        assertThat(id.state()).isEqualTo(CmIdState.IDLE);
+        id.bindAddress(address("192.0.2.7"));
+        assertThat(id.state()).isEqualTo(CmIdState.BOUND);
+    }
+
+    @Test
+    void aTimeoutIsANumberOfMillisecondsThatCCanHold() throws Exception {
+        SocketAddress peer = address("192.0.2.8");
+        for (Duration impossible : List.of(Duration.ZERO, Duration.ofNanos(999_999),
+                Duration.ofMillis(Integer.MAX_VALUE).plusNanos(1), Duration.ofSeconds(Long.MAX_VALUE))) {
+            assertThatIllegalArgumentException().isThrownBy(() -> id.resolveAddress(peer, impossible))
+                    .withMessageContaining("from 1 ms to 2147483647 ms");
+        }
+        assertThat(FakeRdmaCm.calls("rdma_resolve_addr")).isEmpty();
+        id.resolveAddress(peer, Duration.ofMillis(1));
+        try (CmId other = CmId.open(channel, PortSpace.TCP)) {
+            other.resolveAddress(peer, Duration.ofMillis(Integer.MAX_VALUE));
+        }
+        assertThat(FakeRdmaCm.calls("rdma_resolve_addr")).extracting(call -> call.arguments().get(2))
+                .containsExactly(1L, (long) Integer.MAX_VALUE);
+    }
+
+    @Test
+    void anEventThatIsClosedTellsNothing() throws Exception {
+        FakeRdmaCm.event(id, CmEventType.ADDR_RESOLVED);
+        CmEvent event = channel.getEvent(Loopback.TIMEOUT);
+        event.close();
+        for (ThrowingCallable call : List.<ThrowingCallable>of(event::type, event::status, event::id, event::listener,
+                event::connectionParameters, event::datagramParameters, event::privateData, event::argument)) {
+            assertThatIllegalStateException().isThrownBy(call).withMessage("CmEvent is closed");
+        }
+    }
+
+    @Test
+    void aMembershipThatIsClosedTellsNothing() throws Exception {
+        SocketAddress group = address("239.1.2.3");
+        try (CmId member = CmId.open(channel, PortSpace.UDP)) {
+            member.bindAddress(address("192.0.2.7"));
+            MulticastMembership membership = member.joinMulticast(group);
+            assertThat(membership).hasToString("MulticastMembership[" + group + "]");
+            assertThat(membership.id()).isSameAs(member);
+            membership.close();
+            assertThatIllegalStateException().isThrownBy(membership::id)
+                    .withMessage("MulticastMembership is closed");
+            assertThatIllegalStateException().isThrownBy(membership::group)
+                    .withMessage("MulticastMembership is closed");
+        }
+    }
+
+    @Test
+    void theDevicesAreThoseOfTheIds() throws Exception {
+        assertThat(RdmaDevices.list()).isEmpty();
+        try (VerbsContext device = Device.list().getFirst().open()) {
+            FakeRdmaCm.call("fake_context", device.handle().address());
+            try (CmId bound = CmId.open(channel, PortSpace.TCP)) {
+                bound.bindAddress(address("192.0.2.7"));
+                assertThat(RdmaDevices.list()).containsExactly(bound.context());
+            } finally {
+                FakeRdmaCm.call("fake_context", 0);
+            }
+        }
+    }
+
+    @Test
+    void aNameIsLookedUpWithoutAnId() throws Exception {
+        Hints hints = new Hints(Set.of(), PortSpace.UDP, Optional.of(address("192.0.2.9")));
+        assertThat(AddressInfo.resolve("node", "7174", hints)).singleElement().satisfies(info -> {
+            assertThat(info.portSpace()).isEqualTo(PortSpace.UDP);
+            assertThat(info.destination()).contains(address("192.0.2.9"));
+            assertThat(info.route()).isEmpty();
+            assertThat(info.connectData()).isEmpty();
+        });
+        assertThat(AddressInfo.resolve("node", "7174", hints)).isEqualTo(AddressInfo.resolve("node", "7174", hints))
+                .isNotEqualTo(AddressInfo.resolve("node", "7174", Hints.active(PortSpace.UDP)));
+        FakeRdmaCm.fail("rdma_getaddrinfo", Rdma.ENODEV());
+        assertThatThrownBy(() -> AddressInfo.resolve("node", null, hints)).isExactlyInstanceOf(RdmaException.class)
+                .hasMessageStartingWith("rdma_getaddrinfo (node node, service null): ENODEV");
+    }
+}
