@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -99,6 +101,56 @@ class CmIdTest {
                     .withMessage("MulticastMembership is closed");
             assertThatIllegalStateException().isThrownBy(membership::group)
                     .withMessage("MulticastMembership is closed");
+        }
+    }
+
+    /** The stand-in aborts where librdmacm would wait for ever: when an event was read but not acknowledged. */
+    @Test
+    void aMembershipTakesItsOwnEventsWithIt() throws Exception {
+        try (CmId member = CmId.open(channel, PortSpace.UDP)) {
+            member.bindAddress(address("192.0.2.7"));
+            MulticastMembership first = member.joinMulticast(address("239.1.2.3"));
+            FakeRdmaCm.event(member, CmEventType.MULTICAST_JOIN);
+            MulticastMembership second = member.joinMulticast(address("239.1.2.4"), MulticastMembership.Role.SEND_ONLY);
+            FakeRdmaCm.event(member, CmEventType.MULTICAST_JOIN);
+            FakeRdmaCm.event(member, CmEventType.ADDR_RESOLVED);
+            channel.readAll();
+
+            first.close();
+            assertThat(FakeRdmaCm.call("fake_unacknowledged")).isEqualTo(2);
+            try (CmEvent joined = channel.getEvent(Loopback.TIMEOUT)) {
+                assertThat(joined.type()).isEqualTo(CmEventType.MULTICAST_JOIN);
+                assertThat(joined.membership()).contains(second);
+            }
+            try (CmEvent resolved = channel.getEvent(Loopback.TIMEOUT)) {
+                assertThat(resolved.type()).isEqualTo(CmEventType.ADDR_RESOLVED);
+                assertThat(resolved.membership()).isEmpty();
+            }
+            second.close();
+        }
+        assertThat(FakeRdmaCm.call("fake_unacknowledged")).isZero();
+    }
+
+    /** What the peer sent is in memory of C, which is freed with the event. */
+    @Test
+    void aRequestMovesWithItsPrivateData() throws Exception {
+        byte[] data = {1, 2, 3};
+        try (Arena arena = Arena.ofConfined(); EventChannel target = EventChannel.open()) {
+            FakeRdmaCm.call("fake_private_data", arena.allocateFrom(ValueLayout.JAVA_BYTE, data).address(), 3);
+            id.bindAddress(address("192.0.2.7"));
+            id.listen(1);
+            FakeRdmaCm.event(id, CmEventType.CONNECT_REQUEST);
+            channel.readAll();
+            id.migrate(target);
+            FakeRdmaCm.call("fake_private_data", arena.allocate(3).address(), 3);
+            CmEvent request = target.getEvent(Loopback.TIMEOUT);
+            try (CmId requested = request.id(); request) {
+                assertThat(request.privateData()).containsExactly(data);
+                assertThat(requested.channel()).isSameAs(target);
+            }
+            id.migrate(channel);
+        } finally {
+            FakeRdmaCm.call("fake_private_data", 0, 0);
         }
     }
 
