@@ -564,16 +564,21 @@ void rdma_free_devices(struct ibv_context **list)
 	free(list);
 }
 
-// One way, to what the hints tell as the source.
+// One way, to what the hints tell as the source. To the node "path", with a route and private data, of 3 and 2 bytes.
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
 		     struct rdma_addrinfo **result)
 {
-	(void) node;
 	(void) service;
 	if (CALLED(hints, sizeof(*hints), WORD(hints)))
 		return -1;
 	*result = calloc(1, sizeof(**result));
 	**result = *hints;
+	if (node && !strcmp(node, "path")) {
+		(*result)->ai_route = memcpy(malloc(3), "\1\2\3", 3);
+		(*result)->ai_route_len = 3;
+		(*result)->ai_connect = memcpy(malloc(2), "\4\5", 2);
+		(*result)->ai_connect_len = 2;
+	}
 	if (hints->ai_src_addr) {
 		(*result)->ai_dst_len = hints->ai_src_len;
 		(*result)->ai_dst_addr = memcpy(malloc(hints->ai_src_len), hints->ai_src_addr, hints->ai_src_len);
@@ -587,6 +592,8 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *result)
 		struct rdma_addrinfo *next = result->ai_next;
 
 		free(result->ai_dst_addr);
+		free(result->ai_route);
+		free(result->ai_connect);
 		free(result);
 		result = next;
 	}

@@ -61,6 +61,49 @@ class CmIdTest {
     }
 
     @Test
+    void aCallThatCRefusesChangesNothing() throws Exception {
+        id.resolveAddress(address("192.0.2.8"), Duration.ofSeconds(1));
+        becomes(CmEventType.ADDR_RESOLVED);
+        FakeRdmaCm.fail("rdma_resolve_route", Rdma.EINVAL());
+        assertRefused(() -> id.resolveRoute(Duration.ofSeconds(1)), "rdma_resolve_route", CmIdState.ADDRESS_RESOLVED);
+        id.resolveRoute(Duration.ofMillis(1500));
+        assertThat(FakeRdmaCm.calls("rdma_resolve_route").getLast().arguments()).startsWith(id.handle().address(),
+                1500L);
+        becomes(CmEventType.ROUTE_RESOLVED);
+
+        ConnectionParameters parameters = ConnectionParameters.builder().queuePairNumber(5).build();
+        FakeRdmaCm.fail("rdma_connect", Rdma.EINVAL());
+        assertRefused(() -> id.connect(parameters), "rdma_connect", CmIdState.ROUTE_RESOLVED);
+        id.connect(parameters);
+        assertThat(FakeRdmaCm.calls("rdma_connect")).hasSize(2);
+        becomes(CmEventType.ESTABLISHED);
+
+        FakeRdmaCm.fail("rdma_disconnect", Rdma.EINVAL());
+        assertRefused(() -> id.disconnect(), "rdma_disconnect", CmIdState.CONNECTED);
+        id.disconnect();
+        assertThat(FakeRdmaCm.calls("rdma_disconnect")).hasSize(2);
+    }
+
+    private void becomes(CmEventType type) throws Exception {
+        FakeRdmaCm.event(id, type);
+        channel.await(id, type, Loopback.TIMEOUT).close();
+    }
+
+    private void assertRefused(ThrowingCallable call, String function, CmIdState state) throws RdmaException {
+        assertThatThrownBy(call).isInstanceOf(RdmaException.class).hasMessageStartingWith(function + " (");
+        assertThat(id.state()).isEqualTo(state);
+    }
+
+    @Test
+    void anIdThatIsClosedTellsNothing() throws Exception {
+        CmIdOptions options = id.options();
+        assertThat(options.ackTimeout(Duration.ofMillis(500))).isSameAs(options);
+        id.close();
+        assertThatIllegalStateException().isThrownBy(id::state).withMessage("CmId is closed");
+        assertThatIllegalStateException().isThrownBy(id::options).withMessage("CmId is closed");
+    }
+
+    @Test
     void aTimeoutIsANumberOfMillisecondsThatCCanHold() throws Exception {
         SocketAddress peer = address("192.0.2.8");
         for (Duration impossible : List.of(Duration.ZERO, Duration.ofNanos(999_999),
@@ -93,6 +136,9 @@ class CmIdTest {
         SocketAddress group = address("239.1.2.3");
         try (CmId member = CmId.open(channel, PortSpace.UDP)) {
             member.bindAddress(address("192.0.2.7"));
+            FakeRdmaCm.fail("rdma_join_multicast", Rdma.EINVAL());
+            assertThatThrownBy(() -> member.joinMulticast(group)).isInstanceOf(RdmaException.class)
+                    .hasMessageStartingWith("rdma_join_multicast (");
             MulticastMembership membership = member.joinMulticast(group);
             assertThat(membership).hasToString("MulticastMembership[" + group + "]");
             assertThat(membership.id()).isSameAs(member);
@@ -179,6 +225,9 @@ class CmIdTest {
         });
         assertThat(AddressInfo.resolve("node", "7174", hints)).isEqualTo(AddressInfo.resolve("node", "7174", hints))
                 .isNotEqualTo(AddressInfo.resolve("node", "7174", Hints.active(PortSpace.UDP)));
+        AddressInfo path = AddressInfo.resolve("path", "7174", hints).getFirst();
+        assertThat(path.route()).containsExactly(1, 2, 3);
+        assertThat(path.connectData()).containsExactly(4, 5);
         FakeRdmaCm.fail("rdma_getaddrinfo", Rdma.ENODEV());
         assertThatThrownBy(() -> AddressInfo.resolve("node", null, hints)).isExactlyInstanceOf(RdmaException.class)
                 .hasMessageStartingWith("rdma_getaddrinfo (node node, service null): ENODEV");
