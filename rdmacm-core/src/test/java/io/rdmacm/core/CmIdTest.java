@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,9 +21,17 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.AddressInfo.Hints;
 import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.Ece;
+import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.FakeStack;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +110,108 @@ class CmIdTest {
         id.close();
         assertThatIllegalStateException().isThrownBy(id::state).withMessage("CmId is closed");
         assertThatIllegalStateException().isThrownBy(id::options).withMessage("CmId is closed");
+    }
+
+    @Test
+    void optionsOfOneByteAreThoseThatFit() throws Exception {
+        CmIdOptions options = id.options();
+        for (int possible : new int[] {0, 255}) {
+            assertThat(options.typeOfService(possible)).isSameAs(options);
+        }
+        assertThat(FakeRdmaCm.calls("rdma_set_option")).extracting(FakeRdmaCm.Call::data)
+                .containsExactly(new byte[] {0}, new byte[] {-1});
+        for (int impossible : new int[] {-1, 256}) {
+            assertThatIllegalArgumentException().isThrownBy(() -> id.options().typeOfService(impossible))
+                    .withMessageContaining("from 0 to 255, not " + impossible);
+        }
+    }
+
+    @Test
+    void whatIsToRunAtTheEndRunsOnce() throws Exception {
+        List<CmIdState> ends = new ArrayList<>();
+        id.resolveAddress(address("192.0.2.8"), Duration.ofSeconds(1));
+        id.whenEnded(() -> ends.add(id.state()));
+        becomes(CmEventType.ADDR_RESOLVED);
+        assertThat(ends).isEmpty();
+        FakeRdmaCm.event(id, CmEventType.DISCONNECTED);
+        FakeRdmaCm.event(id, CmEventType.DISCONNECTED);
+        channel.readAll();
+        assertThat(ends).containsExactly(CmIdState.DISCONNECTED);
+        id.whenEnded(() -> ends.add(null));
+        assertThat(ends).as("it is over already").hasSize(2);
+        assertThat(Background.call(() -> id.state()).result()).as("the lock is free").isNotNull();
+        Background.run(channel::readAll).result();
+    }
+
+    @Test
+    void aRequestThatNobodyTakesIsRejected() throws Exception {
+        id.bindAddress(address("192.0.2.7"));
+        id.listen(1);
+        FakeRdmaCm.event(id, CmEventType.CONNECT_REQUEST);
+        channel.getEvent(Loopback.TIMEOUT).close();
+        assertThat(FakeRdmaCm.calls("rdma_reject")).hasSize(1);
+
+        FakeRdmaCm.event(id, CmEventType.CONNECT_REQUEST);
+        FakeRdmaCm.fail("rdma_reject", Rdma.EINVAL());
+        channel.getEvent(Loopback.TIMEOUT).close();
+        assertThat(FakeRdmaCm.calls("rdma_reject")).hasSize(2);
+        assertThat(FakeRdmaCm.call("fake_unacknowledged")).isZero();
+    }
+
+    @Test
+    void anIdTakesOnlyItsOwnEventsWithIt() throws Exception {
+        CmId other = CmId.open(channel, PortSpace.TCP);
+        FakeRdmaCm.event(other, CmEventType.ADDR_RESOLVED);
+        FakeRdmaCm.event(id, CmEventType.ROUTE_RESOLVED);
+        channel.readAll();
+        other.close();
+        assertThat(FakeRdmaCm.call("fake_unacknowledged")).isOne();
+        try (CmEvent event = channel.getEvent(Loopback.TIMEOUT)) {
+            assertThat(event.type()).isEqualTo(CmEventType.ROUTE_RESOLVED);
+            assertThat(event.id()).isSameAs(id);
+        }
+    }
+
+    @Test
+    void anIdIsWaitedForOnItsOwnChannel() throws Exception {
+        try (EventChannel other = EventChannel.open()) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> other.await(id, CmEventType.ESTABLISHED, Duration.ZERO))
+                    .withMessageContaining("is on another channel");
+        }
+    }
+
+    @Test
+    void aQueuePairFitsItsId() throws Exception {
+        try (FakeStack stack = new FakeStack(); FakeStack elsewhere = new FakeStack()) {
+            FakeRdmaCm.shareWithVerbs();
+            FakeRdmaCm.call("fake_context", stack.context().handle().address());
+            try (EventChannel events = EventChannel.open(); CmId bound = CmId.open(events, PortSpace.TCP)) {
+                bound.bindAddress(address("192.0.2.7"));
+                ProtectionDomain domain = bound.context().allocateProtectionDomain();
+                CompletionQueue queue = bound.context().createCompletionQueue(4);
+                QueuePairInitAttributes connected = QueuePairInitAttributes.builder().completionQueue(queue).build();
+                QueuePairInitAttributes datagrams = QueuePairInitAttributes.builder().completionQueue(queue)
+                        .type(QueuePairType.UD).build();
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> bound.createQueuePair(elsewhere.domain(), connected))
+                        .withMessageContaining("belongs to another device");
+                assertThatIllegalArgumentException().isThrownBy(() -> bound.createQueuePair(domain, datagrams))
+                        .withMessageContaining("needs a queue pair of the type RC, not UD");
+                QueuePair pair = bound.createQueuePair(domain, connected);
+                assertThatIllegalStateException().isThrownBy(() -> bound.createQueuePair(domain, connected))
+                        .withMessageContaining("already has a queue pair");
+                assertThatIllegalStateException().isThrownBy(() -> bound.options().localEce(new Ece(1, 1)))
+                        .withMessageContaining("already has a queue pair");
+                pair.close();
+                bound.options().localEce(new Ece(1, 1));
+                queue.close();
+                domain.close();
+            } finally {
+                FakeRdmaCm.call("fake_context", 0);
+                FakeRdmaCm.call("fake_unshare");
+            }
+        }
     }
 
     @Test
