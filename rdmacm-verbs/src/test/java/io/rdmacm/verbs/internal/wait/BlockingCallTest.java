@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.Linker;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
 import io.rdmacm.bindings.Rdma;
@@ -52,8 +53,8 @@ class BlockingCallTest {
     }
 
     private static BlockingCall run(boolean virtual, BlockingCall.Call call) throws Exception {
-        return (virtual ? Background.virtual(() -> BlockingCall.of(call)) : Background.call(() -> BlockingCall.of(call)))
-                .result();
+        Callable<BlockingCall> task = () -> BlockingCall.of(call);
+        return (virtual ? Background.virtual(task) : Background.call(task)).result();
     }
 
     /** C may be using the memory of the caller. */
