@@ -54,6 +54,7 @@ struct id {
 	struct rdma_cm_id base;
 	int taken; // events, not yet acknowledged
 	struct rdma_addrinfo *found;
+	void *joined; // what the last membership was given for its events
 };
 
 // What the stand-in for libibverbs lends (fake_share), for its objects and those here to be watched alike.
@@ -179,7 +180,8 @@ static void enqueue(struct rdma_cm_event *event, struct rdma_cm_id *id)
 		abort();
 }
 
-// The next event that rdma_get_cm_event finds: of an id without parameters, or a connect request with a new id.
+// The next event that rdma_get_cm_event finds: of an id without parameters, of the membership that it joined last, or a
+// connect request with a new id.
 void fake_event(struct rdma_cm_id *id, int type)
 {
 	struct rdma_cm_event *event = allocate(sizeof(struct event));
@@ -194,6 +196,8 @@ void fake_event(struct rdma_cm_id *id, int type)
 		event->param.conn.private_data_len = private_length;
 	} else {
 		event->id = id;
+		if (type == RDMA_CM_EVENT_MULTICAST_JOIN || type == RDMA_CM_EVENT_MULTICAST_ERROR)
+			event->param.ud.private_data = ((struct id *) id)->joined;
 	}
 	enqueue(event, id);
 }
@@ -401,6 +405,7 @@ int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data, uint8_t pri
 
 int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *attributes, void *user)
 {
+	((struct id *) id)->joined = user;
 	return CALLED(attributes->addr, address_size(attributes->addr), WORD(id), attributes->comp_mask,
 		      attributes->join_flags, WORD(user));
 }
@@ -479,6 +484,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
 
 int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *user)
 {
+	((struct id *) id)->joined = user;
 	return CALLED(addr, address_size(addr), WORD(id), WORD(user));
 }
 
@@ -558,16 +564,21 @@ void rdma_free_devices(struct ibv_context **list)
 	free(list);
 }
 
-// One way, to what the hints tell as the source.
+// One way, to what the hints tell as the source. To the node "path", with a route and private data, of 3 and 2 bytes.
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
 		     struct rdma_addrinfo **result)
 {
-	(void) node;
 	(void) service;
 	if (CALLED(hints, sizeof(*hints), WORD(hints)))
 		return -1;
 	*result = calloc(1, sizeof(**result));
 	**result = *hints;
+	if (node && !strcmp(node, "path")) {
+		(*result)->ai_route = memcpy(malloc(3), "\1\2\3", 3);
+		(*result)->ai_route_len = 3;
+		(*result)->ai_connect = memcpy(malloc(2), "\4\5", 2);
+		(*result)->ai_connect_len = 2;
+	}
 	if (hints->ai_src_addr) {
 		(*result)->ai_dst_len = hints->ai_src_len;
 		(*result)->ai_dst_addr = memcpy(malloc(hints->ai_src_len), hints->ai_src_addr, hints->ai_src_len);
@@ -581,6 +592,8 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *result)
 		struct rdma_addrinfo *next = result->ai_next;
 
 		free(result->ai_dst_addr);
+		free(result->ai_route);
+		free(result->ai_connect);
 		free(result);
 		result = next;
 	}

@@ -306,6 +306,8 @@ class QueryTest {
         assertThat(context.queryPartitionKey(1, 6)).isEqualTo(0x8001);
         assertThat(context.partitionKeyIndex(1, 0x8001)).isEqualTo(3);
         assertThat(context.partitionKeyIndex(1, 0x0180)).isZero();
+        // the default key
+        assertThat(context.partitionKeyIndex(1, 0xffff)).isZero();
 
         FakeVerbs.fail("ibv_query_pkey", Rdma.ENOENT());
         assertThatThrownBy(() -> context.queryPartitionKey(1, 6)).hasMessageStartingWith("ibv_query_pkey: ENOENT");

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.function.BiFunction;
 
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +19,23 @@ class ConnectionSettingsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ConnectionSettings.builder().linger(Duration.ofNanos(-1)).build())
                 .withMessageContaining("negative duration");
+    }
+
+    @Test
+    void everyNumberIsCheckedByName() {
+        Map<String, BiFunction<ConnectionSettings.Builder, Integer, ConnectionSettings.Builder>> numbers = Map.of(
+                "messageSize", ConnectionSettings.Builder::messageSize,
+                "receiveBuffers", ConnectionSettings.Builder::receiveBuffers,
+                "sendBuffers", ConnectionSettings.Builder::sendBuffers,
+                "operations", ConnectionSettings.Builder::operations);
+        numbers.forEach((name, set) -> {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> set.apply(ConnectionSettings.builder(), 0).build())
+                    .withMessage(name + " must be at least 1, not 0");
+            set.apply(ConnectionSettings.builder(), 1).build();
+        });
+        assertThat(ConnectionSettings.builder().receiveBuffers(Integer.MAX_VALUE - 2).sendBuffers(1).operations(1)
+                .build().receiveBuffers()).isEqualTo(Integer.MAX_VALUE - 2);
     }
 
     @Test

@@ -2,12 +2,15 @@
 package io.rdmacm.core.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.testing.FakeRdmaCm;
@@ -65,6 +68,75 @@ class EventLoopTest {
         loop.open(after);
         assertThat(before.reasons).containsExactly(reason);
         assertThat(after.reasons).containsExactly(reason);
+        loop.closeAll();
+    }
+
+    /** Returns when the thread of the only loop sleeps. */
+    private static void awaitAsleep() {
+        while (Thread.getAllStackTraces().entrySet().stream()
+                .noneMatch(entry -> entry.getKey().getName().startsWith("rdmacm-events-")
+                        && Stream.of(entry.getValue()).anyMatch(frame -> frame.getMethodName().equals("poll")))) {
+            Thread.yield();
+        }
+    }
+
+    @Test
+    void aTaskWakesTheLoop() throws Exception {
+        EventLoop loop = EventLoop.start();
+        awaitAsleep();
+        CountDownLatch done = new CountDownLatch(1);
+        loop.later(done::countDown);
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        loop.closeAll();
+    }
+
+    @Test
+    void aTaskIsRunOnceByTheThreadOfTheLoop() throws Exception {
+        EventLoop loop = EventLoop.start();
+        List<Thread> threads = new ArrayList<>();
+        loop.run(() -> {
+            threads.add(Thread.currentThread());
+            // it would wait for itself
+            loop.run(() -> threads.add(Thread.currentThread()));
+        });
+        assertThat(threads).hasSize(2);
+        assertThat(threads.getFirst().getName()).startsWith("rdmacm-events-");
+        assertThat(threads.getLast()).isSameAs(threads.getFirst());
+        loop.closeAll();
+        loop.run(() -> threads.add(Thread.currentThread()));
+        loop.later(() -> threads.add(Thread.currentThread()));
+        assertThat(threads.subList(2, 4)).as("after its end, by who asks").containsOnly(Thread.currentThread());
+    }
+
+    @Test
+    void anAlarmComesNotBeforeItsTimeUnlessItIsUndone() throws Exception {
+        EventLoop loop = EventLoop.start();
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicLong rung = new AtomicLong();
+        long start = System.nanoTime();
+        loop.run(() -> {
+            Runnable undo = loop.at(Deadline.after(Duration.ofMillis(1)), () -> rung.set(-1));
+            loop.at(Deadline.after(Duration.ofMillis(20)), () -> {
+                rung.addAndGet(System.nanoTime() - start);
+                done.countDown();
+            });
+            undo.run();
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(rung.get()).isGreaterThanOrEqualTo(Duration.ofMillis(20).toNanos());
+        loop.closeAll();
+    }
+
+    @Test
+    void whatATaskThrowsIsThrownToWhoWaitsForIt() throws Exception {
+        EventLoop loop = EventLoop.start();
+        RdmaException failure = new RdmaClosedException("rdma_connect", "a test");
+        assertThatThrownBy(() -> loop.run(() -> {
+            throw failure;
+        })).isSameAs(failure);
+        assertThatThrownBy(() -> loop.run(() -> {
+            throw new UnsupportedOperationException("no");
+        })).isInstanceOf(IllegalStateException.class).hasMessage("no");
         loop.closeAll();
     }
 }

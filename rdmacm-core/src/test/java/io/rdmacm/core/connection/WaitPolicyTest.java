@@ -13,8 +13,10 @@ class WaitPolicyTest {
     void theNamedPolicies() {
         assertThat(WaitPolicy.sleepAtOnce().spinNanos()).isZero();
         assertThat(WaitPolicy.spinAlways().spinNanos()).isEqualTo(Long.MAX_VALUE);
-        assertThat(WaitPolicy.defaults().spin()).isEqualTo(Duration.ofNanos(20_000));
-        assertThat(WaitPolicy.defaults().spinNanos()).isEqualTo(20_000);
+        // with one CPU, a thread that spins would keep the peer from what it waits for
+        int spin = Runtime.getRuntime().availableProcessors() == 1 ? 0 : 20_000;
+        assertThat(WaitPolicy.defaults().spin()).isEqualTo(Duration.ofNanos(spin));
+        assertThat(WaitPolicy.defaults().spinNanos()).isEqualTo(spin);
     }
 
     @Test

@@ -44,6 +44,9 @@ class RdmaExceptionTest {
                 .hasMessageStartingWith("f: ENOSYS, ");
         assertThat(Failures.of("f", Rdma.ETIMEDOUT())).isExactlyInstanceOf(RdmaTimeoutException.class)
                 .hasMessageStartingWith("f: ETIMEDOUT, ");
+        // of the kernel, for which the C library has neither a name nor a text
+        assertThat(Failures.of("f", 524)).isExactlyInstanceOf(RdmaUnsupportedException.class)
+                .hasMessage("f: ENOTSUPP, Operation is not supported by the kernel");
     }
 
     @Test
@@ -65,10 +68,13 @@ class RdmaExceptionTest {
 
     @Test
     void hintsSayWhatToDo() {
-        assertThat(Failures.of("ibv_reg_mr", Rdma.ENOMEM())).hasMessageContaining("ulimit -l");
-        assertThat(Failures.of("ibv_create_qp", Rdma.ENOMEM())).hasMessageContaining("ulimit -l");
+        for (String function : new String[] {"ibv_reg_mr", "ibv_create_qp", "ibv_create_cq_ex", "ibv_create_srq"}) {
+            assertThat(Failures.of(function, Rdma.ENOMEM())).hasMessageContaining("ulimit -l");
+        }
         assertThat(Failures.of("ibv_alloc_pd", Rdma.ENOMEM()).getMessage()).doesNotContain("ulimit");
         assertThat(Failures.of("ibv_open_device", Rdma.EACCES())).hasMessageContaining("/dev/infiniband");
+        assertThat(Failures.of("ibv_open_device", Rdma.EPERM())).hasMessageContaining("/dev/infiniband");
+        assertThat(Failures.of("ibv_query_device", Rdma.ENOSYS()).getMessage()).doesNotContain(" - ");
         assertThat(Failures.of("ibv_create_comp_channel", Rdma.EMFILE())).hasMessageContaining("ulimit -n");
     }
 

@@ -14,11 +14,13 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_data_buf;
 import io.rdmacm.bindings.ibv_mw_bind_info;
 import io.rdmacm.bindings.ibv_qp_ex;
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -156,6 +158,34 @@ class QueuePairExOpsTest {
             assertThat(call.arguments().subList(arguments.size(), call.arguments().size())).containsOnly(0L);
             assertThat(call.data()).isEqualTo(row.data());
         }
+    }
+
+    /** As libmlx5 does when a queue pair becomes ready to send. */
+    @Test
+    void theDriverMayChangeWhatCompletes() {
+        QueuePairExOps ops = new QueuePairExOps(address, true);
+        ops.complete();
+        Memory.putLong(address + ibv_qp_ex.wr_complete$offset(),
+                Memory.getLong(address + ibv_qp_ex.wr_abort$offset()));
+        ops.complete();
+        assertThat(FakeVerbs.functions()).containsExactly("wr_complete", "wr_abort");
+    }
+
+    @Test
+    void aRequestThatIsBegunAndDiscardedHasNoFlags() {
+        QueuePairExOps ops = new QueuePairExOps(address, true);
+        ops.next(7, Rdma.IBV_SEND_FENCE());
+        ops.beginOne();
+        assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_abort");
+        assertThat(Memory.getLong(address + ibv_qp_ex.wr_id$offset())).isZero();
+        assertThat(Memory.getInt(address + ibv_qp_ex.wr_flags$offset())).isZero();
+    }
+
+    @Test
+    void noRequestIsBegunWhereNoneCanBe() {
+        Memory.putLong(address + ibv_qp_ex.wr_send$offset(), 0);
+        new QueuePairExOps(address, true).beginOne();
+        assertThat(FakeVerbs.calls()).isEmpty();
     }
 
     @ParameterizedTest

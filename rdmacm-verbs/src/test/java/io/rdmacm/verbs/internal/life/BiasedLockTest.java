@@ -176,6 +176,41 @@ class BiasedLockTest {
         }
     }
 
+    /** Coming back, it only sets its mark. */
+    @Test
+    void closeWaitsForTheThreadThatHasComeBack() throws Exception {
+        count();
+        Bias bias = lock.enter();
+        try (Background<Void> closer = Background.run(lock::close)) {
+            closer.awaitInside(BiasedLock.class, "revoke");
+            lock.leave(bias);
+            closer.result();
+        }
+    }
+
+    @Test
+    void closeWaitsForTheThreadThatHasTakenOverAndComeBack() throws Exception {
+        count();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        try (Background<Void> second = Background.run(() -> {
+            count();
+            Bias bias = lock.enter();
+            inside.countDown();
+            leave.await();
+            lock.leave(bias);
+        }); Background<Void> closer = Background.run(() -> {
+            inside.await();
+            lock.close();
+        })) {
+            closer.awaitInside(BiasedLock.class, "revoke");
+            leave.countDown();
+            closer.result();
+            second.result();
+        }
+        assertThat(counter).isEqualTo(2);
+    }
+
     @Test
     void anotherThreadWaitsForTheThreadInsideAndTakesOver() throws Exception {
         Bias bias = lock.enter();

@@ -87,6 +87,30 @@ class LifetimeTest {
     }
 
     @Test
+    void aParentThatWasAddedTwiceIsRemovedTwice() throws RdmaException {
+        Lifetime first = begin(Parent.class, "first");
+        Lifetime second = begin(Parent.class, "second");
+        Lifetime child = begin(Child.class, "c", first);
+        List<Integer> childless = new ArrayList<>();
+        second.whenChildless(() -> childless.add(0));
+        child.addParent(second);
+        child.addParent(second);
+        assertThat(second.children()).containsExactly(child);
+
+        child.removeParent(first);
+        close(first);
+        child.removeParent(second);
+        assertThatIllegalStateException().isThrownBy(() -> close(second)).withMessageContaining("Child[c]");
+        assertThat(childless).isEmpty();
+        child.removeParent(second);
+        assertThat(childless).hasSize(1);
+        close(second);
+
+        assertThatIllegalStateException().isThrownBy(() -> child.addParent(second)).withMessage("Parent is closed");
+        close(child);
+    }
+
+    @Test
     void theLastChildThatIsClosedMayCloseItsParent() throws RdmaException {
         Lifetime parent = begin(Parent.class, "p");
         List<Integer> childless = new ArrayList<>();

@@ -32,6 +32,8 @@ class CompletionWaitTest {
         private final List<String> calls = new ArrayList<>();
         private final ArrayDeque<Integer> polls = new ArrayDeque<>();
         private RdmaException end;
+        // when the time of the last sleep began to run
+        private long since;
 
         int poll(String buffer) {
             assertThat(lock.isHeldByCurrentThread()).isTrue();
@@ -48,6 +50,7 @@ class CompletionWaitTest {
         public boolean sleep(Deadline deadline) throws RdmaException {
             assertThat(lock.isHeldByCurrentThread()).isTrue();
             calls.add("sleep");
+            since = System.nanoTime() - deadline.elapsedNanos();
             if (end != null) {
                 throw end;
             }
@@ -143,6 +146,19 @@ class CompletionWaitTest {
                 assertThat(next.result()).isEqualTo(7);
             }
             other.result();
+        }
+    }
+
+    @Test
+    void theWaitForTheTurnIsPartOfTheTime() throws Exception {
+        lock.lock();
+        try (Background<Integer> next = Background.call(() -> take(LONG, 0, 0, 1))) {
+            next.awaitInside(CompletionWait.class, "awaitTurn").awaitWaiting();
+            long turn = System.nanoTime();
+            lock.unlock();
+            assertThat(next.result()).isEqualTo(1);
+            assertThat(script.calls).contains("sleep");
+            assertThat(script.since - turn).isNegative();
         }
     }
 

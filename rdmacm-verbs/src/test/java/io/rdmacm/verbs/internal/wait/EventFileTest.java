@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.wait;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.Arena;
+
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Epoll;
+import io.rdmacm.verbs.internal.ffi.Libc;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One file that is readable when others are, or when it is told to. */
+class EventFileTest {
+    private EventFile file;
+    private Epoll watcher;
+    private int other;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        file = EventFile.open();
+        other = Libc.eventfd();
+        watcher = Epoll.open();
+        assertThat(watcher.watch(file.fd())).isZero();
+    }
+
+    @AfterEach
+    void close() throws RdmaException {
+        watcher.close();
+        file.close();
+        Libc.close(other);
+    }
+
+    private boolean isReadable() throws RdmaException {
+        return watcher.await(0) == 1;
+    }
+
+    private void drain() throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            Libc.drain(other, arena.allocate(Long.BYTES, Long.BYTES).address());
+        }
+    }
+
+    @Test
+    void itIsReadableFromAWakeToTheReset() throws RdmaException {
+        file.reset();
+        for (int i = 0; i < 2; i++) {
+            assertThat(isReadable()).isFalse();
+            file.wake();
+            file.wake();
+            assertThat(isReadable()).isTrue();
+            file.reset();
+        }
+        assertThat(isReadable()).isFalse();
+    }
+
+    @Test
+    void itIsReadableWhenAFileIsThatItWasArmedFor() throws RdmaException {
+        Libc.signal(other);
+        assertThat(isReadable()).isFalse();
+        file.arm(other);
+        assertThat(isReadable()).isTrue();
+        drain();
+        assertThat(isReadable()).isFalse();
+    }
+
+    @Test
+    void itIsReadableWheneverAFileIsThatItWatches() throws RdmaException {
+        file.watch(other);
+        for (int i = 0; i < 2; i++) {
+            assertThat(isReadable()).isFalse();
+            Libc.signal(other);
+            assertThat(isReadable()).isTrue();
+            drain();
+        }
+    }
+
+    @Test
+    void aFileThatIsNotOpenIsReported() {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> file.arm(-1))
+                .withMessage("epoll_ctl: EBADF, Bad file descriptor");
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> file.watch(-1))
+                .withMessage("epoll_ctl: EBADF, Bad file descriptor");
+    }
+}
