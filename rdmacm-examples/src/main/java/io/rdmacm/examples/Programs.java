@@ -42,8 +42,8 @@ import io.rdmacm.examples.verbs.IbvUcPingpong;
 import io.rdmacm.examples.verbs.IbvUdPingpong;
 
 /**
- * The programs by their names. A class is loaded when its program is asked for, because picocli takes longer to read the
- * options of all programs than most of them run.
+ * The programs by their names. A class is loaded when its program is asked for, because picocli takes longer to read
+ * the options of all programs than most of them run.
  */
 final class Programs {
     // in the order of the help

@@ -69,7 +69,8 @@ class MainTest {
         ForkedJvm.Result result = ForkedJvm.of(Main.class).options("-Xlog:class+load:stderr")
                 .run("rping", "--help");
         assertThat(result.output()).contains("rdmacm rping -c");
-        assertThat(result.errors()).contains(Rping.class.getName() + " ").doesNotContain(Ucmatose.class.getName() + " ");
+        assertThat(result.errors()).contains(Rping.class.getName() + " ")
+                .doesNotContain(Ucmatose.class.getName() + " ");
     }
 
     private static Program.Result run(String... arguments) throws InterruptedException {
