@@ -83,8 +83,6 @@ class CmCallsTest {
         }
         FakeRdmaCm.call("fake_reset");
         FakeRdmaCm.shareWithVerbs();
-        FakeRdmaCm.call("fake_share_queues", FakeVerbs.address("ibv_create_srq"),
-                FakeVerbs.address("ibv_destroy_srq"));
         FakeRdmaCm.call("fake_context", context);
         open = Lifetime.openObjects();
         live = FakeVerbs.live();

@@ -37,11 +37,15 @@ public final class FakeRdmaCm {
     private FakeRdmaCm() {
     }
 
-    /** Lets it create queue pairs, and count what is allocated, in the stand-in for libibverbs. */
+    /**
+     * Lets it create queue pairs and shared receive queues, and count what is allocated, in the stand-in for libibverbs,
+     * which writes to the shared receive queue of a queue pair: it must be one of its own.
+     */
     public static void shareWithVerbs() {
         call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
                 FakeVerbs.address("fake_used"), FakeVerbs.address("ibv_create_qp"),
                 FakeVerbs.address("ibv_destroy_qp"));
+        call("fake_share_queues", FakeVerbs.address("ibv_create_srq"), FakeVerbs.address("ibv_destroy_srq"));
     }
 
     /** Loaded on the first use of a control, when the library is known to exist. */
