@@ -30,7 +30,7 @@ final class SoakPlot {
     private final StringBuilder svg = new StringBuilder();
 
     private SoakPlot(List<double[]> samples) {
-        minutes = Math.ceil(samples.getLast()[0] / 10) * 10;
+        minutes = Math.ceil(samples.getLast()[0] / 25) * 25;
         most = Math.ceil(samples.stream().mapToDouble(sample -> sample[2]).max().orElseThrow() / 50) * 50;
     }
 

@@ -275,7 +275,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             requireCapacity(entries);
             requireNoCursor();
             if (readDirectly) {
-                throw new IllegalStateException(this + " belongs to a DirectQueuePair, which reads its memory");
+                throw new IllegalStateException(this + " cannot be resized: its memory is read directly");
             }
             Check.returned(RESIZE_CQ, RESIZE_CQ.callInt(address(), entries));
             capacity = readCapacity(address(), life());

@@ -297,7 +297,7 @@ class DirectQueuePairTest {
             try (AsyncEvent event = end.context.getAsyncEvent(Duration.ofMinutes(1))) {
                 CompletionQueue queue = event.completionQueue();
                 assertThatIllegalStateException().isThrownBy(() -> queue.resize(4 * SENDS))
-                        .withMessageContaining("DirectQueuePair");
+                        .withMessageContaining("read directly");
                 assertThatIllegalStateException().isThrownBy(queue::close).withMessageContaining("DirectQueuePair");
             }
             pair.writeFrom(end.region, end.region.remoteKey());

@@ -13,7 +13,7 @@ public final class FlightRecording {
     /**
      * {@return whether the classes of events are to be loaded: this JVM has a recorder, and something has used it}
      *
-     * <p>Loading them initialises the recorder, which takes a tenth of the start of a small program.
+     * <p>Loading them initialises the recorder, which loads some hundred classes of the JDK.
      */
     public static boolean inUse() {
         return AVAILABLE && FlightRecorder.isInitialized();
