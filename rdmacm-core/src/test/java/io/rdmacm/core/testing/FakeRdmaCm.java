@@ -38,8 +38,8 @@ public final class FakeRdmaCm {
     }
 
     /**
-     * Lets it create queue pairs and shared receive queues, and count what is allocated, in the stand-in for libibverbs,
-     * which writes to the shared receive queue of a queue pair: it must be one of its own.
+     * Lets it create queue pairs and shared receive queues, and count what is allocated, in the stand-in for
+     * libibverbs, which writes to the shared receive queue of a queue pair: it must be one of its own.
      */
     public static void shareWithVerbs() {
         call("fake_share", FakeVerbs.address("fake_allocate"), FakeVerbs.address("fake_free"),
