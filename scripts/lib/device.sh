@@ -27,7 +27,11 @@ device_address() {
 }
 
 # listens PORT: tells whether a program listens for RDMA connections there.
-listens() { rdma resource show cm_id 2>/dev/null | grep -Eq "state LISTEN .*src-addr [^ ]*:$1( |\$)"; }
+listens() {
+    local ids
+    ids=$(rdma resource show cm_id 2>/dev/null) || true
+    [[ $ids =~ state\ LISTEN\ [^$'\n']*src-addr\ [^\ ]*:$1(\ |$'\n'|$) ]]
+}
 
 free_port() {
     local port
@@ -43,6 +47,7 @@ await_listener() {
     local end=$((SECONDS + $3))
     until listens "$1"; do
         kill -0 "$2" 2>/dev/null && ((SECONDS < end)) || return 1
-        sleep 0.1
+        # Asking takes time that an emulated program needs for its start.
+        sleep 0.4
     done
 }

@@ -310,6 +310,10 @@ final class Progress {
             return taken;
         } finally {
             lock.unlock();
+            // A program that polls without a pause takes the lock again before a thread that waits for it wakes up.
+            if (lock.hasQueuedThreads()) {
+                Thread.yield();
+            }
         }
     }
 
