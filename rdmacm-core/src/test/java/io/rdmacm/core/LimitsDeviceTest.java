@@ -60,12 +60,6 @@ class LimitsDeviceTest {
     }
 
     @Test
-    void lockedMemoryOfConnections() throws Exception {
-        assertThat(run(user.jvm(Limited.class, "prlimit", "--memlock=65536"), "connections"))
-                .contains("ENOMEM", "the limit of locked memory (ulimit -l, LimitMEMLOCK)");
-    }
-
-    @Test
     void deviceFiles() throws Exception {
         Requirements.require(OrdinaryUser.isRoot(), "a test of permissions needs root, to take them away");
         String told = run(user.jvm(Limited.class, "unshare", "--mount", "sh", "-c", WITHOUT_PERMISSION, "sh"),

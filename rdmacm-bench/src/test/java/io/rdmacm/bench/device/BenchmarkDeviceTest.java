@@ -187,7 +187,7 @@ class BenchmarkDeviceTest {
 
     @Test
     void manyConnectionsTellWhatTheyTake() throws Exception {
-        ManyConnections.run(Cpus.find(), 100, collector);
+        ManyConnections.run(Cpus.find(), 50, collector);
 
         assertThat(collector.results()).extracting(Result::name).containsOnly(ManyConnections.NAME);
         for (String receives : List.of("shared", "own")) {

@@ -51,8 +51,10 @@ public final class Limited {
     /** Runs what the first argument names. */
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
-            case "memory" -> memory();
-            case "connections" -> connections();
+            case "memory" -> {
+                memory();
+                connections();
+            }
             case "permissions" -> permissions();
             case "files" -> files();
             case "filesAtTheStart" -> filesAtTheStart();

@@ -35,16 +35,6 @@ class EventServerDeviceTest {
     }
 
     @Test
-    void processesTalkToEachOther() throws Exception {
-        try (Program server = server(Kind.JVM, "-C", "1"); Program client = client(Kind.JVM, server, "-m", "hello")) {
-            assertThat(client.result()).returns(0, Program.Result::status).returns("", Program.Result::err);
-            assertThat(client.result().outLines()).last()
-                    .isEqualTo("the server wrote: the server has read: hello (1)");
-            assertThat(server.result()).returns(0, Program.Result::status).returns("", Program.Result::err);
-        }
-    }
-
-    @Test
     void clientKilled() throws Exception {
         // The second client is served to its end; the exit status reports that the first was not.
         try (Program server = server(Kind.JAVA, "-C", "2"); Program client = client(Kind.JVM, server, "-C", MANY)) {

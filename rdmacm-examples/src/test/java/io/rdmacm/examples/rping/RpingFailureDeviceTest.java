@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Ports;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.examples.testing.Rpings;
@@ -17,8 +16,6 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Failures of rping: each ends with one line and status 1. */
 @RequiresRdma
@@ -72,10 +69,9 @@ class RpingFailureDeviceTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"C", "JVM"})
-    void serverKilled(Kind kind) throws Exception {
-        try (Rpings.Server server = Rpings.server(kind); Program client = server.client(JAVA, "-v", "-V")) {
+    @Test
+    void serverKilled() throws Exception {
+        try (Rpings.Server server = Rpings.server(C); Program client = server.client(JAVA, "-v", "-V")) {
             client.awaitOutput("rdma-ping-50: ");
             server.program().kill();
             Program.Result result = client.result();
@@ -85,10 +81,9 @@ class RpingFailureDeviceTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"C", "JVM"})
-    void clientKilled(Kind kind) throws Exception {
-        try (Rpings.Server server = Rpings.server(JAVA, "-v"); Program client = server.client(kind)) {
+    @Test
+    void clientKilled() throws Exception {
+        try (Rpings.Server server = Rpings.server(JAVA, "-v"); Program client = server.client(C)) {
             server.program().awaitOutput("rdma-ping-50: ");
             client.kill();
             Program.Result result = server.program().result();

@@ -3,7 +3,6 @@ package io.rdmacm.examples.rping;
 
 import static io.rdmacm.examples.testing.Kind.C;
 import static io.rdmacm.examples.testing.Kind.JAVA;
-import static io.rdmacm.examples.testing.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -31,11 +30,6 @@ class RpingInteropDeviceTest {
         "JAVA, JAVA, true"})
     void pingsAreReturned(Kind server, Kind client, boolean ipv6) throws Exception {
         pingPong(server, client, Addresses.of(ipv6), COUNT, SIZE);
-    }
-
-    @Test
-    void pingsBetweenProcesses() throws Exception {
-        pingPong(JVM, JVM, Addresses.of(false), 10, 64);
     }
 
     @ParameterizedTest

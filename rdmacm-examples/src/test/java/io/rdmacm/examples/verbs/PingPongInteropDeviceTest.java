@@ -3,7 +3,6 @@ package io.rdmacm.examples.verbs;
 
 import static io.rdmacm.examples.testing.Kind.C;
 import static io.rdmacm.examples.testing.Kind.JAVA;
-import static io.rdmacm.examples.testing.Kind.JVM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -55,11 +54,6 @@ class PingPongInteropDeviceTest {
             options.addAll(List.of("-q", "" + pairs));
         }
         play(name, server, client, 1000, pairs, options);
-    }
-
-    @Test
-    void betweenProcesses() throws Exception {
-        play("ibv_rc_pingpong", JVM, JAVA, 64, 1, PingPongs.options("-c", "-e", "-n", "" + COUNT, "-s", "64"));
     }
 
     @ParameterizedTest
