@@ -56,7 +56,7 @@ test_class_path() {
 
 EXAMPLES_JAR=rdmacm-examples/target/rdmacm-examples.jar
 # The JVM's cache of the classes that the programs load (JEP 483), with which they start in about half the time.
-EXAMPLES_CACHE=rdmacm-examples/target/rdmacm-examples.aot
+EXAMPLES_CACHE=rdmacm-examples/target/rdmacm-examples.jsa
 
 # examples_outdated ROOT: tells whether a source of the jar is newer than the jar.
 examples_outdated() {
@@ -74,7 +74,7 @@ build_examples() {
     local root=$1 lock log=$1/rdmacm-examples/target/build.log
     if ! examples_outdated "$root"; then
         # A build by hand makes the jar anew, and the JVM refuses a cache that is of another one.
-        [[ ! $root/$EXAMPLES_JAR -nt $root/$EXAMPLES_CACHE ]] || build_cache "$root/$EXAMPLES_CACHE" -jar "$root/$EXAMPLES_JAR"
+        [[ ! $root/$EXAMPLES_JAR -nt $root/$EXAMPLES_CACHE ]] || build_cache "$root" "$EXAMPLES_CACHE" "$root/$EXAMPLES_JAR"
         return 0
     fi
     mkdir -p "$root/rdmacm-examples/target"
@@ -89,13 +89,13 @@ build_examples() {
         fi
         # Maven does not touch the jar if its content has not changed.
         touch "$root/$EXAMPLES_JAR"
-        build_cache "$root/$EXAMPLES_CACHE" -jar "$root/$EXAMPLES_JAR"
+        build_cache "$root" "$EXAMPLES_CACHE" "$root/$EXAMPLES_JAR"
     fi
     exec {lock}>&-
 }
 
 # The same cache for the JVMs of the tests: it holds for class paths that begin with these jars.
-TESTS_CACHE=target/test/classes.aot
+TESTS_CACHE=target/test/classes.jsa
 
 # test_jars ROOT: prints the jars of all modules and of what their tests use, as a class path.
 test_jars() {
@@ -113,7 +113,7 @@ test_jars() {
 # build_tests_cache ROOT: after a build.
 build_tests_cache() {
     mkdir -p "$1/target/test"
-    build_cache "$1/$TESTS_CACHE" --enable-native-access=ALL-UNNAMED -cp "$(test_jars "$1")" io.rdmacm.examples.Main
+    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")"
 }
 
 # tests_cache_holds ROOT: tells whether nothing was compiled since it was made.
@@ -121,17 +121,17 @@ tests_cache_holds() {
     [[ -e $1/$TESTS_CACHE && -z $(find "$1"/rdmacm-*/target/classes -newer "$1/$TESTS_CACHE" -print -quit) ]]
 }
 
-# Without code: that for this machine's CPU crashes the JVM in a guest with another one.
-CACHE_OPTIONS=("-Xlog:aot*=off" -XX:+UnlockDiagnosticVMOptions -XX:-AOTAdapterCaching -XX:-AOTStubCaching)
+# The classes to cache, written by list-classes. Those that a JVM does not find there or here are loaded as usual.
+CLASSES=scripts/lib/classes.txt
 
-# build_cache CACHE OPTION...: runs rping with these options of java. It fails, because nobody listens or there is no
-# device, after it has loaded most classes. A JVM that cannot write the cache, or cannot use it later, does without.
+# Without code: that for this machine's CPU crashes the JVM in a guest with another one.
+CACHE_OPTIONS=("-Xlog:aot*=off" "-Xlog:cds*=off" -XX:+UnlockDiagnosticVMOptions -XX:-AOTAdapterCaching -XX:-AOTStubCaching)
+
+# build_cache ROOT CACHE CLASS_PATH: a JVM that cannot write the cache, or cannot use it later, does without.
 build_cache() {
-    local cache=$1
-    shift
-    rm -f "$cache"
-    timeout 60 "$JAVA_HOME/bin/java" -XX:+UseSerialGC "${CACHE_OPTIONS[@]}" -XX:AOTCacheOutput="$cache" "$@" \
-        rping -c -a 127.0.0.1 -p 1 -C 1 </dev/null >/dev/null 2>&1 || true
+    rm -f "$1/$2"
+    "$JAVA_HOME/bin/java" -XX:+UseSerialGC "${CACHE_OPTIONS[@]}" -Xshare:dump -XX:+AOTClassLinking \
+        -XX:SharedClassListFile="$1/$CLASSES" -XX:SharedArchiveFile="$1/$2" -cp "$3" >/dev/null 2>&1 || true
 }
 
 # build_tests ROOT: builds the examples, the modules below them and all their tests, quietly unless it fails.

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 
 import io.rdmacm.examples.support.Console;
@@ -73,6 +74,10 @@ public final class Rping implements Callable<Integer> {
             + " to state.")
     private boolean ownQueuePair;
 
+    @Option(names = "--wait-server", paramLabel = "SECONDS", defaultValue = "0",
+            description = "Client: how long to try again while no server listens (${DEFAULT-VALUE}).")
+    private int patience;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
     private boolean help;
 
@@ -114,6 +119,11 @@ public final class Rping implements Callable<Integer> {
         return count != 0 && pings >= count;
     }
 
+    /** Returns how long a client tries again while no server listens. */
+    Duration patience() {
+        return Duration.ofSeconds(patience);
+    }
+
     boolean isVerbose() {
         return verbose;
     }
@@ -135,9 +145,11 @@ public final class Rping implements Callable<Integer> {
         Usage.require(spec, size >= MIN_SIZE && size <= MAX_SIZE,
                 "Invalid size " + size + " (valid range is " + MIN_SIZE + " to " + MAX_SIZE + ")");
         Usage.require(spec, count >= 0, "Invalid count " + count);
+        Usage.require(spec, patience >= 0, "Invalid time to wait " + patience);
         Usage.requirePort(spec, port);
         Usage.require(spec, server || address != null, "a client needs the server's address: -a ADDR");
         Usage.require(spec, server || port != 0, "a client needs the server's port: -p PORT");
         Usage.require(spec, server || !persistent, "-P is for servers");
+        Usage.require(spec, client || patience == 0, "--wait-server is for clients");
     }
 }

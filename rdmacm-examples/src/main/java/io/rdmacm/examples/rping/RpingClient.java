@@ -8,6 +8,8 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.RejectReason;
+import io.rdmacm.core.RejectedException;
 import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -15,6 +17,7 @@ import io.rdmacm.verbs.work.AccessFlag;
 /** The client of rping: connects, and sends pings. */
 final class RpingClient {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final Rping options;
     private final Console console;
@@ -26,6 +29,24 @@ final class RpingClient {
 
     /** Connects, and returns when all pings have come back. */
     void run() throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        while (true) {
+            try {
+                connectAndPing();
+                return;
+            } catch (RejectedException e) {
+                // An id whose connection was rejected cannot connect again.
+                boolean late = System.nanoTime() - start >= options.patience().toNanos();
+                if (late || e.reason() != RejectReason.INVALID_SERVICE_ID) {
+                    throw e;
+                }
+                console.debug("no server listens yet");
+                Thread.sleep(PAUSE);
+            }
+        }
+    }
+
+    private void connectAndPing() throws IOException, InterruptedException {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
             id.resolveAddress(options.source(), options.address(), RESOLVE_TIMEOUT);
             channel.await(id, CmEventType.ADDR_RESOLVED, RpingConnection.TIMEOUT).close();

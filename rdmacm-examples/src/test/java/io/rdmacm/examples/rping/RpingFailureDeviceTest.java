@@ -33,6 +33,20 @@ class RpingFailureDeviceTest {
     }
 
     @Test
+    void aClientWaitsForItsServer() throws Exception {
+        InetAddress address = RdmaTestDevice.get().ipv4();
+        String port = "" + Ports.free(address, PortSpace.TCP);
+        try (Program client = JAVA.start("rping", "-c", "-a", address.getHostAddress(), "-p", port, "-C", "3", "-d",
+                "--wait-server", "600")) {
+            client.awaitOutput("no server listens yet");
+            try (Program server = JAVA.start("rping", "-s", "-a", address.getHostAddress(), "-p", port)) {
+                assertThat(client.result().status()).isZero();
+                assertThat(server.result().status()).isZero();
+            }
+        }
+    }
+
+    @Test
     void addressOfNobody() throws Exception {
         // TEST-NET-1 is never in use. Whether there is a route to it depends on the machine.
         try (Program client = JAVA.start("rping", "-c", "-a", "192.0.2.77")) {
