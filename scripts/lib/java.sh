@@ -113,7 +113,7 @@ test_jars() {
 # build_tests_cache ROOT: after a build.
 build_tests_cache() {
     mkdir -p "$1/target/test"
-    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")"
+    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")" --enable-native-access=ALL-UNNAMED
 }
 
 # tests_cache_holds ROOT: tells whether nothing was compiled since it was made.
@@ -127,11 +127,12 @@ CLASSES=scripts/lib/classes.txt
 # Without code: that for this machine's CPU crashes the JVM in a guest with another one.
 CACHE_OPTIONS=("-Xlog:aot*=off" "-Xlog:cds*=off" -XX:+UnlockDiagnosticVMOptions -XX:-AOTAdapterCaching -XX:-AOTStubCaching)
 
-# build_cache ROOT CACHE CLASS_PATH: a JVM that cannot write the cache, or cannot use it later, does without.
+# build_cache ROOT CACHE CLASS_PATH OPTION...: with the options of the JVMs that will use it and that concern modules.
+# A JVM that cannot write the cache, or cannot use it later, does without.
 build_cache() {
     rm -f "$1/$2"
     "$JAVA_HOME/bin/java" -XX:+UseSerialGC "${CACHE_OPTIONS[@]}" -Xshare:dump -XX:+AOTClassLinking \
-        -XX:SharedClassListFile="$1/$CLASSES" -XX:SharedArchiveFile="$1/$2" -cp "$3" >/dev/null 2>&1 || true
+        -XX:SharedClassListFile="$1/$CLASSES" -XX:SharedArchiveFile="$1/$2" "${@:4}" -cp "$3" >/dev/null 2>&1 || true
 }
 
 # build_tests ROOT: builds the examples, the modules below them and all their tests, quietly unless it fails.
