@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -245,6 +246,8 @@ class WaitingDeviceTest {
             Future<?> warm = threads.submit(() -> pairs.get(0).client().receive(Peers.LONG));
             pairs.get(0).server().send(new byte[1], Peers.TIMEOUT);
             warm.get();
+            // The first failed completion below would load the class of its event.
+            ConnectionEvents.recordsFailures();
             recording.start();
             CountDownLatch begun = new CountDownLatch(connections * each);
             List<Future<Message>> waiting = new ArrayList<>();
