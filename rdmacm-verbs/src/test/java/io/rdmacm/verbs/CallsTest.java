@@ -118,7 +118,7 @@ class CallsTest {
         }
     }
 
-    @Property(tries = 60, shrinking = ShrinkingMode.OFF)
+    @Property(tries = 30, shrinking = ShrinkingMode.OFF)
     void onlyDocumentedExceptionsComeOut(@ForAll long seed) throws Exception {
         long open = Lifetime.openObjects();
         var live = FakeVerbs.live();

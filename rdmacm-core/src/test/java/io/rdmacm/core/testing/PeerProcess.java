@@ -25,8 +25,10 @@ public final class PeerProcess implements AutoCloseable {
     /** Starts it with the phase to go to, and for a client the server's port. */
     public static PeerProcess start(String phase, Object... port) throws IOException {
         List<String> command = ForkedJvm.command();
-        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-                Peer.class.getName(), phase, RdmaTestDevice.get().ipv4().getHostAddress()));
+        // It ends before compiled code would pay.
+        command.addAll(List.of("-Xint", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), Peer.class.getName(), phase,
+                RdmaTestDevice.get().ipv4().getHostAddress()));
         for (Object argument : port) {
             command.add(argument.toString());
         }

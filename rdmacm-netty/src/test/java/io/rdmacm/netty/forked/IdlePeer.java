@@ -21,8 +21,10 @@ public final class IdlePeer {
     /** Starts it in a process of its own, with so many connections. */
     public static Process start(InetSocketAddress server, int connections) throws IOException {
         List<String> command = ForkedJvm.command();
-        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-                IdlePeer.class.getName(), server.getAddress().getHostAddress(), Integer.toString(server.getPort()),
+        // It ends before compiled code would pay.
+        command.addAll(List.of("-Xint", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), IdlePeer.class.getName(),
+                server.getAddress().getHostAddress(), Integer.toString(server.getPort()),
                 Integer.toString(connections)));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
