@@ -114,6 +114,8 @@ class OperationQueueDeviceTest {
             assertThat(queue.free()).isZero();
             assertThat(queue.send(region, 0, 5, notes, 5)).isFalse();
             assertThat(queue.send(bytes(1))).isFalse();
+            assertThat(queue.read(region, 0, 5, 0, 0, notes, 5)).isFalse();
+            assertThat(queue.write(region, 0, 5, 0, 0, notes, 5)).isFalse();
             assertThat(notes.contexts).isEmpty();
             blocking.close();
             for (int i = 1; i <= 4; i++) {
