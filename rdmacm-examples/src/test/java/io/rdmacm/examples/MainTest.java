@@ -40,6 +40,8 @@ class MainTest {
         "rping -c | rping: a client needs the server's address: -a ADDR (see rdmacm rping --help)",
         "rping -ca 127.0.0.1 -p 0 | rping: a client needs the server's port: -p PORT (see rdmacm rping --help)",
         "rping -cPa 127.0.0.1 | rping: -P is for servers (see rdmacm rping --help)",
+        "rping -s --wait-server 1 | rping: --wait-server is for clients (see rdmacm rping --help)",
+        "rping -ca 127.0.0.1 --wait-server -1 | rping: Invalid time to wait -1 (see rdmacm rping --help)",
         "rping -s -S 22 | rping: Invalid size 22 (valid range is 23 to 65535) (see rdmacm rping --help)",
         "rping -s -S 65536 | rping: Invalid size 65536 (valid range is 23 to 65535) (see rdmacm rping --help)",
         "rping -s -S x | rping: Invalid value for option '-S': 'x' is not an int (see rdmacm rping --help)",
