@@ -5,42 +5,39 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+import java.util.zip.Deflater;
 
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.Requirements;
 
 /**
- * A JVM of a user without privileges. Its class path is a copy, because the original may be readable by root only. It
- * consists of jars, which the JVM opens at its start, so that loading a class later needs no file descriptor.
+ * A JVM of a user without privileges, but that of reading its class path, which may be readable by root only. Folders
+ * are packed into jars, which the JVM opens at its start, so that loading a class later needs no file descriptor.
  */
 public final class OrdinaryUser implements AutoCloseable {
     private static final String NOBODY = "65534";
+    private static final String READS_ALL = "-all,+dac_read_search";
 
     private final Path folder;
     private final String classPath;
 
-    /** Copies the class path of this JVM. */
+    /** Packs the folders of the class path of this JVM. */
     public OrdinaryUser() throws IOException {
-        folder = Files.createTempDirectory("ordinary-user",
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        folder = Files.createTempDirectory("ordinary-user");
         List<String> entries = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(":")) {
-            Path copy = folder.resolve(entries.size() + ".jar");
             if (Files.isDirectory(Path.of(entry))) {
-                pack(Path.of(entry), copy);
-            } else if (Files.isRegularFile(Path.of(entry))) {
-                Files.copy(Path.of(entry), copy);
+                Path jar = folder.resolve(entries.size() + ".jar");
+                pack(Path.of(entry), jar);
+                entries.add(jar.toString());
             } else {
-                continue;
+                entries.add(entry);
             }
-            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
-            entries.add(copy.toString());
         }
         classPath = String.join(":", entries);
     }
@@ -48,6 +45,7 @@ public final class OrdinaryUser implements AutoCloseable {
     private static void pack(Path classes, Path jar) throws IOException {
         try (OutputStream file = Files.newOutputStream(jar); JarOutputStream output = new JarOutputStream(file);
                 Stream<Path> all = Files.walk(classes)) {
+            output.setLevel(Deflater.NO_COMPRESSION);
             for (Path path : all.filter(Files::isRegularFile).toList()) {
                 output.putNextEntry(new JarEntry(classes.relativize(path).toString()));
                 Files.copy(path, output);
@@ -65,7 +63,8 @@ public final class OrdinaryUser implements AutoCloseable {
         Requirements.requireProgram("setpriv", "util-linux");
         ForkedJvm jvm = ForkedJvm.of(main).nativeAccess().classPath(classPath).by(wrapper);
         return isRoot()
-                ? jvm.by("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all", "--")
+                ? jvm.by("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps", READS_ALL,
+                        "--ambient-caps", READS_ALL, "--")
                 : jvm;
     }
 
