@@ -91,12 +91,10 @@ final class ReceiveBuffers {
         }
     }
 
-    /** Takes a buffer back whose receive has failed. Only a shared queue can still use it. */
+    /** Takes a buffer back whose receive has failed. A shared queue can still use it. */
     void failed(ReceiveBuffer buffer) {
         buffer.held(false);
-        if (growing) {
-            spares.push(buffer);
-        }
+        spares.push(buffer);
     }
 
     /** Returns how often the last posted receive was used, so that peers may have had to send again. */

@@ -20,17 +20,25 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.RejectReason;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.UnreachableException;
+import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.Peers;
+import io.rdmacm.core.testing.Readable;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Measured;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
@@ -306,7 +314,30 @@ class ConnectionDeviceTest {
             Message message = pair.server().receive(Peers.TIMEOUT);
             pair.server().close();
             assertThat(message.toArray()).isEqualTo(bytes("still here"));
+            assertThat(message).hasToString("Message[10 bytes]");
             message.close();
+            assertThat(message).hasToString("Message (closed)");
+        }
+    }
+
+    @Test
+    void aHandshakeThatTakesTooLongIsDropped() throws Exception {
+        try (Peers peers = new Peers(); EventChannel channel = EventChannel.open()) {
+            // The first connection makes what all others share.
+            peers.connect().close();
+            Listener impatient = peers.servers.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0), 4,
+                    ConnectionSettings.builder().handshakeTimeout(Duration.ofMillis(1)).build());
+            try (End silent = new End(Loopback.resolved(channel, impatient.address()));
+                    Background<Connection> accepting = Background.call(() -> impatient.accept(Peers.LONG))) {
+                long before = ResourceCounts.settled(Peers.TIMEOUT).objects();
+                silent.id.connect(ConnectionParameters.defaults());
+                // It does not take the answer, and so never completes the handshake.
+                assertThat(Readable.await(channel.fd(), Peers.TIMEOUT)).isTrue();
+                assertThat(ResourceCounts.await(counts -> counts.objects() == before, Peers.TIMEOUT).objects())
+                        .isEqualTo(before);
+                impatient.close();
+                assertThatThrownBy(accepting::result).isInstanceOf(RdmaClosedException.class);
+            }
         }
     }
 

@@ -506,8 +506,10 @@ class OperationQueueDeviceTest {
             assertThat(sent.length()).isEqualTo(4);
             assertThat(sent.memory().byteSize()).isEqualTo(4);
             assertThatThrownBy(() -> pair.client().message(1, SHORT)).isInstanceOf(RdmaTimeoutException.class);
+            assertThat(discarded).hasToString("OutgoingMessage[64 bytes]");
             discarded.close();
             discarded.close();
+            assertThat(discarded).hasToString("OutgoingMessage[64 bytes] (sent or closed)");
             assertThatThrownBy(discarded::memory).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> discarded.send(Peers.TIMEOUT)).isInstanceOf(IllegalStateException.class);
             sent.memory().set(ValueLayout.JAVA_INT, 0, 4711);
