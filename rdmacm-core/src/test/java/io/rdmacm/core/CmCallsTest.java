@@ -258,7 +258,7 @@ class CmCallsTest {
     }
 
     /** Each method, not only those that chance chooses. */
-    @Property(tries = 2, shrinking = ShrinkingMode.OFF)
+    @Property(tries = 1, shrinking = ShrinkingMode.OFF)
     void everyMethodIsCalled(@ForAll long seed) throws Exception {
         List<Executable> never = new ArrayList<>();
         World world = new World();

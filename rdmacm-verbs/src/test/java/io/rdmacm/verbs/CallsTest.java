@@ -118,7 +118,7 @@ class CallsTest {
         }
     }
 
-    @Property(tries = 30, shrinking = ShrinkingMode.OFF)
+    @Property(tries = 20, shrinking = ShrinkingMode.OFF)
     void onlyDocumentedExceptionsComeOut(@ForAll long seed) throws Exception {
         long open = Lifetime.openObjects();
         var live = FakeVerbs.live();
@@ -136,7 +136,7 @@ class CallsTest {
     }
 
     /** Each method, not only those that chance chooses. */
-    @Property(tries = 2, shrinking = ShrinkingMode.OFF)
+    @Property(tries = 1, shrinking = ShrinkingMode.OFF)
     void everyMethodIsCalled(@ForAll long seed) throws Exception {
         FakeVerbs.reset();
         FakeVerbs.recording(false);

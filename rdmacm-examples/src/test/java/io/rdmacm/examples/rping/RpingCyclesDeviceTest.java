@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Many runs of rping, one after the other. */
 @RequiresRdma
 class RpingCyclesDeviceTest {
-    private static final int CYCLES = 200;
+    private static final int CYCLES = 50;
     private static final int WARM_UP = 5;
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 

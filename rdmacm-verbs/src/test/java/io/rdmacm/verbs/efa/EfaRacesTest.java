@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @WithFakeEfa
 class EfaRacesTest {
-    private static final int ROUNDS = 30;
+    private static final int ROUNDS = 15;
     private static final int MOST = 4;
     // a queue is full
     private static final Set<Integer> ERRORS = Set.of(Rdma.ENOMEM());

@@ -264,7 +264,7 @@ class FlowEncodingTest {
         return HexFormat.of().formatHex(bytes);
     }
 
-    @Property(tries = 1000)
+    @Property(tries = 300)
     void rules(@ForAll @Size(max = 6) List<@From("specifications") Specification> parts,
             @ForAll @IntRange(max = 0xffff) int priority, @ForAll @IntRange(min = 1, max = 0xff) int port)
             throws RdmaException {
@@ -299,7 +299,7 @@ class FlowEncodingTest {
                 .as(EspKeyMaterial::new);
     }
 
-    @Property(tries = 500)
+    @Property(tries = 200)
     void encryption(@ForAll("parameters") EspParameters parameters, @ForAll("materials") EspKeyMaterial material,
             @ForAll Set<@IntRange(max = 4) Integer> given, @ForAll @IntRange int window, @ForAll int source,
             @ForAll int destination, @ForAll @Size(2) List<@IntRange(max = 0xffff) Integer> ports,

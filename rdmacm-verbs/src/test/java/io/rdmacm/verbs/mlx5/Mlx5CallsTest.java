@@ -87,7 +87,7 @@ class Mlx5CallsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4})
+    @ValueSource(longs = {1, 2})
     void onlyDocumentedExceptionsComeOut(long seed) throws Exception {
         List<Class<?>> known = ModuleClasses.exported(NativeObject.class);
         Surface surface = Surface.of(known.stream().filter(Mlx5CallsTest::isAboutDevices).toList(), known);

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @WithFakeMlx5
 class Mlx5RacesTest {
-    private static final int ROUNDS = 30;
+    private static final int ROUNDS = 15;
     private static final long KEY = 5;
     private static final int MOST = 4;
     private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.LOCAL_WRITE);
