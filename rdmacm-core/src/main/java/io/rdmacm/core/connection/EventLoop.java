@@ -211,20 +211,10 @@ final class EventLoop {
         whenIdle.add(task);
     }
 
-    /** Runs the tasks whose time has come, and all others. Returns the time until the next alarm. */
-    private Duration runAlarmsAndTasks() {
-        while (true) {
-            // Tasks come last: an alarm may have added one, for which nobody would wake this thread.
-            runTasks();
-            if (alarms.isEmpty()) {
-                return Deadline.FOREVER;
-            }
-            long nanos = alarms.first().nanoTime() - System.nanoTime();
-            if (nanos > 0) {
-                return Duration.ofNanos(nanos);
-            }
-            runSafely(alarms.removeFirst().task());
-        }
+    /** Returns the time until the next alarm. */
+    private Duration untilAlarm() {
+        return alarms.isEmpty() ? Deadline.FOREVER
+                : Duration.ofNanos(Math.max(0, alarms.first().nanoTime() - System.nanoTime()));
     }
 
     /** Returns false when the caller must run it: it is the thread of the loop, or that thread has ended. */
@@ -266,11 +256,16 @@ final class EventLoop {
         }
     }
 
-    /** Runs the tasks and handles one event. Returns why there will be no more events, null if there may be. */
+    /** Runs the tasks, and handles one event or what is put off. Returns why no events will come, null if they may. */
     private @Nullable RdmaException step() {
-        try (CmEvent event = next(runAlarmsAndTasks())) {
+        runTasks();
+        try (CmEvent event = next()) {
             if (event != null) {
                 dispatch(event);
+            } else if (whenIdle.isEmpty()) {
+                runAlarms();
+            } else {
+                runWhenIdle();
             }
             return null;
         } catch (InterruptedException e) {
@@ -286,16 +281,23 @@ final class EventLoop {
         }
     }
 
-    /** Returns the next event, null if there is none in time or there are tasks to run. */
-    private @Nullable CmEvent next(Duration timeout) throws RdmaException, InterruptedException {
-        if (whenIdle.isEmpty()) {
-            return channel.pollEvent(timeout).orElse(null);
-        }
-        CmEvent event = whenIdle.size() < MAX_WHEN_IDLE ? channel.pollEvent(Duration.ZERO).orElse(null) : null;
-        while (event == null && !whenIdle.isEmpty()) {
+    /** Returns the next event, null if there is none in time or it has to wait. */
+    private @Nullable CmEvent next() throws RdmaException, InterruptedException {
+        return whenIdle.size() < MAX_WHEN_IDLE
+                ? channel.pollEvent(whenIdle.isEmpty() ? untilAlarm() : Duration.ZERO).orElse(null) : null;
+    }
+
+    private void runWhenIdle() {
+        while (!whenIdle.isEmpty()) {
             runSafely(whenIdle.remove());
         }
-        return event;
+    }
+
+    /** When no event is at hand: with one of them may have come what an alarm gives up. */
+    private void runAlarms() {
+        while (untilAlarm().isZero()) {
+            runSafely(alarms.removeFirst().task());
+        }
     }
 
     private void dispatch(CmEvent event) {

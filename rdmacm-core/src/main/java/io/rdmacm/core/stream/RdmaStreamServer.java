@@ -33,8 +33,6 @@ import org.slf4j.LoggerFactory;
 public final class RdmaStreamServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaStreamServer.class);
     private static final String FUNCTION = "raccept";
-    // how often handshakes are checked for peers that take too long
-    private static final Duration CHECK = Duration.ofSeconds(1);
 
     private final StreamSettings settings;
     private final int backlog;
@@ -253,11 +251,13 @@ public final class RdmaStreamServer implements AutoCloseable {
     private void run() {
         try {
             while (isOpen()) {
-                Optional<CmEvent> next = channel.pollEvent(handshakes.count() == 0 ? Deadline.FOREVER : CHECK);
+                Optional<CmEvent> next = channel.pollEvent(handshakes.patience());
                 if (next.isPresent()) {
                     handle(next.get());
+                } else {
+                    // Not before: among the events at hand may be that a peer has confirmed.
+                    handshakes.endOverdue();
                 }
-                handshakes.endOverdue();
             }
         } catch (RdmaException e) {
             fail(e);

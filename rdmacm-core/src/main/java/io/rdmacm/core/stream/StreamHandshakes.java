@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.stream;
 
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 import io.rdmacm.core.CmId;
@@ -18,7 +18,8 @@ final class StreamHandshakes {
     private static final Logger LOG = LoggerFactory.getLogger(StreamHandshakes.class);
 
     private final StreamSettings settings;
-    private final Map<CmId, Handshake> pending = new HashMap<>();
+    // in the order of their deadlines
+    private final Map<CmId, Handshake> pending = new LinkedHashMap<>();
 
     StreamHandshakes(StreamSettings settings) {
         this.settings = settings;
@@ -102,13 +103,20 @@ final class StreamHandshakes {
         }
     }
 
+    /** Returns the time until a peer takes too long. */
+    Duration patience() {
+        return pending.isEmpty() ? Deadline.FOREVER : first().deadline.remaining();
+    }
+
     /** Forgets peers that take too long. */
     void endOverdue() {
-        for (Handshake handshake : List.copyOf(pending.values())) {
-            if (handshake.deadline.hasPassed()) {
-                end(handshake.id);
-            }
+        while (!pending.isEmpty() && first().deadline.hasPassed()) {
+            end(first().id);
         }
+    }
+
+    private Handshake first() {
+        return pending.values().iterator().next();
     }
 
     void close() {

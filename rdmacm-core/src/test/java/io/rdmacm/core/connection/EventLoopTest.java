@@ -13,6 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
 import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -124,6 +126,36 @@ class EventLoopTest {
         });
         assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(rung.get()).isGreaterThanOrEqualTo(Duration.ofMillis(20).toNanos());
+        loop.closeAll();
+    }
+
+    /** What would be given up may have come to a good end meanwhile. */
+    @Test
+    void anAlarmWaitsForTheEventsAtHand() throws Exception {
+        EventLoop loop = EventLoop.start();
+        List<String> order = new ArrayList<>();
+        CountDownLatch done = new CountDownLatch(1);
+        CmId id = loop.open(new EventLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                order.add(event.type().name());
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+            }
+        });
+        loop.run(() -> {
+            FakeRdmaCm.event(id, CmEventType.ADDR_CHANGE);
+            FakeRdmaCm.event(id, CmEventType.TIMEWAIT_EXIT);
+            loop.at(Deadline.after(Duration.ZERO), () -> {
+                order.add("alarm");
+                done.countDown();
+            });
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(order).containsExactly("ADDR_CHANGE", "TIMEWAIT_EXIT", "alarm");
+        loop.close(id);
         loop.closeAll();
     }
 

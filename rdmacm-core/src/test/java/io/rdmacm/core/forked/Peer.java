@@ -15,6 +15,8 @@ import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.MemoryRegion;
 
 /**
@@ -77,6 +79,13 @@ public final class Peer {
                 id.channel().await(id, CmEventType.ESTABLISHED, TIMEOUT).close();
                 id.disconnect();
                 stay("disconnecting");
+            }
+            case "stream server" -> {
+                StreamSettings settings = StreamSettings.builder().handshakeTimeout(Duration.parse(args[2])).build();
+                RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress(args[1], 0), 4, settings);
+                System.out.println(server.localAddress().getPort());
+                server.accept(TIMEOUT);
+                stay("accepted");
             }
             case "stream" -> {
                 RdmaStream stream = RdmaStream.connect(server(args), TIMEOUT);

@@ -12,9 +12,15 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.RejectedException;
+import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.PeerProcess;
+import io.rdmacm.core.testing.Readable;
 import io.rdmacm.core.testing.Streams;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -43,6 +49,34 @@ class StreamEndDeviceTest {
 
     private static RdmaStream end(Streams.Pair pair, boolean client) {
         return client ? pair.client() : pair.server();
+    }
+
+    /** The server is stopped: its time for the first peer passes while another request is ahead of its confirmation. */
+    @Test
+    void aPeerThatHasConfirmedIsNotGivenUpByABusyServer() throws Exception {
+        Duration patience = Duration.ofSeconds(4);
+        try (PeerProcess server = PeerProcess.start("stream server", patience);
+                EventChannel channel = EventChannel.open(); EventChannel otherChannel = EventChannel.open()) {
+            InetSocketAddress address = new InetSocketAddress(RdmaTestDevice.get().ipv4(),
+                    Integer.parseInt(server.line()));
+            try (End peer = new End(Loopback.resolved(channel, address));
+                    End other = new End(Loopback.resolved(otherChannel, address))) {
+                peer.id.connect(hello(peer));
+                assertThat(Readable.await(channel.fd(), Streams.TIMEOUT)).isTrue();
+                server.pause();
+                other.id.connect(hello(other));
+                channel.await(peer.id, CmEventType.ESTABLISHED, Streams.TIMEOUT).close();
+                Thread.sleep(patience);
+                server.goOn();
+                assertThat(server.line()).isEqualTo("accepted");
+            }
+        }
+    }
+
+    private static ConnectionParameters hello(End end) {
+        return ConnectionParameters.builder().privateData(new ConnectData(ConnectData.isBigEndianHere(), 1, 0,
+                end.region.remoteAddress(), 2, end.region.remoteKey(), end.region.remoteAddress(), 64,
+                end.region.remoteKey()).encode()).build();
     }
 
     @ParameterizedTest

@@ -51,6 +51,22 @@ public final class PeerProcess implements AutoCloseable {
         return killed;
     }
 
+    /** Stops it until {@link #goOn()}. */
+    public void pause() throws IOException, InterruptedException {
+        signal("STOP");
+    }
+
+    public void goOn() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws IOException, InterruptedException {
+        int status = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor();
+        if (status != 0) {
+            throw new IOException("SIG" + name + " could not be sent: status " + status);
+        }
+    }
+
     @Override
     public void close() throws IOException {
         process.destroyForcibly();
