@@ -31,6 +31,7 @@ import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -49,6 +50,20 @@ class StreamEndDeviceTest {
 
     private static RdmaStream end(Streams.Pair pair, boolean client) {
         return client ? pair.client() : pair.server();
+    }
+
+    @Test
+    void aPeerThatDoesNotConfirmIsGivenUp() throws Exception {
+        StreamSettings impatient = StreamSettings.builder().handshakeTimeout(Duration.ofMillis(1)).build();
+        try (Streams streams = new Streams(impatient); EventChannel channel = EventChannel.open();
+                End silent = new End(Loopback.resolved(channel, streams.server.localAddress()))) {
+            long before = ResourceCounts.settled(Streams.TIMEOUT).objects();
+            silent.id.connect(hello(silent));
+            // It does not take the answer.
+            assertThat(Readable.await(channel.fd(), Streams.TIMEOUT)).isTrue();
+            assertThat(ResourceCounts.await(counts -> counts.objects() == before, Streams.TIMEOUT).objects())
+                    .isEqualTo(before);
+        }
     }
 
     /** The server is stopped: its time for the first peer passes while another request is ahead of its confirmation. */
