@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @WithFakeEfa
 class EfaCallsTest {
-    private static final int CALLS = 2000;
+    private static final int CALLS = 1000;
 
     /** Open objects of two contexts, and closed ones. */
     private static final class World implements AutoCloseable {

@@ -12,7 +12,9 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
@@ -29,13 +31,13 @@ public final class Fuzzer {
     // Otherwise nothing would be open for long.
     private static final int CLOSE_IN = 8;
     private static final int SHOWN_CALLS = 12;
-    private static final int POOL = 400;
+    private static final int MOST_OF_A_CLASS = 16;
 
     private final Surface surface;
     private final Random random;
     private final Values values;
     private final Interrupter interrupter;
-    private final List<Object> pool = new ArrayList<>();
+    private final Map<Class<?>, List<Object>> pool = new LinkedHashMap<>();
     private final Set<Object> hasNull = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<AutoCloseable> opened = Collections.newSetFromMap(new IdentityHashMap<>());
     private final List<AutoCloseable> order = new ArrayList<>();
@@ -174,7 +176,12 @@ public final class Fuzzer {
             if (nullGiven) {
                 hasNull.add(result);
             }
-            pool.add(pool.size() < POOL ? pool.size() : random.nextInt(POOL), result);
+            List<Object> same = pool.computeIfAbsent(result.getClass(), type -> new ArrayList<>());
+            if (same.size() < MOST_OF_A_CLASS) {
+                same.add(result);
+            } else {
+                same.set(random.nextInt(MOST_OF_A_CLASS), result);
+            }
         }
     }
 
@@ -183,10 +190,12 @@ public final class Fuzzer {
         if (type.isEnum()) {
             return type.getEnumConstants()[random.nextInt(type.getEnumConstants().length)];
         }
-        List<Object> known = pool.stream().filter(type::isInstance).toList();
+        List<List<Object>> known = pool.entrySet().stream().filter(all -> type.isAssignableFrom(all.getKey()))
+                .map(Map.Entry::getValue).toList();
         List<Executable> makers = surface.makersOf(type);
         if (!known.isEmpty() && (makers.isEmpty() || depth >= DEPTH || random.nextInt(3) > 0)) {
-            return known.get(random.nextInt(known.size()));
+            List<Object> same = known.get(random.nextInt(known.size()));
+            return same.get(random.nextInt(same.size()));
         }
         Object made = null;
         for (int i = 0; i < TRIES && made == null && depth < DEPTH && !makers.isEmpty(); i++) {
