@@ -81,6 +81,7 @@ class StreamEndDeviceTest {
                 server.pause();
                 other.id.connect(hello(other));
                 channel.await(peer.id, CmEventType.ESTABLISHED, Streams.TIMEOUT).close();
+                // Nothing to wait for: it is this time that has to pass.
                 Thread.sleep(patience);
                 server.goOn();
                 assertThat(server.line()).isEqualTo("accepted");
