@@ -16,6 +16,7 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.testing.CSocket;
 import io.rdmacm.core.testing.CSocket.Transfer;
 import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.core.testing.Streams;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
@@ -65,9 +66,7 @@ class RsocketsDeviceTest {
         "rpoll"})
     void whatIsSentComesBack(Transfer send, Transfer receive) throws RdmaException {
         MemorySegment data = arena.allocate(50_000);
-        for (int i = 0; i < data.byteSize(); i++) {
-            data.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31));
-        }
+        data.copyFrom(MemorySegment.ofArray(Streams.data(1, 50_000)));
         MemorySegment there = arena.allocate(data.byteSize());
         MemorySegment back = arena.allocate(data.byteSize());
         try (CSocket.Pair pair = CSocket.pair(listener)) {

@@ -52,7 +52,7 @@ class NettyTlsDeviceTest {
     @Nested
     class SslEcho extends SocketSslEchoTest {
         // Each combination takes 20 seconds in an emulated guest. The step takes both values of each parameter.
-        private static final int STEP = Boolean.getBoolean("io.rdmacm.netty.all") ? 1 : 11;
+        private static final int STEP = Permutations.ALL ? 1 : 11;
 
         static List<Object[]> combinations() throws Exception {
             List<Object[]> all = List.copyOf(data());

@@ -139,7 +139,7 @@ class ConnectionLifecycleDeviceTest {
     @Test
     void aKilledPeerEndsWhatWaitsForIt() throws Exception {
         try (Peers peers = new Peers();
-                PeerProcess peer = PeerProcess.start("connected", peers.listener.address().getPort());
+                PeerProcess peer = PeerProcess.start("connected=" + peers.listener.address().getPort());
                 Connection connection = peers.listener.accept(Peers.TIMEOUT)) {
             assertThat(peer.line()).isEqualTo("connected");
             try (Background<Void> receiving = waiting(() -> connection.receive(Peers.LONG))) {
@@ -152,7 +152,7 @@ class ConnectionLifecycleDeviceTest {
     @Test
     void aPeerThatIsKilledWhileItIsAcceptedIsPassedOver() throws Exception {
         try (Peers peers = new Peers();
-                PeerProcess peer = PeerProcess.start("connecting", peers.listener.address().getPort())) {
+                PeerProcess peer = PeerProcess.start("connecting=" + peers.listener.address().getPort())) {
             assertThat(peer.line()).isEqualTo("connecting");
             peer.kill();
             try (Peers.Pair pair = peers.connect()) {

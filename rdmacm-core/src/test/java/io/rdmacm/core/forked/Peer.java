@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.forked;
 
-import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
@@ -20,8 +23,9 @@ import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.MemoryRegion;
 
 /**
- * A peer that goes as far as it is told, says so in one line, and then does nothing until it is killed. The arguments:
- * the phase, an address of this machine, and for a client the port of the server.
+ * A peer that goes as far as it is told, in one connection or in several, says so in a line each, and then does nothing
+ * until it is killed. The arguments: an address of this machine, and the phases, those of clients with the port of the
+ * server behind a "=".
  */
 public final class Peer {
     /** As many as a peer may write to. */
@@ -29,93 +33,114 @@ public final class Peer {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(240);
 
-    private Peer() {
+    private final String address;
+    private final String argument;
+
+    // what would be freed if nobody could use it any more
+    private final List<Object> used = new ArrayList<>();
+
+    private Peer(String address, String argument) {
+        this.address = address;
+        this.argument = argument;
     }
 
-    /** Goes as far as the first argument says. */
+    /** Goes as far as the arguments say. */
     public static void main(String[] args) throws Exception {
-        switch (args[0]) {
+        List<Peer> peers = new ArrayList<>();
+        for (String phase : Arrays.asList(args).subList(1, args.length)) {
+            String[] parts = phase.split("=");
+            Peer peer = new Peer(args[0], parts.length > 1 ? parts[1] : "");
+            peers.add(peer);
+            System.out.println(peer.go(parts[0]));
+        }
+        // Until it is killed, or nobody is left who would: the input ends with the process that started this one.
+        System.in.transferTo(OutputStream.nullOutputStream());
+        Reference.reachabilityFence(peers);
+    }
+
+    /** Returns what to say then. */
+    private Object go(String phase) throws Exception {
+        switch (phase) {
             case "listening" -> {
-                Endpoint listener = listen(args[1]);
-                stay(listener.localAddress().getPort());
+                return listen().localAddress().getPort();
             }
             case "requested" -> {
-                Endpoint listener = listen(args[1]);
-                System.out.println(listener.localAddress().getPort());
-                listener.getRequest(TIMEOUT);
-                stay("requested");
+                requested();
+                return phase;
             }
             case "accepted" -> {
-                Endpoint listener = listen(args[1]);
-                System.out.println(listener.localAddress().getPort());
-                listener.getRequest(TIMEOUT).accept(ConnectionParameters.defaults(), TIMEOUT);
-                stay("accepted");
+                requested().accept(ConnectionParameters.defaults(), TIMEOUT);
+                return phase;
             }
             case "written" -> {
-                Endpoint listener = listen(args[1]);
-                System.out.println(listener.localAddress().getPort());
-                Endpoint server = listener.getRequest(TIMEOUT);
+                Endpoint server = requested();
                 MemoryRegion region = server.registerWrite(Arena.global().allocate(BYTES, BYTES));
                 server.accept(ConnectionParameters.defaults(), TIMEOUT);
-                stay(region.remoteAddress() + " " + region.remoteKey());
+                return region.remoteAddress() + " " + region.remoteKey();
             }
             case "resolving" -> {
-                CmId id = CmId.open(EventChannel.open(), PortSpace.TCP);
-                id.resolveAddress(server(args), TIMEOUT);
-                stay("resolving");
+                used(CmId.open(EventChannel.open(), PortSpace.TCP)).resolveAddress(server(), TIMEOUT);
+                return phase;
             }
             case "connecting" -> {
-                connect(args);
-                stay("connecting");
+                connecting();
+                return phase;
             }
             case "connected" -> {
-                Endpoint client = Endpoint.createActive(server(args), PortSpace.TCP, EndpointAttributes.defaults(),
-                        TIMEOUT);
-                client.connect(ConnectionParameters.defaults(), TIMEOUT);
-                stay("connected");
+                client().connect(ConnectionParameters.defaults(), TIMEOUT);
+                return phase;
             }
             case "disconnecting" -> {
-                CmId id = connect(args);
+                CmId id = connecting();
                 id.channel().await(id, CmEventType.ESTABLISHED, TIMEOUT).close();
                 id.disconnect();
-                stay("disconnecting");
+                return phase;
             }
             case "stream server" -> {
-                StreamSettings settings = StreamSettings.builder().handshakeTimeout(Duration.parse(args[2])).build();
-                RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress(args[1], 0), 4, settings);
+                StreamSettings settings = StreamSettings.builder().handshakeTimeout(Duration.parse(argument)).build();
+                RdmaStreamServer server = used(RdmaStreamServer.listen(new InetSocketAddress(address, 0), 4, settings));
                 System.out.println(server.localAddress().getPort());
-                server.accept(TIMEOUT);
-                stay("accepted");
+                used(server.accept(TIMEOUT));
+                return "accepted";
             }
             case "stream" -> {
-                RdmaStream stream = RdmaStream.connect(server(args), TIMEOUT);
-                stay(stream.isConnected() ? "stream" : "not connected");
+                return used(RdmaStream.connect(server(), TIMEOUT)).isConnected() ? phase : "not connected";
             }
-            default -> throw new IllegalArgumentException(args[0]);
+            default -> throw new IllegalArgumentException(phase);
         }
     }
 
-    private static Endpoint listen(String address) throws Exception {
-        Endpoint listener = Endpoint.createPassive(new InetSocketAddress(address, 0), PortSpace.TCP,
-                EndpointAttributes.defaults());
+    private <T> T used(T object) {
+        used.add(object);
+        return object;
+    }
+
+    private Endpoint listen() throws Exception {
+        Endpoint listener = used(Endpoint.createPassive(new InetSocketAddress(address, 0), PortSpace.TCP,
+                EndpointAttributes.defaults()));
         listener.listen(4);
         return listener;
     }
 
-    private static InetSocketAddress server(String... args) {
-        return new InetSocketAddress(args[1], Integer.parseInt(args[2]));
+    /** Listens, says where, and returns what the first client asks for. */
+    private Endpoint requested() throws Exception {
+        Endpoint listener = listen();
+        System.out.println(listener.localAddress().getPort());
+        return used(listener.getRequest(TIMEOUT));
+    }
+
+    private InetSocketAddress server() {
+        return new InetSocketAddress(address, Integer.parseInt(argument));
+    }
+
+    private Endpoint client() throws Exception {
+        return used(Endpoint.createActive(server(), PortSpace.TCP, EndpointAttributes.defaults(), TIMEOUT));
     }
 
     /** Asks for a connection without waiting for the answer. */
-    private static CmId connect(String... args) throws Exception {
-        Endpoint client = Endpoint.createActive(server(args), PortSpace.TCP, EndpointAttributes.defaults(), TIMEOUT);
+    private CmId connecting() throws Exception {
+        Endpoint client = client();
         client.id().connect(ConnectionParameters.defaults());
         return client.id();
-    }
-
-    /** Until it is killed, or nobody is left who would: the input ends with the process that started this one. */
-    private static void stay(Object said) throws IOException {
-        System.out.println(said);
-        System.in.transferTo(OutputStream.nullOutputStream());
     }
 }

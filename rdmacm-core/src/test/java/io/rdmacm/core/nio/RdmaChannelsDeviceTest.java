@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
@@ -24,6 +23,7 @@ import io.rdmacm.core.testing.CSocket;
 import io.rdmacm.core.testing.NioProvider;
 import io.rdmacm.core.testing.NioProvider.Pair;
 import io.rdmacm.core.testing.SelectorEcho;
+import io.rdmacm.core.testing.Streams;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -82,9 +82,7 @@ class RdmaChannelsDeviceTest {
             MemorySegment data = arena.allocate(10_000);
             MemorySegment back = arena.allocate(10_000);
             for (int round = 0; round < 10; round++) {
-                for (int i = 0; i < data.byteSize(); i++) {
-                    data.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 13 + round));
-                }
+                data.copyFrom(MemorySegment.ofArray(Streams.data(round, 10_000)));
                 client.transferAll(CSocket.Transfer.SEND, data);
                 client.transferAll(CSocket.Transfer.RECV, back);
                 assertThat(back.mismatch(data)).isEqualTo(-1);

@@ -24,7 +24,7 @@ class CmRacesTest {
         ForkedJvm.Result result = ForkedJvm.of(RunRaces.class).nativeAccess()
                 .options("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("crash"))
                 .property(FakeRdmaCm.PROPERTY, System.getProperty(FakeRdmaCm.PROPERTY))
-                .run(CmRaces.class.getName(), "races=2000", "millis=150", watch);
+                .run(CmRaces.class.getName(), "races=2000", "millis=80", watch);
 
         assertThat(result.status()).describedAs(result.output() + result.errors()).isZero();
         assertThat(result.output().lines()).isNotEmpty()

@@ -70,7 +70,7 @@ class StreamEndDeviceTest {
     @Test
     void aPeerThatHasConfirmedIsNotGivenUpByABusyServer() throws Exception {
         Duration patience = Duration.ofSeconds(4);
-        try (PeerProcess server = PeerProcess.start("stream server", patience);
+        try (PeerProcess server = PeerProcess.start("stream server=" + patience);
                 EventChannel channel = EventChannel.open(); EventChannel otherChannel = EventChannel.open()) {
             InetSocketAddress address = new InetSocketAddress(RdmaTestDevice.get().ipv4(),
                     Integer.parseInt(server.line()));
@@ -252,8 +252,8 @@ class StreamEndDeviceTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void theDeathOfThePeerIsNotAnEndOfTheStream(boolean reading) throws Exception {
-        try (Streams streams = new Streams(); PeerProcess peer = PeerProcess.start("stream",
-                streams.server.localAddress().getPort())) {
+        try (Streams streams = new Streams(); PeerProcess peer = PeerProcess.start("stream="
+                + streams.server.localAddress().getPort())) {
             assertThat(peer.line()).isEqualTo("stream");
             try (RdmaStream stream = streams.server.accept(Streams.TIMEOUT);
                     Background<Integer> waiting = Background.call(() -> reading

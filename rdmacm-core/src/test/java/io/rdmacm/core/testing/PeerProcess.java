@@ -22,16 +22,14 @@ public final class PeerProcess implements AutoCloseable {
         this.output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     }
 
-    /** Starts it with the phase to go to, and for a client the server's port. */
-    public static PeerProcess start(String phase, Object... port) throws IOException {
+    /** Starts it with the phases to go to, one after the other, each with its argument behind a "=". */
+    public static PeerProcess start(String... phases) throws IOException {
         List<String> command = ForkedJvm.command();
         // It ends before compiled code would pay.
         command.addAll(List.of("-Xint", "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), Peer.class.getName(), phase,
+                System.getProperty("java.class.path"), Peer.class.getName(),
                 RdmaTestDevice.get().ipv4().getHostAddress()));
-        for (Object argument : port) {
-            command.add(argument.toString());
-        }
+        command.addAll(List.of(phases));
         return new PeerProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
     }
 

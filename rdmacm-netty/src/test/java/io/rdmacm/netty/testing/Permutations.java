@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty.testing;
 
+import java.util.Iterator;
 import java.util.List;
 
 import io.netty.bootstrap.Bootstrap;
@@ -16,8 +17,14 @@ import io.rdmacm.netty.RdmaByteBufAllocator;
 import io.rdmacm.netty.RdmaServerStreamChannel;
 import io.rdmacm.netty.RdmaStreamChannel;
 
-/** What Netty's tests are run with: each handler of event loops on each side, and both ways to write. */
+/**
+ * What Netty's tests are run with: each handler of event loops on each side, and both ways to write. Each test takes
+ * all of them in two combinations, and the other two as well with {@code -Dio.rdmacm.netty.all=true}.
+ */
 public final class Permutations {
+    /** Whether everything is combined with everything, which takes long in an emulated guest. */
+    public static final boolean ALL = Boolean.getBoolean("io.rdmacm.netty.all");
+
     private static final int THREADS = 2;
     private static final EventLoopGroup EPOLL_SERVERS = group("netty-test-epoll-server", Loops.EPOLL);
     private static final EventLoopGroup EPOLL_CLIENTS = group("netty-test-epoll-client", Loops.EPOLL);
@@ -27,9 +34,11 @@ public final class Permutations {
     private Permutations() {
     }
 
-    /** A server with one handler and a client with the other one, both ways round. */
+    /** A server with one handler and a client with the other one, both ways round, or one for each allocator. */
     public static List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> pairs() {
-        return List.of(pair(EPOLL_SERVERS, RDMA_CLIENTS), pair(RDMA_SERVERS, EPOLL_CLIENTS));
+        List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> all = List.of(pair(EPOLL_SERVERS, RDMA_CLIENTS),
+                pair(RDMA_SERVERS, EPOLL_CLIENTS));
+        return ALL ? all : List.of(inTurn(all));
     }
 
     /** Clients with each handler. */
@@ -58,6 +67,24 @@ public final class Permutations {
             @Override
             public Bootstrap newClientInstance() {
                 return client(clients);
+            }
+        };
+    }
+
+    /** Netty's tests go through the factories once for each allocator, and take a server and a client from each. */
+    private static BootstrapComboFactory<ServerBootstrap, Bootstrap> inTurn(
+            List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> pairs) {
+        Iterator<BootstrapComboFactory<ServerBootstrap, Bootstrap>> servers = pairs.iterator();
+        Iterator<BootstrapComboFactory<ServerBootstrap, Bootstrap>> clients = pairs.iterator();
+        return new BootstrapComboFactory<>() {
+            @Override
+            public ServerBootstrap newServerInstance() {
+                return servers.next().newServerInstance();
+            }
+
+            @Override
+            public Bootstrap newClientInstance() {
+                return clients.next().newClientInstance();
             }
         };
     }

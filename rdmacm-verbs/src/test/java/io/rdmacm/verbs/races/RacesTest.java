@@ -32,7 +32,7 @@ class RacesTest {
     @ParameterizedTest
     @ValueSource(classes = {BiasedLockRaces.class, VerbsRaces.class, ObjectRaces.class})
     void aCloseMayComeAtAnyTime(Class<? extends Races> races) throws Exception {
-        ForkedJvm.Result result = jvm().run(races.getName(), "races=2000", "millis=150");
+        ForkedJvm.Result result = jvm().run(races.getName(), "races=2000", "millis=80");
 
         assertThat(result.status()).describedAs(result.output() + result.errors()).isZero();
         assertThat(result.output().lines()).isNotEmpty()
@@ -41,7 +41,7 @@ class RacesTest {
 
     @Test
     void nothingReadsWhatIsGone() throws Exception {
-        ForkedJvm.Result result = jvm().run(ObjectRaces.class.getName(), "races=2000", "millis=150", "watch=2",
+        ForkedJvm.Result result = jvm().run(ObjectRaces.class.getName(), "races=2000", "millis=80", "watch=2",
                 "only=.* every method/close");
 
         assertThat(result.status()).describedAs(result.output() + result.errors()).isZero();

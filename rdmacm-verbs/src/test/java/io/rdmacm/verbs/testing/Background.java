@@ -20,9 +20,16 @@ public final class Background<T> implements AutoCloseable {
 
     private final FutureTask<T> task;
     private final Thread thread;
+    private volatile long end;
 
     private Background(Callable<T> callable, Thread.Builder builder) {
-        this.task = new FutureTask<>(callable);
+        this.task = new FutureTask<>(() -> {
+            try {
+                return callable.call();
+            } finally {
+                end = System.nanoTime();
+            }
+        });
         this.thread = builder.name("background").unstarted(task);
     }
 
@@ -104,6 +111,11 @@ public final class Background<T> implements AutoCloseable {
     /** Whether the task has ended. */
     public boolean isDone() {
         return task.isDone();
+    }
+
+    /** When it has ended, as {@link System#nanoTime()}. */
+    public long end() {
+        return end;
     }
 
     /** Waits for the result; what the task threw is thrown here. */

@@ -27,6 +27,11 @@ public final class Measured {
         print(fault, time());
     }
 
+    /** It was seen at some time of {@link System#nanoTime()}. */
+    public void print(String fault, long nanoTime) {
+        print(fault, Duration.ofNanos(nanoTime - start));
+    }
+
     /** It was seen after some time. */
     public static void print(String fault, Duration time) {
         System.out.printf("measured: %s: %.1f ms%n", fault, time.toNanos() / NANOS_OF_A_MILLI);
