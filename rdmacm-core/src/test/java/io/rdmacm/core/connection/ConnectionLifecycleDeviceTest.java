@@ -137,24 +137,17 @@ class ConnectionLifecycleDeviceTest {
     }
 
     @Test
-    void aKilledPeerEndsWhatWaitsForIt() throws Exception {
+    void aKilledPeerEndsWhatWaitsForItAndIsPassedOverWhereItIsAccepted() throws Exception {
         try (Peers peers = new Peers();
-                PeerProcess peer = PeerProcess.start("connected=" + peers.listener.address().getPort());
+                PeerProcess peer = PeerProcess.start("connected=" + peers.listener.address().getPort(),
+                        "connecting=" + peers.listener.address().getPort());
                 Connection connection = peers.listener.accept(Peers.TIMEOUT)) {
             assertThat(peer.line()).isEqualTo("connected");
+            assertThat(peer.line()).isEqualTo("connecting");
             try (Background<Void> receiving = waiting(() -> connection.receive(Peers.LONG))) {
                 peer.kill();
                 assertThatThrownBy(receiving::result).isInstanceOf(DisconnectedException.class);
             }
-        }
-    }
-
-    @Test
-    void aPeerThatIsKilledWhileItIsAcceptedIsPassedOver() throws Exception {
-        try (Peers peers = new Peers();
-                PeerProcess peer = PeerProcess.start("connecting=" + peers.listener.address().getPort())) {
-            assertThat(peer.line()).isEqualTo("connecting");
-            peer.kill();
             try (Peers.Pair pair = peers.connect()) {
                 pair.client().send(new byte[3], Peers.TIMEOUT);
                 try (Message message = pair.server().receive(Peers.TIMEOUT)) {

@@ -249,25 +249,39 @@ class StreamEndDeviceTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void theDeathOfThePeerIsNotAnEndOfTheStream(boolean reading) throws Exception {
-        try (Streams streams = new Streams(); PeerProcess peer = PeerProcess.start("stream="
-                + streams.server.localAddress().getPort())) {
-            assertThat(peer.line()).isEqualTo("stream");
-            try (RdmaStream stream = streams.server.accept(Streams.TIMEOUT);
-                    Background<Integer> waiting = Background.call(() -> reading
-                            ? stream.read(one(), Streams.TIMEOUT) : writeForEver(stream))) {
-                waiting.awaitAsleep();
-                Measured killed = peer.kill();
-                assertThatThrownBy(waiting::result).isInstanceOf(RdmaException.class)
-                        .isNotInstanceOf(RdmaClosedException.class);
-                killed.print("process of the peer of a stream killed, until a "
-                        + (reading ? "read" : "write") + " fails");
-                assertThatThrownBy(() -> stream.write(one())).isInstanceOf(RdmaException.class);
-                assertThat(stream.poll() & RdmaStream.ENDED).isNotZero();
+    @Test
+    void theDeathOfThePeerIsNotAnEndOfTheStream() throws Exception {
+        try (Streams streams = new Streams()) {
+            String phase = "stream=" + streams.server.localAddress().getPort();
+            try (PeerProcess peer = PeerProcess.start(phase, phase)) {
+                assertThat(peer.line()).isEqualTo("stream");
+                assertThat(peer.line()).isEqualTo("stream");
+                try (RdmaStream read = streams.server.accept(Streams.TIMEOUT);
+                        RdmaStream written = streams.server.accept(Streams.TIMEOUT);
+                        Background<Integer> reading = Background.call(() -> read.read(one(), Streams.TIMEOUT));
+                        Background<Integer> writing = Background.call(() -> writeForEver(written))) {
+                    reading.awaitAsleep();
+                    writing.awaitAsleep();
+                    Measured killed = peer.kill();
+                    assertFails(reading);
+                    assertFails(writing);
+                    killed.print("process of the peer of a stream killed, until a read fails", reading.end());
+                    killed.print("process of the peer of a stream killed, until a write fails", writing.end());
+                    assertIsOver(read);
+                    assertIsOver(written);
+                }
             }
         }
+    }
+
+    private static void assertFails(Background<Integer> waiting) {
+        assertThatThrownBy(waiting::result).isInstanceOf(RdmaException.class)
+                .isNotInstanceOf(RdmaClosedException.class);
+    }
+
+    private static void assertIsOver(RdmaStream stream) {
+        assertThatThrownBy(() -> stream.write(one())).isInstanceOf(RdmaException.class);
+        assertThat(stream.poll() & RdmaStream.ENDED).isNotZero();
     }
 
     private static Integer writeForEver(RdmaStream stream) throws Exception {

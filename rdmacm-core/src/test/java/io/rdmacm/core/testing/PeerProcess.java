@@ -54,6 +54,7 @@ public final class PeerProcess implements AutoCloseable {
         signal("STOP");
     }
 
+    /** Lets it go on. */
     public void goOn() throws IOException, InterruptedException {
         signal("CONT");
     }
