@@ -250,27 +250,25 @@ public final class CSocket implements AutoCloseable {
 
     /** Returns which of the events of poll(2) have happened. */
     public int poll(int events) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment entry = pollfd.allocate(arena);
-            pollfd.fd(entry, fd);
-            pollfd.events(entry, (short) events);
-            Check.minusOne(RPOLL, RPOLL.callInt(entry.address(), 1, 0));
-            return pollfd.revents(entry);
-        }
+        return poll(events, 0);
     }
 
     /** Waits until one of the events of poll(2) has happened, and returns all that have. */
     public int await(int events) throws RdmaException {
-        long end = System.nanoTime() + TIMEOUT.toNanos();
-        while (true) {
-            int happened = poll(events);
-            if (happened != 0) {
-                return happened;
-            }
-            if (System.nanoTime() - end > 0) {
-                throw new AssertionError("none of the events " + events + " has happened in " + TIMEOUT);
-            }
-            Thread.yield();
+        int happened = poll(events, (int) TIMEOUT.toMillis());
+        if (happened == 0) {
+            throw new AssertionError("none of the events " + events + " has happened in " + TIMEOUT);
+        }
+        return happened;
+    }
+
+    private int poll(int events, int millis) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment entry = pollfd.allocate(arena);
+            pollfd.fd(entry, fd);
+            pollfd.events(entry, (short) events);
+            Check.minusOne(RPOLL, RPOLL.callInt(entry.address(), 1, millis));
+            return pollfd.revents(entry);
         }
     }
 

@@ -40,6 +40,7 @@ final class QueuePairStream implements ByteStream {
     private static final int REQUESTS = 256;
 
     private final Resources resources = new Resources();
+    private final CmId id;
     private final CompletionQueue queue;
     private final QueuePair pair;
     private final MemoryRegion controls;
@@ -58,7 +59,7 @@ final class QueuePairStream implements ByteStream {
 
     /** Creates the queue pair of an id that is about to be accepted. */
     QueuePairStream(CmId id, int bufferBytes) throws IOException {
-        resources.add(id);
+        this.id = resources.add(id);
         ProtectionDomain domain = resources.add(id.context().allocateProtectionDomain());
         queue = resources.add(id.context().createCompletionQueue(2 * REQUESTS,
                 resources.add(id.context().createCompletionChannel())));
@@ -98,6 +99,11 @@ final class QueuePairStream implements ByteStream {
         int length = Math.min(target.remaining(), arrived - read);
         target.put(in.memory().asSlice(read, length).asByteBuffer());
         read += length;
+    }
+
+    /** Ends the connection. */
+    void disconnect() throws IOException {
+        id.disconnect();
     }
 
     @Override

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.valkey;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,8 +28,9 @@ final class RdmaTestServer implements AutoCloseable {
     private final CmId listener = CmId.open(channel, PortSpace.TCP);
     private final InetSocketAddress address;
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    // those that have not been established yet; used by the thread of events only
-    private final Map<CmId, QueuePairStream> accepted = new HashMap<>();
+    // used by the thread of events, and by close() after it
+    private final Map<CmId, QueuePairStream> streams = new HashMap<>();
+    private final List<Future<?>> sessions = new ArrayList<>();
     private final EventThread events;
 
     /**
@@ -48,31 +52,52 @@ final class RdmaTestServer implements AutoCloseable {
         return address;
     }
 
-    /** Ends all connections, and fails if one of them or the server itself has failed. */
+    /**
+     * Ends all connections, and fails if one of them or the server itself has failed. Before that no id is closed,
+     * because the thread of events may have an event of it.
+     */
     @Override
     public void close() throws IOException {
         threads.shutdownNow();
         threads.close();
         events.close();
-        events.check();
+        for (QueuePairStream stream : streams.values()) {
+            stream.close();
+        }
         listener.close();
         channel.close();
+        events.check();
+        for (Future<?> done : sessions) {
+            check(done);
+        }
+    }
+
+    private static void check(Future<?> done) throws IOException {
+        if (done.state() == Future.State.FAILED && !(done.exceptionNow() instanceof InterruptedException)) {
+            throw new IOException("a session has failed", done.exceptionNow());
+        }
     }
 
     private void handle(CmEvent event) throws IOException {
         switch (event.type()) {
             case CONNECT_REQUEST -> {
-                accepted.put(event.id(), new QueuePairStream(event.id(), bufferBytes));
+                streams.put(event.id(), new QueuePairStream(event.id(), bufferBytes));
                 // As Valkey accepts: a message that finds no receive posted ends the connection.
                 event.id().accept(ConnectionParameters.builder().responderResources(1).initiatorDepth(1)
                         .retryCount(5).rnrRetryCount(0).build());
             }
             case ESTABLISHED -> {
-                QueuePairStream stream = accepted.remove(event.id());
-                Future<?> ignored = threads.submit(() -> {
-                    session.serveAndClose(stream);
+                QueuePairStream stream = streams.get(event.id());
+                sessions.add(threads.submit(() -> {
+                    try {
+                        session.serve(stream);
+                    } catch (EOFException e) {
+                        // The client has left.
+                    } finally {
+                        stream.disconnect();
+                    }
                     return null;
-                });
+                }));
             }
             // flushes the queue pair, which ends the session
             case DISCONNECTED -> event.id().disconnect();
