@@ -81,6 +81,8 @@ qemu_options() { # ACCEL RUN
             printf '%s\n' -M pc,hpet=off
             [[ $accel == kvm ]] || printf '%s\n' -cpu qemu64
             words="console=ttyS0 nopti tsc=reliable clocksource=tsc no_timer_check"
+            # QEMU before version 8 translates a library again wherever it lies at another address than before.
+            [[ $accel == kvm ]] || words+=" norandmaps"
             ;;
         aarch64)
             if [[ $accel == kvm ]]; then printf '%s\n' -M virt,gic-version=host; else printf '%s\n' -M virt -cpu neoverse-n1; fi

@@ -53,24 +53,27 @@ public final class Resources implements AutoCloseable {
     /**
      * Closes everything, even if some of it fails.
      *
-     * @throws IOException the first failure; the others are suppressed by it
+     * @throws IOException the first failure, which may be an unchecked exception as well; it suppresses the others
      */
     @Override
     public void close() throws IOException {
-        IOException failure = null;
+        Exception failure = null;
         while (!open.isEmpty()) {
             try {
                 open.pop().close();
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 if (failure == null) {
                     failure = e;
-                } else {
+                } else if (failure != e) {
                     failure.addSuppressed(e);
                 }
             }
         }
-        if (failure != null) {
-            throw failure;
+        if (failure instanceof IOException e) {
+            throw e;
+        }
+        if (failure instanceof RuntimeException e) {
+            throw e;
         }
     }
 }
