@@ -26,14 +26,15 @@ import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
- * A socket of the C library's rsockets, the peer that streams are tested against. Always non-blocking, and waits only
- * by asking again: rpoll with a timeout could sleep for ever in C, where no deadline of a test reaches it.
+ * A socket of the C library's rsockets, the peer that streams are tested against. Always non-blocking.
  */
 public final class CSocket implements AutoCloseable {
     /** What a transfer returns when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
     private static final Duration TIMEOUT = Loopback.TIMEOUT;
+    /** How long rpoll waits at a time: it sometimes misses what happens, and then sleeps for up to five seconds. */
+    private static final int POLL_MILLIS = 10;
     private static final ValueLayout.OfShort PORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private static final NativeFunction RSOCKET = NativeFunction.of("rsocket");
@@ -255,7 +256,11 @@ public final class CSocket implements AutoCloseable {
 
     /** Waits until one of the events of poll(2) has happened, and returns all that have. */
     public int await(int events) throws RdmaException {
-        int happened = poll(events, (int) TIMEOUT.toMillis());
+        long start = System.nanoTime();
+        int happened;
+        do {
+            happened = poll(events, POLL_MILLIS);
+        } while (happened == 0 && System.nanoTime() - start < TIMEOUT.toNanos());
         if (happened == 0) {
             throw new AssertionError("none of the events " + events + " has happened in " + TIMEOUT);
         }

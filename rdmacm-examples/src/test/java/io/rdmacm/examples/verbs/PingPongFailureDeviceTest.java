@@ -158,13 +158,13 @@ class PingPongFailureDeviceTest {
 
     private static List<String> withTimeout(List<String> options) {
         List<String> patient = new ArrayList<>(options);
-        patient.addAll(List.of("--timeout", "5"));
+        patient.addAll(List.of("--timeout", "2"));
         return patient;
     }
 
     // A reliable connection reports a message that is not acknowledged; over the others nothing arrives any more.
     private static void assertGone(Program program, String name) throws InterruptedException {
-        assertFailed(program, name, "the peer has been silent for 5 seconds"
+        assertFailed(program, name, "the peer has been silent for 2 seconds"
                 + "|Failed status transport retry counter exceeded \\(12\\) for wr_id 2");
     }
 
