@@ -73,6 +73,11 @@ public final class Mckey implements Callable<Integer> {
     @Option(names = "-l", description = "Do not loop datagrams back to the sender.")
     private boolean noLoopback;
 
+    @Option(names = "--pause", paramLabel = "SECONDS", defaultValue = "3",
+            description = "How long to wait after the join, as long as in C (${DEFAULT-VALUE}): switches need some time"
+                    + " to learn of a new member, and datagrams are lost until then.")
+    private int pause;
+
     @Mixin
     private PeerTimeout timeout;
 
@@ -96,6 +101,7 @@ public final class Mckey implements Callable<Integer> {
         Usage.require(spec, connections >= 1, "Invalid number of connections " + connections);
         Usage.require(spec, messages >= 0, "Invalid number of messages " + messages);
         Usage.require(spec, size >= 0, "Invalid size " + size);
+        Usage.require(spec, pause >= 0, "Invalid pause " + pause);
         space = DatagramSpaces.choose(spec, spaceNumber, PortSpace.UDP);
         Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
         new MckeyMember(this, console).run();
@@ -147,6 +153,10 @@ public final class Mckey implements Callable<Integer> {
     QueuePairCreateFlag[] queuePairFlags() {
         return noLoopback ? new QueuePairCreateFlag[] {QueuePairCreateFlag.BLOCK_SELF_MCAST_LB}
                 : new QueuePairCreateFlag[0];
+    }
+
+    Duration pause() {
+        return Duration.ofSeconds(pause);
     }
 
     Duration timeout() {

@@ -23,8 +23,6 @@ import io.rdmacm.verbs.address.GlobalRoute;
 /** A member of a multicast group: joins with all its queue pairs, then sends or receives, then leaves. */
 final class MckeyMember {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
-    /** Switches need some time to learn of a new member; datagrams are lost until then. The same time as in C. */
-    private static final Duration SETTLING = Duration.ofSeconds(3);
 
     private final Mckey options;
     private final Console console;
@@ -42,7 +40,7 @@ final class MckeyMember {
             EventChannel channel = open.add(EventChannel.open());
             Map<DatagramNode, DatagramNode.Target> nodes = joinAll(channel, open);
             try (EventThread events = EventThread.start(channel, this::report)) {
-                Thread.sleep(SETTLING);
+                Thread.sleep(options.pause());
                 if (options.messages() > 0) {
                     transfer(nodes);
                 }

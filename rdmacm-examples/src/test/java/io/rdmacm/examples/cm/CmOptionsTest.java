@@ -30,6 +30,7 @@ class CmOptionsTest {
         "mckey | either -m or -M: the group to join",
         "mckey -m 239.1.2.3 -M ff0e::1 | either -m or -M: the group to join",
         "mckey -M ff0e::1 | unmapped multicast address requires binding to source address",
+        "mckey -m 239.1.2.3 --pause -1 | Invalid pause -1",
         "mckey -m 239.1.2.3 -c 0 | Invalid number of connections 0",
         "mckey -m 239.1.2.3 -p 7 | Invalid port space 7: udp (0x111) or ipoib (2)",
         "rdma_client -x | Unknown option: '-x'",

@@ -137,6 +137,10 @@ class MckeyDeviceTest {
         List<String> arguments = new ArrayList<>(List.of("-m", ipv6 ? IPV6_GROUP : IPV4_GROUP, "-b",
                 Addresses.of(ipv6).getHostAddress()));
         arguments.addAll(List.of(options));
+        if (kind == JAVA) {
+            // there are no switches here
+            arguments.addAll(List.of("--pause", "0"));
+        }
         return kind.start(NAME, arguments);
     }
 

@@ -56,7 +56,7 @@ class SoakDeviceTest {
     /** Runs in a JVM of its own, because the memory cannot be freed again. */
     @Test
     void leakedNativeMemoryIsFound() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.of(Soak.class).nativeAccess().run("--minutes", "0.3", "--interval", "1",
+        ForkedJvm.Result result = ForkedJvm.of(Soak.class).nativeAccess().run("--minutes", "0.2", "--interval", "1",
                 "--workers", "2", "--only", "leaked-memory");
         assertThat(result.output()).contains("LEAK: memory").doesNotContain("OK:");
         assertThat(result.status()).isOne();
