@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.iovec;
@@ -26,15 +27,16 @@ import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
- * A socket of the C library's rsockets, the peer that streams are tested against. Always non-blocking.
+ * A socket of the C library's rsockets, the peer that streams are tested against. Always non-blocking, and waits only
+ * by asking again: rpoll with a timeout misses events, for which it sleeps five seconds, and counts those that wait
+ * wrongly if the time is over before it sleeps.
  */
 public final class CSocket implements AutoCloseable {
     /** What a transfer returns when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
     private static final Duration TIMEOUT = Loopback.TIMEOUT;
-    /** How long rpoll waits at a time: it sometimes misses what happens, and then sleeps for up to five seconds. */
-    private static final int POLL_MILLIS = 10;
+    private static final long PAUSE_NANOS = 1_000_000;
     private static final ValueLayout.OfShort PORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private static final NativeFunction RSOCKET = NativeFunction.of("rsocket");
@@ -251,29 +253,28 @@ public final class CSocket implements AutoCloseable {
 
     /** Returns which of the events of poll(2) have happened. */
     public int poll(int events) throws RdmaException {
-        return poll(events, 0);
-    }
-
-    /** Waits until one of the events of poll(2) has happened, and returns all that have. */
-    public int await(int events) throws RdmaException {
-        long start = System.nanoTime();
-        int happened;
-        do {
-            happened = poll(events, POLL_MILLIS);
-        } while (happened == 0 && System.nanoTime() - start < TIMEOUT.toNanos());
-        if (happened == 0) {
-            throw new AssertionError("none of the events " + events + " has happened in " + TIMEOUT);
-        }
-        return happened;
-    }
-
-    private int poll(int events, int millis) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = pollfd.allocate(arena);
             pollfd.fd(entry, fd);
             pollfd.events(entry, (short) events);
-            Check.minusOne(RPOLL, RPOLL.callInt(entry.address(), 1, millis));
+            Check.minusOne(RPOLL, RPOLL.callInt(entry.address(), 1, 0));
             return pollfd.revents(entry);
+        }
+    }
+
+    /** Waits until one of the events of poll(2) has happened, and returns all that have. */
+    public int await(int events) throws RdmaException {
+        long end = System.nanoTime() + TIMEOUT.toNanos();
+        while (true) {
+            int happened = poll(events);
+            if (happened != 0) {
+                return happened;
+            }
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError("none of the events " + events + " has happened in " + TIMEOUT);
+            }
+            // leaves the processor to the peer
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 
