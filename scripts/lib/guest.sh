@@ -81,7 +81,7 @@ qemu_options() { # ACCEL RUN
             printf '%s\n' -M pc,hpet=off
             [[ $accel == kvm ]] || printf '%s\n' -cpu qemu64
             words="console=ttyS0 nopti tsc=reliable clocksource=tsc no_timer_check"
-            # QEMU before version 8 translates a library again wherever it lies at another address than before.
+            # QEMU 7.2 translates a library again wherever it lies at another address than before; QEMU 10 does not.
             [[ $accel == kvm ]] || words+=" norandmaps"
             ;;
         aarch64)
