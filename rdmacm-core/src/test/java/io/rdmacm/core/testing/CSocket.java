@@ -28,8 +28,8 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /**
  * A socket of the C library's rsockets, the peer that streams are tested against. Always non-blocking, and waits only
- * by asking again: rpoll with a timeout misses events, for which it sleeps five seconds, and if the time is over before
- * it sleeps, later calls may spin for ever (reported to linux-rdma on 20 September 2025).
+ * by asking again. With a timeout, rpoll was seen to miss events and return five seconds late; and if its time is up
+ * before it sleeps, later calls may spin forever (reported to linux-rdma on 20 September 2025).
  */
 public final class CSocket implements AutoCloseable {
     /** What a transfer returns when it would have to wait. */

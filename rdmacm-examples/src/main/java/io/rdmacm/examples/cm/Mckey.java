@@ -74,8 +74,8 @@ public final class Mckey implements Callable<Integer> {
     private boolean noLoopback;
 
     @Option(names = "--pause", paramLabel = "SECONDS", defaultValue = "3",
-            description = "How long to wait after the join, as long as in C (${DEFAULT-VALUE}): switches need some time"
-                    + " to learn of a new member, and datagrams are lost until then.")
+            description = "How long to wait after joining (${DEFAULT-VALUE}, as in C): until switches have learned of a"
+                    + " new member, its datagrams are lost.")
     private int pause;
 
     @Mixin

@@ -53,7 +53,8 @@ public final class Resources implements AutoCloseable {
     /**
      * Closes everything, even if some of it fails.
      *
-     * @throws IOException the first failure, which may be an unchecked exception as well; it suppresses the others
+     * @throws IOException if something cannot be closed. The first failure is thrown, checked or not; the others are
+     *     added to it as suppressed exceptions
      */
     @Override
     public void close() throws IOException {
