@@ -3,7 +3,6 @@ package io.rdmacm.core;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 import io.rdmacm.verbs.CompletionChannel;
@@ -15,39 +14,40 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
+import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.work.WorkCompletion;
 
 /**
  * The completions of one direction of an endpoint, with a completion queue and a channel of their own. A thread that
  * waits for them also watches the events of the connection: only these show that the peer has disconnected.
  */
-final class EndpointCompletions implements CompletionWait.Source {
+final class EndpointCompletions implements Wait.Source {
     private final String function;
     private final Lifetime owner;
     private final CmId id;
     private final EventChannel events;
     private final CompletionChannel channel;
     private final CompletionQueue queue;
-    private final Poller poller;
     private final CompletionWait waiting;
     // How many requests were posted that will produce a completion, minus the completions taken.
     private final AtomicLong outstanding = new AtomicLong();
-    // Both guarded by the lock of the wait.
+    // The rest is guarded by the lock of the wait.
     private final WorkCompletions single = WorkCompletions.allocate(1);
-    private boolean polledAfterEnd;
+    private boolean ended;
+    // the connection has been looked at in this call, and no event has arrived since
+    private volatile boolean checked;
 
     private EndpointCompletions(String function, Lifetime owner, CmId id, CompletionChannel channel,
-            CompletionQueue queue, Poller poller) {
+            CompletionQueue queue) {
         this.function = function;
         this.owner = owner;
         this.id = id;
         this.events = id.channel();
         this.channel = channel;
         this.queue = queue;
-        this.poller = poller;
-        this.waiting = new CompletionWait(id, new ReentrantLock(), this);
+        this.waiting = new CompletionWait(id, this, new Poller(channel.fd(), events.fd()),
+                new Poller(channel.fd(), events.fd()));
     }
 
     /**
@@ -62,19 +62,19 @@ final class EndpointCompletions implements CompletionWait.Source {
         VerbsContext context = id.context();
         CompletionChannel channel = context.createCompletionChannel();
         CompletionQueue queue = null;
-        Poller poller = null;
+        EndpointCompletions made = null;
         try {
             queue = context.createCompletionQueue(Math.max(1, capacity), channel);
-            poller = new Poller(channel.fd(), id.channel().fd());
+            made = new EndpointCompletions(function, owner, id, channel, queue);
+            return made;
         } finally {
-            if (poller == null) {
+            if (made == null) {
                 if (queue != null) {
                     queue.close();
                 }
                 channel.close();
             }
         }
-        return new EndpointCompletions(function, owner, id, channel, queue, poller);
     }
 
     CompletionQueue queue() {
@@ -94,59 +94,60 @@ final class EndpointCompletions implements CompletionWait.Source {
     /** Takes one completion and returns a copy of it. */
     WorkCompletion take(Duration timeout) throws RdmaException, InterruptedException {
         WorkCompletion[] copy = new WorkCompletion[1];
+        checked = false;
         waiting.take(function, EndpointCompletions::pollOne, this, copy, timeout);
         return copy[0];
     }
 
     /** Takes all completions that are there and fit, at least one. */
     int take(WorkCompletions completions, Duration timeout) throws RdmaException, InterruptedException {
+        checked = false;
         return waiting.take(function, EndpointCompletions::poll, this, completions, timeout);
     }
 
     /** Wakes waiting threads, which check again whether their wait must end. */
     void wake() {
-        poller.wake();
+        waiting.wake();
     }
 
     /** Closes queue and channel; after the queue pair is closed, and when nobody waits. */
     void close() throws RdmaException {
         queue.close();
         channel.close();
-        poller.close();
+        waiting.close();
     }
 
     @Override
-    public void arm() throws RdmaException {
+    public boolean poll() {
+        return false;
+    }
+
+    @Override
+    public boolean arm() throws RdmaException {
         queue.requestNotification(false);
+        return true;
     }
 
     @Override
-    public boolean sleep(Deadline deadline) throws RdmaException, InterruptedException {
-        if (!owner.isOpen()) {
-            throw new RdmaClosedException(function, "the " + owner);
-        }
-        if (hasEnded() && outstanding.get() <= 0) {
-            if (polledAfterEnd) {
-                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete");
-            }
-            // Everything that arrived before the end is in the queue by now, so poll once more before giving up.
-            polledAfterEnd = true;
-            return true;
-        }
-        boolean inTime = !deadline.hasPassed();
-        if (inTime) {
-            poller.await(deadline);
-        }
-        // Events only say that it is time to poll. They are consumed even without a wait: each arming can raise one,
-        // and those of a program that always passes a timeout of zero would pile up in the kernel.
+    public boolean takeEvents() throws RdmaException {
+        checked = false;
+        // Events only say that it is time to poll. All are taken: those of a program that always passes a timeout of
+        // zero would pile up in the kernel.
         while (channel.pollEvent().isPresent()) {
             continue;
         }
-        return inTime;
+        return true;
     }
 
     private int poll(WorkCompletions completions) throws RdmaException {
         int taken = queue.poll(completions);
+        if (taken == 0 && isOver()) {
+            // Everything that arrived before the end is in the queue by now.
+            taken = queue.poll(completions);
+            if (taken == 0) {
+                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete");
+            }
+        }
         if (taken > 0) {
             outstanding.addAndGet(-taken);
         }
@@ -161,8 +162,16 @@ final class EndpointCompletions implements CompletionWait.Source {
         return taken;
     }
 
-    private boolean hasEnded() throws RdmaException {
-        events.readAll();
-        return id.state().isOver();
+    /** Returns whether nothing will arrive any more. */
+    private boolean isOver() throws RdmaException {
+        if (!owner.isOpen()) {
+            throw new RdmaClosedException(function, "the " + owner);
+        }
+        if (!ended && !checked) {
+            checked = true;
+            events.readAll();
+            ended = id.state().isOver();
+        }
+        return ended && outstanding.get() <= 0;
     }
 }

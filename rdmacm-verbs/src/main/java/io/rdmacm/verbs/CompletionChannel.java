@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -160,13 +161,15 @@ public final class CompletionChannel extends NativeObject {
      * Waits for an event of one queue, which was found empty after it had been armed. Events of other queues are kept
      * for the threads that wait for them.
      *
-     * @return false if there was none in time
+     * @param ended whether the wait is to end without an event; looked at after each {@link #wake}
      */
-    boolean awaitEvent(CompletionQueue queue, Deadline deadline) throws RdmaException, InterruptedException {
+    void awaitEvent(CompletionQueue queue, BooleanSupplier ended, Deadline deadline)
+            throws RdmaException, InterruptedException {
         life().enter();
         try {
             // an event is unlikely to be there yet, so do not look for one first
-            return events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), deadline, q -> q) != null;
+            CompletionQueue ignored = events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), ended, deadline,
+                    q -> q);
         } finally {
             life().leave();
         }

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -33,6 +32,8 @@ import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.Sleeper;
+import io.rdmacm.verbs.internal.wait.Wait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,7 +74,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, false);
         this.notificationsWaitForPolls = context.quirks().notificationsWaitForPolls();
         this.capacity = readCapacity(address, life);
-        this.waiting = new CompletionWait(life, new ReentrantLock(), new ChannelEvents());
+        this.waiting = new CompletionWait(life, new Arming(), new ChannelSleep(), new ChannelSleep());
     }
 
     static CompletionQueue create(VerbsContext context, int capacity, @Nullable CompletionChannel channel, int vector)
@@ -240,17 +241,48 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    /** The events of this queue, which arrive through its channel. */
-    private final class ChannelEvents implements CompletionWait.Source {
+    /** Asks for the events of this queue. Who sleeps takes them from the channel, as do others. */
+    private final class Arming implements Wait.Source {
         @Override
-        public void arm() throws RdmaException {
-            requestNotification(false);
+        public boolean poll() {
+            return false;
         }
 
         @Override
-        public boolean sleep(Deadline deadline) throws RdmaException, InterruptedException {
-            // There is one: await() has looked.
-            return Objects.requireNonNull(channel).awaitEvent(CompletionQueue.this, deadline);
+        public boolean arm() throws RdmaException {
+            requestNotification(false);
+            return true;
+        }
+
+        @Override
+        public boolean takeEvents() {
+            return true;
+        }
+    }
+
+    /** Where a thread sleeps until an event of this queue arrives through its channel. */
+    private final class ChannelSleep implements Sleeper {
+        private volatile boolean woken;
+
+        @Override
+        public void await(Deadline deadline) throws RdmaException, InterruptedException {
+            try {
+                // There is a channel: await() has looked.
+                Objects.requireNonNull(channel).awaitEvent(CompletionQueue.this, () -> woken, deadline);
+            } finally {
+                woken = false;
+            }
+        }
+
+        @Override
+        public void wake() {
+            woken = true;
+            Objects.requireNonNull(channel).wake();
+        }
+
+        @Override
+        public void close() {
+            // The files belong to the channel.
         }
     }
 

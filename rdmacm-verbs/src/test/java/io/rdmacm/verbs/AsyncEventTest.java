@@ -20,7 +20,7 @@ import io.rdmacm.verbs.device.AsyncEventType.Source;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.wait.EventSource;
+import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -195,18 +195,18 @@ class AsyncEventTest {
                 .isThrownBy(() -> stack.context().getAsyncEvent(Duration.ofMillis(1)))
                 .withMessageContaining("no asynchronous event within PT0.001S");
         try (Background<AsyncEventType> waiter = Background.call(this::take)) {
-            waiter.awaitInside(EventSource.class, "pollUnlocked");
+            waiter.awaitInside(Wait.class, "lead");
             raise(AsyncEventType.GID_CHANGE, 1);
             assertThat(waiter.result()).isEqualTo(AsyncEventType.GID_CHANGE);
         }
         try (Background<AsyncEventType> waiter = Background.call(this::take)) {
-            waiter.awaitInside(EventSource.class, "pollUnlocked");
+            waiter.awaitInside(Wait.class, "lead");
             waiter.interrupt();
             assertThatThrownBy(waiter::result).isInstanceOf(InterruptedException.class);
         }
         VerbsContext other = Device.list().getFirst().open();
         try (Background<AsyncEvent> waiter = Background.call(() -> other.getAsyncEvent(TIMEOUT))) {
-            waiter.awaitInside(EventSource.class, "pollUnlocked");
+            waiter.awaitInside(Wait.class, "lead");
             other.close();
             assertThatThrownBy(waiter::result).isInstanceOf(RdmaClosedException.class)
                     .hasMessageContaining("VerbsContext[fake0]");

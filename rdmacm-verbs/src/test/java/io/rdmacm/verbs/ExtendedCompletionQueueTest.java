@@ -334,7 +334,7 @@ class ExtendedCompletionQueueTest {
                 return completion.workRequestId();
             }
         })) {
-            waiter.awaitInside(EventSource.class, "pollUnlocked");
+            waiter.awaitInside(Wait.class, "lead");
             complete(9);
             assertThat(waiter.result()).isEqualTo(9);
         }

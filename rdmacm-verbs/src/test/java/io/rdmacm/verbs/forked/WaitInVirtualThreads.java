@@ -43,8 +43,8 @@ public final class WaitInVirtualThreads {
                 files.add(file);
                 threads.add(start(woken, () -> new Poller(file).await(Deadline.after(LONG))));
                 EventSource<String> source = new EventSource<>(file, () -> "event");
-                threads.add(start(woken, () -> source.awaitNext(event -> true, () -> { }, Deadline.after(LONG),
-                        event -> event)));
+                threads.add(start(woken, () -> source.awaitNext(event -> true, () -> { }, () -> false,
+                        Deadline.after(LONG), event -> event)));
                 int signalled = file;
                 // eventfd_read would wait in C
                 threads.add(start(woken, () -> BlockingCall.of(() -> poll(signalled))));

@@ -2,54 +2,34 @@
 package io.rdmacm.verbs.internal.wait;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 
 /**
- * Waits for completions, always in the same way: poll, arm, poll again, sleep.
- *
- * <p>A completion that arrives between the first poll and the arming raises no event, but the second poll finds it. One
- * that arrives later raises the event that ends the sleep. So no completion is missed, and none is lost if a wait ends
- * without completions: they stay in the queue.
+ * How several threads {@link Wait} for the completions of one queue, each with a buffer of its own: poll, arm, poll
+ * again, sleep. No completion is lost if a wait ends without: it stays in the queue.
  *
  * <p>Nothing is allocated if completions are available immediately.
  */
 public final class CompletionWait {
-    private final Object subject;
-    private final ReentrantLock lock;
-    private final Source source;
+    private final Object owner;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Wait wait;
+    private final Wait.Subject subject = new Wait.Subject();
 
     /**
      * Creates a way to wait for the completions of a queue.
      *
-     * @param subject the object that is waited for, for messages
-     * @param lock a lock that is held by the thread that takes completions. An event wakes only one thread, so a second
-     *        one could wait for an event that the first has consumed.
-     * @param source the source of the events
+     * @param owner the object that is waited for, for messages
+     * @param source arms the queue; its own polls take nothing, because each thread takes its completions itself
+     * @param platform where a platform thread sleeps
+     * @param virtual where a virtual thread sleeps
      */
-    public CompletionWait(Object subject, ReentrantLock lock, Source source) {
-        this.subject = subject;
-        this.lock = lock;
-        this.source = source;
-    }
-
-    /** Raises an event when a completion arrives. */
-    public interface Source {
-        /** Requests an event for the next completion. */
-        void arm() throws RdmaException;
-
-        /**
-         * Sleeps until a completion may have arrived, or something else has happened. Called with the lock held, after
-         * the queue was armed and then found empty.
-         *
-         * @return false if the deadline has passed
-         * @throws RdmaException to end the wait, because the connection has ended, for instance
-         * @throws InterruptedException if this thread was interrupted
-         */
-        boolean sleep(Deadline deadline) throws RdmaException, InterruptedException;
+    public CompletionWait(Object owner, Wait.Source source, Sleeper platform, Sleeper virtual) {
+        this.owner = owner;
+        this.wait = new Wait(lock, source, platform, virtual);
     }
 
     /**
@@ -61,13 +41,35 @@ public final class CompletionWait {
      */
     @FunctionalInterface
     public interface Poll<Q, B> {
-        /** Takes completions and returns their number. Called with the lock held. */
+        /**
+         * Takes completions and returns their number. Called with the lock held.
+         *
+         * @throws RdmaException to end the wait, because the connection has ended for instance
+         */
         int poll(Q queue, B buffer) throws RdmaException;
     }
 
+    /** What one thread waits for. */
+    private static final class Taking<Q, B> {
+        private final Poll<Q, B> poll;
+        private final Q queue;
+        private final B buffer;
+        private int taken;
+
+        Taking(Poll<Q, B> poll, Q queue, B buffer) {
+            this.poll = poll;
+            this.queue = queue;
+            this.buffer = buffer;
+        }
+
+        boolean isDone(Wait.Subject all, long none) throws RdmaException {
+            taken = poll.poll(queue, buffer);
+            return taken > 0;
+        }
+    }
+
     /**
-     * Takes completions; waits if there are none. Only one thread at a time waits for completions, the others wait for
-     * their turn.
+     * Takes completions; waits if there are none.
      *
      * @param <Q> the type of the queue
      * @param <B> the type of the buffer
@@ -75,7 +77,7 @@ public final class CompletionWait {
      * @param poll takes completions
      * @param queue the queue to take them from
      * @param buffer the buffer to put them into
-     * @param timeout the maximum time to wait, including the time until it is this thread's turn
+     * @param timeout the maximum time to wait
      * @return the number of completions, at least 1
      * @throws RdmaTimeoutException if none arrived in time
      * @throws InterruptedException if this thread was interrupted, even if completions are available
@@ -83,62 +85,41 @@ public final class CompletionWait {
     public <Q, B> int take(String function, Poll<Q, B> poll, Q queue, B buffer, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        // Only created if the thread has to wait, because that allocates and reads the clock.
-        Deadline deadline = lock.tryLock() ? null : awaitTurn(function, timeout);
+        lock.lockInterruptibly();
         try {
             int taken = poll.poll(queue, buffer);
-            if (taken == 0) {
-                deadline = deadline == null ? Deadline.after(timeout) : deadline;
-                taken = armOrSleep(function, poll, queue, buffer, deadline);
-                while (taken == 0) {
-                    taken = takeOrSleep(function, poll, queue, buffer, deadline);
-                }
+            if (taken > 0) {
+                return taken;
             }
-            return taken;
+            Taking<Q, B> taking = new Taking<>(poll, queue, buffer);
+            // The program may have taken the event that an earlier wait has asked for.
+            wait.doubtArming();
+            if (!wait.awaitNext(subject, taking::isDone, timeout)) {
+                throw new RdmaTimeoutException(function, function + ": nothing completed in time on " + owner);
+            }
+            return taking.taken;
         } finally {
             lock.unlock();
         }
     }
 
-    /**
-     * Runs one round of a wait: takes completions, or else sleeps until something has happened. Called with the lock
-     * held, by callers that wait for more than completions and check for the rest between rounds.
-     *
-     * @param <Q> the type of the queue
-     * @param <B> the type of the buffer
-     * @param function the C function, for messages
-     * @param poll takes completions
-     * @param queue the queue to take them from
-     * @param buffer the buffer to put them into
-     * @param deadline when to stop sleeping
-     * @return the number of completions; 0 if the thread slept
-     * @throws RdmaTimeoutException if the deadline has passed
-     */
-    public <Q, B> int takeOrSleep(String function, Poll<Q, B> poll, Q queue, B buffer, Deadline deadline)
-            throws RdmaException, InterruptedException {
-        int taken = poll.poll(queue, buffer);
-        return taken > 0 ? taken : armOrSleep(function, poll, queue, buffer, deadline);
+    /** Wakes the threads that wait, which poll again. */
+    public void wake() {
+        lock.lock();
+        try {
+            wait.wakeAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
-    private <Q, B> int armOrSleep(String function, Poll<Q, B> poll, Q queue, B buffer, Deadline deadline)
-            throws RdmaException, InterruptedException {
-        source.arm();
-        int taken = poll.poll(queue, buffer);
-        if (taken == 0 && !source.sleep(deadline)) {
-            throw new RdmaTimeoutException(function, function + ": nothing completed in time on " + subject);
+    /** Frees what threads have slept with. No thread may be waiting. */
+    public void close() throws RdmaException {
+        lock.lock();
+        try {
+            wait.close();
+        } finally {
+            lock.unlock();
         }
-        return taken;
-    }
-
-    private Deadline awaitTurn(String function, Duration timeout) throws RdmaTimeoutException, InterruptedException {
-        Deadline deadline = Deadline.after(timeout);
-        if (!lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-            throw new RdmaTimeoutException(function, function + ": timed out while another thread was waiting for"
-                    + " completions of " + subject);
-        }
-        return deadline;
     }
 }

@@ -5,9 +5,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 import io.rdmacm.verbs.error.RdmaException;
@@ -16,9 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A source of events: a file descriptor, which is made non-blocking, shared by several threads. One of the waiting
- * threads (the leader) waits for the file, and the others wait for what it reads. An event that the reading thread does
- * not want is kept as pending for the thread that does.
+ * A source of events: a file descriptor, which is made non-blocking, shared by several threads that {@link Wait}. An
+ * event that the reading thread does not want is kept as pending for the thread that does.
  *
  * <p>The lock is held while an event is read, and while an object that events may refer to is destroyed, so that the C
  * library never handles an event of an object that is being destroyed.
@@ -28,18 +26,21 @@ import org.slf4j.LoggerFactory;
 public final class EventSource<E> {
     private static final Logger LOG = LoggerFactory.getLogger(EventSource.class);
     private static final int READS_SKIPPED = 15;
+    private static final BooleanSupplier NEVER = () -> false;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-    private final ArrayDeque<E> pending = new ArrayDeque<>();
     private final Reader<E> reader;
-    private final Poller poller;
-    // guarded by the lock
-    private boolean polling;
-    // guarded by the lock; after a read that found nothing, the next one will most likely find nothing either
+    private final Wait wait;
+    private final Wait.Subject subject = new Wait.Subject();
+    // The rest is guarded by the lock.
+    private final ArrayDeque<E> pending = new ArrayDeque<>();
+    // an event was read that nobody may have been told of
+    private boolean fresh;
+    // After a read that found nothing, the next one will most likely find nothing either: so many waits begin without.
     private int readsToSkip;
-    // Guarded by the lock: the number of calls of wakeup(), and the number of those that have taken effect. A wait is
-    // ended by a call that came after the end of the previous wait.
+    private FirstRead firstRead = FirstRead.DONE;
+    // The number of calls of wakeup(), and the number of those that have taken effect. A wait is ended by a call that
+    // came after the end of the previous wait.
     private long wakeups;
     private long wakeupsTaken;
 
@@ -50,10 +51,18 @@ public final class EventSource<E> {
      * @param reader reads an event from it
      */
     public EventSource(int fd, Reader<E> reader) throws RdmaException {
+        this(reader, new Poller(fd), new Poller(fd));
         Libc.makeNonBlocking(fd);
-        this.poller = new Poller(fd);
-        this.reader = reader;
     }
+
+    /** Creates a source for the events of a file on which threads sleep in the given ways. */
+    EventSource(Reader<E> reader, Sleeper platform, Sleeper virtual) {
+        this.reader = reader;
+        this.wait = new Wait(lock, new File(), platform, virtual);
+    }
+
+    /** What becomes of the first read of a wait. */
+    private enum FirstRead { DUE, SKIPPED, DONE }
 
     /**
      * Reads an event.
@@ -85,6 +94,60 @@ public final class EventSource<E> {
         void check() throws RdmaException;
     }
 
+    /** The file, which is readable as long as there is an event: it needs no arming. */
+    private final class File implements Wait.Source {
+        @Override
+        public boolean poll() throws RdmaException {
+            FirstRead first = firstRead;
+            firstRead = FirstRead.DONE;
+            boolean any = first != FirstRead.SKIPPED && readOne();
+            if (first == FirstRead.DUE && !any) {
+                readsToSkip = READS_SKIPPED;
+            }
+            return any;
+        }
+
+        @Override
+        public boolean arm() {
+            return false;
+        }
+
+        @Override
+        public boolean takeEvents() {
+            return false;
+        }
+    }
+
+    /** What one thread waits for. */
+    private final class Request<R> {
+        private final Predicate<? super E> wanted;
+        private final Guard guard;
+        private final BooleanSupplier ended;
+        private final Delivery<E, R> delivery;
+        // a greater number of wakeups ends the wait
+        private final long wakeupsBefore;
+        private R result;
+
+        Request(Predicate<? super E> wanted, Guard guard, BooleanSupplier ended, Delivery<E, R> delivery,
+                long wakeupsBefore) {
+            this.wanted = wanted;
+            this.guard = guard;
+            this.ended = ended;
+            this.delivery = delivery;
+            this.wakeupsBefore = wakeupsBefore;
+        }
+
+        boolean isDone(Wait.Subject all, long none) throws RdmaException {
+            guard.check();
+            result = takePending(wanted, delivery);
+            if (result != null || wakeups <= wakeupsBefore) {
+                return result != null || ended.getAsBoolean();
+            }
+            result = poll(wanted, delivery);
+            return true;
+        }
+    }
+
     /** Returns the lock, to be held around native calls that destroy or change objects that events may refer to. */
     public ReentrantLock lock() {
         return lock;
@@ -102,7 +165,7 @@ public final class EventSource<E> {
      */
     public <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, true, false);
+        return next(wanted, guard, NEVER, deadline, delivery, true, false);
     }
 
     /**
@@ -117,7 +180,7 @@ public final class EventSource<E> {
      */
     public <R> R nextOrWakeup(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
             throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, true, true);
+        return next(wanted, guard, NEVER, deadline, delivery, true, true);
     }
 
     /**
@@ -127,80 +190,51 @@ public final class EventSource<E> {
      * @param <R> the type that the caller receives
      * @param wanted whether an event is wanted
      * @param guard throws an exception to end the wait
+     * @param ended whether the wait is to end without an event; looked at after each {@link #wake}
      * @param deadline when to give up
      * @param delivery converts the event to what the caller receives
-     * @return the result of the delivery; null if the deadline has passed
+     * @return the result of the delivery; null if the deadline has passed or the wait has ended without an event
      */
-    public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery)
-            throws RdmaException, InterruptedException {
-        return next(wanted, guard, deadline, delivery, false, false);
+    public <R> R awaitNext(Predicate<? super E> wanted, Guard guard, BooleanSupplier ended, Deadline deadline,
+            Delivery<E, R> delivery) throws RdmaException, InterruptedException {
+        return next(wanted, guard, ended, deadline, delivery, false, false);
     }
 
-    private <R> R next(Predicate<? super E> wanted, Guard guard, Deadline deadline, Delivery<E, R> delivery,
-            boolean readFirst, boolean wakeable) throws RdmaException, InterruptedException {
+    private <R> R next(Predicate<? super E> wanted, Guard guard, BooleanSupplier ended, Deadline deadline,
+            Delivery<E, R> delivery, boolean readFirst, boolean wakeable) throws RdmaException, InterruptedException {
         lock.lockInterruptibly();
-        long taken = wakeupsTaken;
         try {
-            boolean first = readFirst && (polling || readsToSkip == 0);
-            boolean read = first;
-            while (true) {
-                guard.check();
-                boolean last = wakeable && wakeups != taken || deadline.hasPassed();
-                R delivered = take(wanted, delivery, read || last);
-                if (delivered != null) {
-                    return delivered;
-                }
-                if (last) {
-                    return null;
-                }
-                if (first) {
-                    readsToSkip = READS_SKIPPED;
-                } else if (!read && readsToSkip > 0) {
-                    readsToSkip--;
-                }
-                first = false;
-                read = true;
-                if (polling) {
-                    long ignored = changed.awaitNanos(deadline.remainingNanos());
-                } else {
-                    pollUnlocked(deadline);
-                }
-            }
+            Request<R> request = new Request<>(wanted, guard, ended, delivery,
+                    wakeable ? wakeupsTaken : Long.MAX_VALUE);
+            boolean skips = (!readFirst || readsToSkip > 0 && !wait.isSleptOn()) && !deadline.hasPassed();
+            readsToSkip -= skips && readsToSkip > 0 ? 1 : 0;
+            firstRead = skips ? FirstRead.SKIPPED : readFirst ? FirstRead.DUE : FirstRead.DONE;
+            boolean ignored = wait.await(subject, request::isDone, 0, deadline, 0);
+            return request.result;
         } finally {
+            firstRead = FirstRead.DONE;
             if (wakeable) {
                 wakeupsTaken = wakeups;
             }
-            // Another waiting thread may have to become the leader.
-            changed.signalAll();
             lock.unlock();
         }
     }
 
     /** Takes an event without waiting; returns null if there is none. Called with the lock held. */
     public <R> R poll(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
-        return take(wanted, delivery, true);
-    }
-
-    /** Takes a pending event or, if {@code read}, one from the kernel. */
-    private <R> R take(Predicate<? super E> wanted, Delivery<E, R> delivery, boolean read) throws RdmaException {
-        while (true) {
-            E event = takePending(wanted);
-            if (event == null && read) {
-                event = readUntil(wanted);
-            }
-            if (event == null) {
-                return null;
-            }
-            R delivered = delivery.deliver(event);
-            if (delivered != null) {
-                return delivered;
-            }
+        R delivered = takePending(wanted, delivery);
+        while (delivered == null && readOne()) {
+            delivered = takePending(wanted, delivery);
         }
+        return delivered;
     }
 
     /** Reads all events from the kernel, and keeps them as pending. Called with the lock held. */
     public void readAll() throws RdmaException {
-        readUntil(event -> false);
+        while (readOne()) {
+            continue;
+        }
+        tellOfPending();
     }
 
     /**
@@ -219,7 +253,7 @@ public final class EventSource<E> {
     public void wake() {
         lock.lock();
         try {
-            wakeAll();
+            wait.wakeAll();
         } finally {
             lock.unlock();
         }
@@ -230,21 +264,10 @@ public final class EventSource<E> {
         lock.lock();
         try {
             wakeups++;
-            wakeAll();
+            wait.wakeAll();
         } finally {
             lock.unlock();
         }
-    }
-
-    /**
-     * Wakes all waiting threads. Called with the lock held. Threads that are not waiting yet need no waking, because
-     * they have yet to call their guards, which they do with the lock held.
-     */
-    private void wakeAll() {
-        if (polling) {
-            poller.wake();
-        }
-        changed.signalAll();
     }
 
     /** Removes pending events and returns them. Called with the lock held. */
@@ -265,7 +288,7 @@ public final class EventSource<E> {
         lock.lock();
         try {
             pending.addAll(events);
-            wakeAll();
+            wait.wakeAll();
         } finally {
             lock.unlock();
         }
@@ -273,50 +296,48 @@ public final class EventSource<E> {
 
     /** Frees the resources used for waiting. No thread may be waiting. */
     public void close() throws RdmaException {
-        poller.close();
-    }
-
-    private E takePending(Predicate<? super E> wanted) {
-        if (pending.isEmpty()) {
-            // the usual case, for which no iterator is created
-            return null;
-        }
-        for (Iterator<E> i = pending.iterator(); i.hasNext();) {
-            E event = i.next();
-            if (wanted.test(event)) {
-                i.remove();
-                return event;
-            }
-        }
-        return null;
-    }
-
-    private E readUntil(Predicate<? super E> wanted) throws RdmaException {
-        for (E event = reader.read(); event != null; event = reader.read()) {
-            if (wanted.test(event)) {
-                return event;
-            }
-            pending.add(event);
-            // The leader may want it, and the file may not become readable again for it.
-            wakeAll();
-        }
-        return null;
-    }
-
-    private void pollUnlocked(Deadline deadline) throws RdmaException, InterruptedException {
-        polling = true;
-        lock.unlock();
+        lock.lock();
         try {
-            poller.await(deadline);
+            wait.close();
         } finally {
-            lock.lock();
-            polling = false;
+            lock.unlock();
         }
     }
 
-    /** Converts nanoseconds to the milliseconds of poll(2), rounded up. */
-    static int milliseconds(long nanos) {
-        long rounded = TimeUnit.NANOSECONDS.toMillis(nanos);
-        return (int) Math.min(Integer.MAX_VALUE, nanos % 1_000_000 == 0 ? rounded : rounded + 1);
+    /** Takes a pending event; returns null if there is none that is wanted and has not become void. */
+    private <R> R takePending(Predicate<? super E> wanted, Delivery<E, R> delivery) throws RdmaException {
+        R delivered = null;
+        if (!pending.isEmpty()) {
+            // the usual case is that it is, and then no iterator is created
+            for (Iterator<E> i = pending.iterator(); delivered == null && i.hasNext();) {
+                E event = i.next();
+                if (wanted.test(event)) {
+                    i.remove();
+                    delivered = delivery.deliver(event);
+                }
+            }
+            tellOfPending();
+        }
+        return delivered;
+    }
+
+    private boolean readOne() throws RdmaException {
+        E event = reader.read();
+        if (event == null) {
+            return false;
+        }
+        pending.add(event);
+        fresh = true;
+        return true;
+    }
+
+    /** What this thread has read and does not want may be wanted by others, and the file not become readable again. */
+    private void tellOfPending() {
+        if (fresh) {
+            fresh = false;
+            if (!pending.isEmpty()) {
+                wait.wakeAll();
+            }
+        }
     }
 }

@@ -18,6 +18,9 @@ final class ParkSleep implements Sleep, FileWatch.Watcher {
     // written before over
     private RdmaException failure;
     private volatile boolean over;
+    // guarded by this: null before the files are watched, and whether they may not be watched any more
+    private FileWatch watching;
+    private boolean abandoned;
 
     ParkSleep(int[] files) {
         this.files = files;
@@ -25,22 +28,14 @@ final class ParkSleep implements Sleep, FileWatch.Watcher {
 
     @Override
     public void run(Deadline deadline) throws RdmaException {
-        FileWatch watch = FileWatch.get();
-        int added = 0;
         try {
-            while (added < files.length) {
-                watch.add(files[added], this);
-                added++;
-            }
+            watch();
             while (!over && !thread.isInterrupted() && !deadline.hasPassed()) {
                 park(deadline.remainingNanos());
             }
         } finally {
             // Before the wait ends, because the files may be closed then.
-            while (added > 0) {
-                added--;
-                watch.remove(files[added], this);
-            }
+            abandon();
         }
         if (over && failure != null) {
             throw failure;
@@ -53,6 +48,29 @@ final class ParkSleep implements Sleep, FileWatch.Watcher {
             LockSupport.park(this);
         } else {
             LockSupport.parkNanos(this, nanos);
+        }
+    }
+
+    private synchronized void watch() throws RdmaException {
+        if (abandoned) {
+            over = true;
+            return;
+        }
+        watching = FileWatch.get();
+        for (int file : files) {
+            watching.add(file, this);
+        }
+    }
+
+    @Override
+    public synchronized void abandon() throws RdmaException {
+        abandoned = true;
+        FileWatch watch = watching;
+        watching = null;
+        if (watch != null) {
+            for (int file : files) {
+                watch.remove(file, this);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.bindings.pollfd;
 import io.rdmacm.verbs.error.RdmaException;
@@ -73,6 +74,17 @@ final class PollSleep implements Sleep {
         Libc.drain(wakeup, counter + POLLFD_SIZE);
     }
 
+    @Override
+    public void abandon() {
+        throw new IllegalStateException("a platform thread sleeps on files that are being closed");
+    }
+
+    /** Converts nanoseconds to the milliseconds of poll(2), rounded up. */
+    static int milliseconds(long nanos) {
+        long rounded = TimeUnit.NANOSECONDS.toMillis(nanos);
+        return (int) Math.min(Integer.MAX_VALUE, nanos % 1_000_000 == 0 ? rounded : rounded + 1);
+    }
+
     /** Frees the event counter. */
     void close() throws RdmaException {
         Libc.close(wakeup);
@@ -97,7 +109,7 @@ final class PollSleep implements Sleep {
         int poll(long files, int count, Deadline deadline) throws RdmaException {
             begin();
             try {
-                return Libc.poll(files, count, EventSource.milliseconds(deadline.remainingNanos()));
+                return Libc.poll(files, count, milliseconds(deadline.remainingNanos()));
             } finally {
                 end();
             }

@@ -8,7 +8,7 @@ import io.rdmacm.verbs.error.RdmaException;
  * sleeps in poll(2). A virtual thread parks, because a thread in poll(2) would keep its carrier. Only one thread at a
  * time may wait.
  */
-public final class Poller {
+public final class Poller implements Sleeper {
     private final int[] files;
     // All fields below are guarded by this.
     // created by the first platform thread that waits
@@ -28,10 +28,7 @@ public final class Poller {
         this.files = files.clone();
     }
 
-    /**
-     * Waits until a file is readable, the deadline has passed, or {@link #wake()} was called. Does not report which of
-     * these happened.
-     */
+    @Override
     public void await(Deadline deadline) throws RdmaException, InterruptedException {
         Sleep mine = begin();
         if (mine != null) {
@@ -46,7 +43,7 @@ public final class Poller {
         }
     }
 
-    /** Ends the current wait, or if there is none, the next one. */
+    @Override
     public synchronized void wake() {
         if (closed || woken) {
             return;
@@ -57,9 +54,12 @@ public final class Poller {
         }
     }
 
-    /** Frees what platform threads have waited with. No thread may be waiting. */
+    @Override
     public synchronized void close() throws RdmaException {
         closed = true;
+        if (sleep != null) {
+            sleep.abandon();
+        }
         if (platform != null) {
             PollSleep ended = platform;
             platform = null;

@@ -15,4 +15,7 @@ interface Sleep {
 
     /** Called after a sleep in which {@link #wake()} was called. */
     void woken() throws RdmaException;
+
+    /** Called when the files are about to be closed while the thread still sleeps. */
+    void abandon() throws RdmaException;
 }

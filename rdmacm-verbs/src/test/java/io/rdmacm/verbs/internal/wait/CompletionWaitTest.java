@@ -10,12 +10,9 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.testing.Background;
 import org.junit.jupiter.api.Test;
 
 /** The order of polling, arming and sleeping, and what ends a wait. */
@@ -23,38 +20,50 @@ class CompletionWaitTest {
     private static final Duration LONG = Duration.ofDays(1);
     private static final String NAME = "ibv_poll_cq";
 
-    private final ReentrantLock lock = new ReentrantLock();
     private final Script script = new Script();
-    private final CompletionWait wait = new CompletionWait("the queue", lock, script);
+    private final CompletionWait wait = new CompletionWait("the queue", script, script, script);
 
     /** A queue whose polls give what the test has written down, and nothing after that. */
-    private final class Script implements CompletionWait.Source {
+    private static final class Script implements Wait.Source, Sleeper {
         private final List<String> calls = new ArrayList<>();
         private final ArrayDeque<Integer> polls = new ArrayDeque<>();
         private RdmaException end;
-        // when the time of the last sleep began to run
-        private long since;
 
         int poll(String buffer) {
-            assertThat(lock.isHeldByCurrentThread()).isTrue();
             calls.add("poll " + buffer);
             return polls.isEmpty() ? 0 : polls.remove();
         }
 
         @Override
-        public void arm() {
-            calls.add("arm");
+        public boolean poll() {
+            return false;
         }
 
         @Override
-        public boolean sleep(Deadline deadline) throws RdmaException {
-            assertThat(lock.isHeldByCurrentThread()).isTrue();
-            calls.add("sleep");
-            since = System.nanoTime() - deadline.elapsedNanos();
+        public boolean arm() throws RdmaException {
+            calls.add("arm");
             if (end != null) {
                 throw end;
             }
-            return !deadline.hasPassed();
+            return true;
+        }
+
+        @Override
+        public boolean takeEvents() {
+            return true;
+        }
+
+        @Override
+        public void await(Deadline deadline) {
+            calls.add("sleep");
+        }
+
+        @Override
+        public void wake() {
+        }
+
+        @Override
+        public void close() {
         }
     }
 
@@ -69,11 +78,10 @@ class CompletionWaitTest {
     void completionsThatAreThereAreTakenAtOnce() throws Exception {
         assertThat(take(Duration.ZERO, 3)).isEqualTo(3);
         assertThat(script.calls).containsExactly("poll b");
-        assertThat(lock.isLocked()).isFalse();
     }
 
     @Test
-    void oneThatComesBeforeTheArmingIsFoundByTheSecondPoll() throws Exception {
+    void oneThatComesBeforeTheArmingIsFoundByThePollAfterIt() throws Exception {
         assertThat(take(LONG, 0, 1)).isEqualTo(1);
         assertThat(script.calls).containsExactly("poll b", "arm", "poll b");
     }
@@ -87,19 +95,25 @@ class CompletionWaitTest {
     }
 
     @Test
+    void anEventThatOthersMayHaveTakenIsAskedForAgain() throws Exception {
+        assertThat(take(LONG, 0, 1)).isEqualTo(1);
+        script.calls.clear();
+        assertThat(take(LONG, 0, 0, 1)).isEqualTo(1);
+        assertThat(script.calls).containsExactly("poll b", "arm", "poll b", "sleep", "poll b");
+    }
+
+    @Test
     void theTimeRunsOut() {
         assertThatExceptionOfType(RdmaTimeoutException.class).isThrownBy(() -> take(Duration.ZERO))
                 .withMessage("ibv_poll_cq: nothing completed in time on the queue")
                 .extracting(RdmaException::function).isEqualTo(NAME);
-        assertThat(script.calls).containsExactly("poll b", "arm", "poll b", "sleep");
-        assertThat(lock.isLocked()).isFalse();
+        assertThat(script.calls).doesNotContain("arm", "sleep");
     }
 
     @Test
     void theSourceCanEndTheWait() {
         script.end = new RdmaException("f", "closed");
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> take(LONG)).isSameAs(script.end);
-        assertThat(lock.isLocked()).isFalse();
     }
 
     @Test
@@ -116,67 +130,5 @@ class CompletionWaitTest {
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
         assertThat(script.calls).isEmpty();
         assertThat(take(LONG)).isEqualTo(1);
-    }
-
-    @Test
-    void threadsTakeTurns() throws Exception {
-        CountDownLatch done = new CountDownLatch(1);
-        try (Background<Void> other = Background.run(() -> {
-            lock.lock();
-            try {
-                done.await();
-            } finally {
-                lock.unlock();
-            }
-        })) {
-            while (!lock.isLocked()) {
-                Thread.onSpinWait();
-            }
-            assertThatExceptionOfType(RdmaTimeoutException.class).isThrownBy(() -> take(Duration.ofMillis(5), 7))
-                    .withMessageContaining("another thread was waiting").withMessageContaining("the queue");
-            assertThat(script.calls).isEmpty();
-            try (Background<Integer> next = Background.call(() -> take(LONG))) {
-                next.awaitInside(CompletionWait.class, "awaitTurn").awaitWaiting();
-                next.interrupt();
-                assertThatExceptionOfType(InterruptedException.class).isThrownBy(next::result);
-            }
-            try (Background<Integer> next = Background.call(() -> take(LONG))) {
-                next.awaitInside(CompletionWait.class, "awaitTurn").awaitWaiting();
-                done.countDown();
-                assertThat(next.result()).isEqualTo(7);
-            }
-            other.result();
-        }
-    }
-
-    @Test
-    void theWaitForTheTurnIsPartOfTheTime() throws Exception {
-        lock.lock();
-        try (Background<Integer> next = Background.call(() -> take(LONG, 0, 0, 1))) {
-            next.awaitInside(CompletionWait.class, "awaitTurn").awaitWaiting();
-            long turn = System.nanoTime();
-            lock.unlock();
-            assertThat(next.result()).isEqualTo(1);
-            assertThat(script.calls).contains("sleep");
-            assertThat(script.since - turn).isNegative();
-        }
-    }
-
-    @Test
-    void aRoundEndsWithTheFirstSleep() throws Exception {
-        lock.lock();
-        try {
-            Deadline deadline = Deadline.after(LONG);
-            assertThat(wait.takeOrSleep(NAME, Script::poll, script, "b", deadline)).isZero();
-            assertThat(script.calls).containsExactly("poll b", "arm", "poll b", "sleep");
-            script.calls.clear();
-            script.polls.add(4);
-            assertThat(wait.takeOrSleep(NAME, Script::poll, script, "b", deadline)).isEqualTo(4);
-            assertThat(script.calls).containsExactly("poll b");
-            assertThatExceptionOfType(RdmaTimeoutException.class).isThrownBy(
-                    () -> wait.takeOrSleep(NAME, Script::poll, script, "b", Deadline.after(Duration.ZERO)));
-        } finally {
-            lock.unlock();
-        }
     }
 }

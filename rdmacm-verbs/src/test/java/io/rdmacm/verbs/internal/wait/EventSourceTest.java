@@ -188,7 +188,7 @@ class EventSourceTest {
     void whoExpectsNoEventWaitsBeforeItLooks() throws Exception {
         events.add("there already");
         try (Background<String> waiter = Background.call(() -> source.awaitNext(event -> true, this::check,
-                Deadline.after(Duration.ofMinutes(10)), event -> event)).awaitInside(Libc.class, "poll")) {
+                () -> false, Deadline.after(Duration.ofMinutes(10)), event -> event)).awaitInside(Libc.class, "poll")) {
             assertThat(events).as("not looked at").hasSize(1);
             Libc.signal(file);
             assertThat(waiter.result()).isEqualTo("there already");
@@ -198,21 +198,23 @@ class EventSourceTest {
     @Test
     void whoExpectsNoEventStillLooksBeforeTheTimeIsOver() throws Exception {
         Deadline passed = Deadline.after(Duration.ZERO);
-        assertThat(source.<String>awaitNext(event -> true, this::check, passed, event -> event)).isNull();
+        assertThat(source.<String>awaitNext(event -> true, this::check, () -> false, passed,
+                event -> event)).isNull();
         events.add("a");
-        assertThat(source.<String>awaitNext(event -> true, this::check, passed, event -> event)).isEqualTo("a");
+        assertThat(source.<String>awaitNext(event -> true, this::check, () -> false, passed,
+                event -> event)).isEqualTo("a");
         events.add("kept");
         locked(source::readAll);
-        assertThat(source.<String>awaitNext(event -> true, this::check, Deadline.after(Duration.ofMinutes(10)),
-                event -> event)).isEqualTo("kept");
+        assertThat(source.<String>awaitNext(event -> true, this::check, () -> false,
+                Deadline.after(Duration.ofMinutes(10)), event -> event)).isEqualTo("kept");
     }
 
     @Test
     void pausesAreRoundedUpToMilliseconds() {
-        assertThat(EventSource.milliseconds(0)).isZero();
-        assertThat(EventSource.milliseconds(1)).isEqualTo(1);
-        assertThat(EventSource.milliseconds(1_000_000)).isEqualTo(1);
-        assertThat(EventSource.milliseconds(1_000_001)).isEqualTo(2);
-        assertThat(EventSource.milliseconds(Long.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE);
+        assertThat(PollSleep.milliseconds(0)).isZero();
+        assertThat(PollSleep.milliseconds(1)).isEqualTo(1);
+        assertThat(PollSleep.milliseconds(1_000_000)).isEqualTo(1);
+        assertThat(PollSleep.milliseconds(1_000_001)).isEqualTo(2);
+        assertThat(PollSleep.milliseconds(Long.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE);
     }
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.wait;
+
+import io.rdmacm.verbs.error.RdmaException;
+
+/** Where one thread at a time sleeps until a file is readable. */
+public interface Sleeper {
+    /**
+     * Sleeps until a file is readable, the deadline has passed, or {@link #wake()} is called. Does not report which of
+     * these happened.
+     *
+     * @throws InterruptedException if this thread was interrupted
+     */
+    void await(Deadline deadline) throws RdmaException, InterruptedException;
+
+    /** Ends the current sleep, or if there is none, the next one. */
+    void wake();
+
+    /**
+     * Frees what threads have slept with. No platform thread may be asleep. A virtual thread may: it does not touch the
+     * files any more when it gets up, however late.
+     */
+    void close() throws RdmaException;
+}
