@@ -42,7 +42,6 @@ public final class CompletionChannel extends NativeObject {
 
     private final VerbsContext context;
     private final EventSource<CompletionQueue> events;
-    private final EventSource.Guard open = () -> ensureOpenFor(null);
     // C writes the queue and its context here. Used with the lock of the events held.
     private final MemorySegment results = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
     // guarded by the lock of the events
@@ -110,10 +109,15 @@ public final class CompletionChannel extends NativeObject {
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public Optional<CompletionQueue> pollEvent() throws RdmaException {
+        return Optional.ofNullable(takeEvent());
+    }
+
+    /** Like {@link #pollEvent()}, but returns null if there is no event. Allocates nothing. */
+    @Nullable CompletionQueue takeEvent() throws RdmaException {
         life().enter();
         events.lock().lock();
         try {
-            return Optional.ofNullable(events.poll(queue -> true, queue -> queue));
+            return events.poll(queue -> true, queue -> queue);
         } finally {
             events.lock().unlock();
             life().leave();
@@ -134,14 +138,10 @@ public final class CompletionChannel extends NativeObject {
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public Optional<CompletionQueue> pollEvent(Duration timeout) throws RdmaException, InterruptedException {
-        return Optional.ofNullable(awaitEventOrWakeup(Deadline.after(timeout)));
-    }
-
-    /** Like {@link #pollEvent(Duration)}, but returns null if there is no event. Allocates nothing. */
-    CompletionQueue awaitEventOrWakeup(Deadline deadline) throws RdmaException, InterruptedException {
         life().enter();
         try {
-            return events.nextOrWakeup(queue -> true, open, deadline, queue -> queue);
+            return Optional.ofNullable(events.nextOrWakeup(queue -> true, () -> ensureOpenFor(null),
+                    Deadline.after(timeout), queue -> queue));
         } finally {
             life().leave();
         }

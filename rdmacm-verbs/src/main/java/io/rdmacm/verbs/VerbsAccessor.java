@@ -9,8 +9,8 @@ import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /** The implementation of {@link VerbsAccess}, which loads this class by name. */
 final class VerbsAccessor extends VerbsAccess {
@@ -37,9 +37,8 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
-    public void awaitEventOrWakeup(CompletionChannel channel, Deadline deadline)
-            throws RdmaException, InterruptedException {
-        channel.awaitEventOrWakeup(deadline);
+    public @Nullable CompletionQueue takeEvent(CompletionChannel channel) throws RdmaException {
+        return channel.takeEvent();
     }
 
     @Override

@@ -5,6 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.MemoryRegion;
@@ -14,17 +17,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Operations of a {@link Connection} that return at once; the future completes when the operation has finished.
- * Operations are started in the order of the calls. Those for which there is no room wait inside the connection.
+ * Operations are started in the order of the calls. Those for which there is no room wait inside the connection, up to
+ * {@value #MOST_WAITING} of them; the futures of further ones fail with an RdmaException at once.
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
  * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
  * offset and the length are not within the region, an IllegalArgumentException that the region belongs to another
  * protection domain than {@link Connection#protectionDomain()}. The memory of a region must not be changed, and the
  * region not be closed, before the future completes. Dependent actions that are not asynchronous run in the thread that
- * drives the connection, see {@link ConnectionHandler}; they must not wait. To cancel a future does not cancel the
+ * drives the connection, see {@link ConnectionHandler}; they must not wait, and a handler that would wait for a future
+ * of its own loop with {@code get} or {@code join} gets an IllegalStateException. To cancel a future does not cancel the
  * operation.
  */
 public final class AsyncOperations {
+    private static final int MOST_WAITING = 1 << 14;
+
     private final Connection connection;
     // The following two are guarded by the lock of the connection.
     // what there was no room for
@@ -165,7 +172,7 @@ public final class AsyncOperations {
     }
 
     private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {
-        Operation<T> operation = new Operation<>(needsBuffer, starter, result);
+        Operation<T> operation = new Operation<>(connection, needsBuffer, starter, result);
         connection.submit(operation);
         return operation.future;
     }
@@ -173,6 +180,12 @@ public final class AsyncOperations {
     /** Starts an operation, or lets it wait for room. With the lock held. */
     void add(Operation<?> operation) {
         if (!waiting.isEmpty() || !connection.canStart(operation.needsBuffer)) {
+            if (waiting.size() >= MOST_WAITING) {
+                operation.failure = new RdmaException("ibv_post_send", MOST_WAITING
+                        + " operations already wait for room on " + connection + ": wait for some of them");
+                failed.add(operation);
+                return;
+            }
             // before it is added: if this fails, nothing has been started
             operation.starter.mustWait();
         }
@@ -278,13 +291,14 @@ public final class AsyncOperations {
 
     /** An operation with its future. */
     static final class Operation<T> implements OperationHandler {
-        private final CompletableFuture<T> future = new CompletableFuture<>();
+        private final OperationFuture<T> future;
         private final boolean needsBuffer;
         private final Starter starter;
         private final Result<T> result;
         private @Nullable Exception failure;
 
-        Operation(boolean needsBuffer, Starter starter, Result<T> result) {
+        Operation(Connection connection, boolean needsBuffer, Starter starter, Result<T> result) {
+            this.future = new OperationFuture<>(connection);
             this.needsBuffer = needsBuffer;
             this.starter = starter;
             this.result = result;
@@ -297,6 +311,44 @@ public final class AsyncOperations {
                 future.complete(value);
             } else {
                 future.completeExceptionally(reason);
+            }
+        }
+    }
+
+    /** A future that refuses to be waited for where nothing would complete it. */
+    private static final class OperationFuture<T> extends CompletableFuture<T> {
+        private final Connection connection;
+
+        OperationFuture(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public <U> CompletableFuture<U> newIncompleteFuture() {
+            return new OperationFuture<>(connection);
+        }
+
+        @Override
+        public T get() throws InterruptedException, ExecutionException {
+            requireNoHandler();
+            return super.get();
+        }
+
+        @Override
+        public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+            requireNoHandler();
+            return super.get(timeout, unit);
+        }
+
+        @Override
+        public T join() {
+            requireNoHandler();
+            return super.join();
+        }
+
+        private void requireNoHandler() {
+            if (!isDone()) {
+                connection.requireNotInHandler();
             }
         }
     }

@@ -12,6 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -21,6 +23,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.RnrTimer;
@@ -87,17 +90,19 @@ public final class Connection implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
+    // in nanoseconds
+    private static final long LONGEST_BLINDNESS = 1_000_000;
     private static final RnrTimer MIN_RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
 
     // What threads wait for.
-    private static final Progress.Goal MESSAGE = (connection, none) -> connection.hasMessage();
-    private static final Progress.Goal ROOM = (connection, none) -> connection.hasRoom(false);
-    private static final Progress.Goal ROOM_AND_BUFFER = (connection, none) -> connection.hasRoom(true);
-    private static final Progress.Goal COMPLETION = Connection::isCompleted;
-    private static final Progress.Goal DRAINED = (connection, none) -> connection.isDrained();
-    private static final Progress.Goal LINGERED = (connection, none) -> connection.hasEnded()
-            || connection.ring.isEmpty();
-    private static final Progress.Goal ANSWER = (connection, none) -> connection.link.isAnswered();
+    private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
+    private static final Wait.Goal<Completions> ROOM = (mine, none) -> mine.connection().hasRoom(false);
+    private static final Wait.Goal<Completions> ROOM_AND_BUFFER = (mine, none) -> mine.connection().hasRoom(true);
+    private static final Wait.Goal<Completions> COMPLETION = (mine, number) -> mine.connection().isCompleted(number);
+    private static final Wait.Goal<Completions> DRAINED = (mine, none) -> mine.connection().isDrained();
+    private static final Wait.Goal<Completions> LINGERED = (mine, none) -> mine.connection().hasEnded()
+            || mine.connection().ring.isEmpty();
+    private static final Wait.Goal<Completions> ANSWER = (mine, none) -> mine.connection().link.isAnswered();
 
     private final ConnectionManager manager;
     private final Link link;
@@ -106,7 +111,9 @@ public final class Connection implements AutoCloseable {
     private final InetSocketAddress peerAddress;
     private final ProtectionDomain domain;
     private final ConnectionQueues queues;
-    private final Progress progress;
+    private final Loop loop;
+    private final Completions member = new Completions();
+    private final long spinNanos;
     private final ReentrantLock lock;
     private final Condition freed;
     private final SendRing ring;
@@ -119,6 +126,9 @@ public final class Connection implements AutoCloseable {
     private final ArrayDeque<ReceiveBuffer> arrived = new ArrayDeque<>();
     // why a receive failed; failures of operations are in the ring
     private @Nullable RdmaException receiveFailure;
+    private @Nullable RdmaException reported;
+    // when the queue was looked at for the last time by a thread that only sends
+    private long lastLook = System.nanoTime();
     // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
     // Set while a thread frees the resources; the others wait for it.
@@ -135,8 +145,9 @@ public final class Connection implements AutoCloseable {
         this.peerAddress = link.id().peerAddress();
         this.domain = domain;
         this.queues = queues;
-        this.progress = queues.progress();
-        this.lock = progress.lock;
+        this.loop = queues.loop();
+        this.spinNanos = settings.waiting().spinNanos();
+        this.lock = loop.lock;
         this.freed = lock.newCondition();
         this.ring = queues.ring();
         this.operations = new Operations(this, ring, domain, counters);
@@ -164,7 +175,7 @@ public final class Connection implements AutoCloseable {
         lock.lock();
         try {
             calls.connected();
-            progress.wake(this);
+            loop.wake(member);
         } finally {
             lock.unlock();
         }
@@ -218,7 +229,13 @@ public final class Connection implements AutoCloseable {
     public boolean isConnected() {
         lock.lock();
         try {
+            if (!closing && !hasEnded()) {
+                boolean ignored = loop.takeAll();
+            }
             return !closing && !hasEnded();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: its completions could not be looked at", this, e);
+            return false;
         } finally {
             lock.unlock();
         }
@@ -259,7 +276,7 @@ public final class Connection implements AutoCloseable {
         requireFitting(data.byteSize());
         lock.lockInterruptibly();
         try {
-            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            await(ROOM_AND_BUFFER, 0, timeout, SEND);
             operations.sendCopy(data, null);
         } finally {
             lock.unlock();
@@ -280,7 +297,7 @@ public final class Connection implements AutoCloseable {
         requireFitting(data.length);
         lock.lockInterruptibly();
         try {
-            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            await(ROOM_AND_BUFFER, 0, timeout, SEND);
             operations.sendCopy(data);
         } finally {
             lock.unlock();
@@ -335,7 +352,7 @@ public final class Connection implements AutoCloseable {
         requireFitting(length);
         lock.lockInterruptibly();
         try {
-            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            await(ROOM_AND_BUFFER, 0, timeout, SEND);
             return new OutgoingMessage(this, ring.takeSlice(), length);
         } finally {
             lock.unlock();
@@ -358,7 +375,7 @@ public final class Connection implements AutoCloseable {
         requireNoHandler();
         lock.lockInterruptibly();
         try {
-            progress.await(this, MESSAGE, 0, timeout, RECEIVE);
+            await(MESSAGE, 0, timeout, RECEIVE);
             return new Message(this, arrived.remove());
         } finally {
             lock.unlock();
@@ -379,7 +396,7 @@ public final class Connection implements AutoCloseable {
         try {
             if (arrived.isEmpty()) {
                 requireOpen(RECEIVE);
-                progress.progress();
+                boolean ignored = loop.poll();
             }
             return hasMessage() ? new Message(this, arrived.remove()) : null;
         } finally {
@@ -507,7 +524,7 @@ public final class Connection implements AutoCloseable {
         try {
             requireOpen(SEND);
             if (!hasEnded()) {
-                progress.await(this, DRAINED, 0, timeout, SEND);
+                await(DRAINED, 0, timeout, SEND);
                 requireOpen(SEND);
             }
             link.disconnect();
@@ -563,9 +580,9 @@ public final class Connection implements AutoCloseable {
         lock.lock();
         try {
             closing = true;
-            progress.wake(this);
-            if (progress.isInHandler()) {
-                Thread.ofVirtual().name("rdmacm-close").start(() -> closeLater(deadline));
+            loop.wake(member);
+            if (loop.isInHandler()) {
+                Workers.execute(() -> closeLater(deadline));
                 return false;
             }
             while (freeing) {
@@ -575,9 +592,19 @@ public final class Connection implements AutoCloseable {
                 return false;
             }
             freeing = true;
-            linger(deadline);
-            calls.detached();
-            return true;
+            boolean lingered = false;
+            try {
+                linger(deadline);
+                calls.detached();
+                lingered = true;
+                return true;
+            } finally {
+                if (!lingered) {
+                    // an Error: whoever closes this again must not wait for this thread
+                    freeing = false;
+                    freed.signalAll();
+                }
+            }
         } finally {
             lock.unlock();
         }
@@ -596,7 +623,7 @@ public final class Connection implements AutoCloseable {
             asyncOperations.startWaiting();
             calls.ended();
             calls.ready();
-            progress.dispatch();
+            loop.dispatch();
         } finally {
             lock.unlock();
         }
@@ -615,11 +642,11 @@ public final class Connection implements AutoCloseable {
         try {
             if (!hasEnded()) {
                 operations.signalLast();
-                progress.await(this, LINGERED, 0, deadline.remaining(), SEND);
+                await(LINGERED, 0, deadline.remaining(), SEND);
             }
             link.disconnect();
             if (link.isDisconnected()) {
-                progress.await(this, ANSWER, 0, deadline.remaining(), "rdma_disconnect");
+                await(ANSWER, 0, deadline.remaining(), "rdma_disconnect");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -628,6 +655,83 @@ public final class Connection implements AutoCloseable {
             LOG.debug("{}: messages in flight may be lost", this, e);
         }
         disconnectQuietly();
+    }
+
+    /** What the loop knows of this connection, and what threads wait for. */
+    final class Completions extends Loop.Member {
+        Connection connection() {
+            return Connection.this;
+        }
+
+        @Override
+        protected void completed(WorkCompletions completion) {
+            Connection.this.completed(completion);
+        }
+
+        @Override
+        protected void callHandlers() {
+            calls.call();
+        }
+
+        @Override
+        protected void failed(Throwable reason) {
+            Connection.this.failed(reason);
+        }
+
+        @Override
+        protected @Nullable Object sleepBegins() {
+            return ConnectionEvents.sleepBegins();
+        }
+
+        @Override
+        protected void sleepEnds(@Nullable Object begun, long nanos, boolean leading) {
+            counters.slept(nanos);
+            ConnectionEvents.sleepEnds(begun, localAddress, peerAddress, leading);
+        }
+
+        @Override
+        public String toString() {
+            return Connection.this.toString();
+        }
+    }
+
+    /** Checks that this thread is not inside a handler of the loop. Does not take the lock. */
+    void requireNotInHandler() {
+        loop.requireNoHandler();
+    }
+
+    Completions member() {
+        return member;
+    }
+
+    /** Waits until a goal is reached. Called with the lock held. */
+    void await(Wait.Goal<? super Completions> goal, long argument, Duration timeout, String function)
+            throws RdmaException, InterruptedException {
+        if (goal.isReached(member, argument)) {
+            return;
+        }
+        loop.requireNoHandler();
+        if (!calls.isDriver()) {
+            operations.post();
+        }
+        if (!loop.await(member, goal, argument, timeout, spinNanos)) {
+            throw new RdmaTimeoutException(function, function + ": " + whatIsMissing(goal) + " within " + timeout
+                    + " on " + this);
+        }
+    }
+
+    /** Returns what a thread has waited for in vain. */
+    private String whatIsMissing(Wait.Goal<? super Completions> goal) {
+        if (goal == MESSAGE) {
+            int held = queues.receives().held();
+            int count = queues.receives().count();
+            return held < count ? "no message arrived" : "no message could arrive, because " + held + " of " + count
+                    + " receive buffers are held by messages that were not closed,";
+        }
+        if (goal == ANSWER) {
+            return "the peer did not answer the disconnect";
+        }
+        return ring.pending() + " operations were not acknowledged, as when the peer has no receive posted,";
     }
 
     // For the other classes of this package; with the lock held unless they say otherwise.
@@ -671,15 +775,20 @@ public final class Connection implements AutoCloseable {
 
     /** Ends the connection, because a work request has failed. */
     void broken(RdmaException reason) {
-        LOG.debug("{} is broken", this, reason);
+        if (reason != reported) {
+            // Flushed requests share one exception, which is of no interest if the end is known.
+            reported = reason;
+            LOG.debug("{} has ended: {}", this, reason.getMessage());
+        }
         disconnectQuietly();
         hasEndedNow();
     }
 
-    /** Ends the connection, because its loop has ended. */
-    void failed(Exception reason) {
+    /** Ends the connection, because its loop has ended, or an Error has left its state unknown. */
+    private void failed(Throwable reason) {
+        LOG.error("{} ends", this, reason);
         RdmaException failed = reason instanceof RdmaException e ? e
-                : new RdmaClosedException("ibv_poll_cq", "the loop of " + this);
+                : (RdmaException) new RdmaException("ibv_poll_cq", this + " was ended by " + reason).initCause(reason);
         receiveFailure = receiveFailure == null ? failed : receiveFailure;
         ring.abandon(failed);
         broken(failed);
@@ -692,7 +801,7 @@ public final class Connection implements AutoCloseable {
             if (hasEnded()) {
                 hasEndedNow();
             }
-            progress.wake(this);
+            loop.wake(member);
         } finally {
             lock.unlock();
         }
@@ -710,16 +819,6 @@ public final class Connection implements AutoCloseable {
         if (ConnectionEvents.recordsDisconnects()) {
             ConnectionEvents.disconnect(localAddress, peerAddress, byPeer, endReason().toString());
         }
-    }
-
-    /** Counts a sleep of a thread that waited. */
-    void slept(long nanos) {
-        counters.slept(nanos);
-    }
-
-    /** Posts what was started in batches. */
-    void post() throws RdmaException {
-        operations.post();
     }
 
     /** Checks that the connection can be used. */
@@ -770,7 +869,7 @@ public final class Connection implements AutoCloseable {
         try {
             ring.giveBack(slice);
             calls.bufferReturned();
-            progress.wake(this);
+            loop.wake(member);
         } finally {
             lock.unlock();
         }
@@ -797,7 +896,7 @@ public final class Connection implements AutoCloseable {
         lock.lockInterruptibly();
         try {
             RegisteredSlice ignored = message.slice();
-            progress.await(this, ROOM, 0, timeout, SEND);
+            await(ROOM, 0, timeout, SEND);
             // Another thread may have sent it meanwhile.
             RegisteredSlice slice = message.slice();
             message.release();
@@ -863,7 +962,7 @@ public final class Connection implements AutoCloseable {
     int freeOperations() {
         lock.lock();
         try {
-            return closing || hasEnded() ? 0 : ring.free();
+            return closing || hasEnded() || asyncOperations.isWaiting() ? 0 : ring.free();
         } finally {
             lock.unlock();
         }
@@ -943,7 +1042,7 @@ public final class Connection implements AutoCloseable {
             calls.ensureDriver();
             if (asyncOperations.hasFailed()) {
                 calls.ready();
-                progress.dispatch();
+                loop.dispatch();
             }
         } finally {
             lock.unlock();
@@ -963,10 +1062,10 @@ public final class Connection implements AutoCloseable {
         operations.check(region, offset, length);
         lock.lockInterruptibly();
         try {
-            progress.await(this, ROOM, 0, timeout, SEND);
+            await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate,
                     null, 0, true);
-            progress.await(this, COMPLETION, operation, deadline.remaining(), SEND);
+            await(COMPLETION, operation, deadline.remaining(), SEND);
         } finally {
             lock.unlock();
         }
@@ -978,10 +1077,10 @@ public final class Connection implements AutoCloseable {
         Operations.requireAligned(remoteAddress);
         lock.lockInterruptibly();
         try {
-            progress.await(this, ROOM_AND_BUFFER, 0, timeout, SEND);
+            await(ROOM_AND_BUFFER, 0, timeout, SEND);
             AtomicResult result = new AtomicResult(this);
             result.start(opcode, remoteAddress, remoteKey, first, second, result);
-            progress.await(this, COMPLETION, ring.last(), deadline.remaining(), SEND);
+            await(COMPLETION, ring.last(), deadline.remaining(), SEND);
             return result.value();
         } finally {
             lock.unlock();
@@ -998,7 +1097,7 @@ public final class Connection implements AutoCloseable {
             return false;
         }
         // What arrived before the end is in the queue once the end is known.
-        progress.takeAll();
+        boolean ignored = loop.takeAll();
         if (arrived.isEmpty()) {
             requireUsable(RECEIVE);
         }
@@ -1007,6 +1106,14 @@ public final class Connection implements AutoCloseable {
 
     private boolean hasRoom(boolean withBuffer) throws RdmaException {
         requireUsable(SEND);
+        // A program that only sends would learn late that nothing arrives any more.
+        long now = System.nanoTime();
+        if (now - lastLook > LONGEST_BLINDNESS) {
+            lastLook = now;
+            if (loop.takeAll()) {
+                requireUsable(SEND);
+            }
+        }
         return !asyncOperations.isWaiting() && ring.free() > 0 && (!withBuffer || hasBuffer());
     }
 
@@ -1025,8 +1132,8 @@ public final class Connection implements AutoCloseable {
         if (hasRoom(withBuffer)) {
             return true;
         }
-        if (!progress.isInHandler()) {
-            progress.progress();
+        if (!loop.isInHandler()) {
+            boolean ignored = loop.poll();
         }
         if (hasRoom(withBuffer)) {
             return true;
@@ -1091,7 +1198,7 @@ public final class Connection implements AutoCloseable {
         if (ring.hasReport() || asyncOperations.hasFailed()) {
             calls.ready();
         }
-        progress.wake(this);
+        loop.wake(member);
     }
 
     private @Nullable RdmaException failure() {

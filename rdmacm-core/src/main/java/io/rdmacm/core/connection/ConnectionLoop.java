@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.util.List;
+
+import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
@@ -31,7 +34,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     private final ConnectionManager manager;
     private final DeviceResources device;
     private final LoopSettings settings;
-    private final Progress progress;
+    private final Loop loop;
     // null without shared receives
     private final @Nullable SharedReceiveQueue sharedReceiveQueue;
     private final @Nullable ReceiveBuffers sharedReceives;
@@ -39,18 +42,18 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     private Thread thread;
 
     private ConnectionLoop(ConnectionManager manager, DeviceResources device, LoopSettings settings,
-            Progress progress, @Nullable SharedReceiveQueue queue, @Nullable ReceiveBuffers receives) {
+            Loop loop, @Nullable SharedReceiveQueue queue, @Nullable ReceiveBuffers receives) {
         this.manager = manager;
         this.device = device;
         this.settings = settings;
-        this.progress = progress;
+        this.loop = loop;
         this.sharedReceiveQueue = queue;
         this.sharedReceives = receives;
     }
 
     static ConnectionLoop open(ConnectionManager manager, DeviceResources device, LoopSettings settings)
             throws RdmaException {
-        Progress progress = new Progress(device, false);
+        Loop loop = new Loop(device.context(), device.maxCompletions(), false);
         SharedReceiveQueue queue = null;
         ReceiveBuffers receives = null;
         boolean made = false;
@@ -61,16 +64,16 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
                         .maxRequests(count).build());
                 receives = new ReceiveBuffers(device, settings.messageSize(), count, true, queue::postReceive);
                 // Every receive can complete for connections of any of the completion queues.
-                progress.promise(count);
+                loop.promise(count);
             }
             made = true;
-            return new ConnectionLoop(manager, device, settings, progress, queue, receives);
+            return new ConnectionLoop(manager, device, settings, loop, queue, receives);
         } finally {
             if (!made) {
                 if (queue != null) {
                     queue.close();
                 }
-                progress.close();
+                loop.close();
             }
         }
     }
@@ -78,7 +81,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     /** Starts a thread that drives this loop until it is closed. */
     void start() {
         thread = Thread.ofPlatform().daemon().name("rdmacm-loop-" + device.context().deviceName())
-                .start(() -> progress.run(settings.waiting()));
+                .start(() -> loop.run(settings.waiting().spinNanos()));
     }
 
     @Override
@@ -90,12 +93,12 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
             throw new IllegalArgumentException("the loop belongs to another device, "
                     + device.context().deviceName() + ", than the connection");
         }
-        progress.requireOpen();
+        loop.requireOpen();
         return this;
     }
 
-    Progress progressState() {
-        return progress;
+    Loop loop() {
+        return loop;
     }
 
     @Nullable SharedReceiveQueue sharedReceiveQueue() {
@@ -120,7 +123,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
      */
     public int progress() throws RdmaException {
         requireDriven();
-        return progress.drive();
+        return loop.drive();
     }
 
     /**
@@ -132,7 +135,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
      */
     public boolean arm() throws RdmaException {
         requireDriven();
-        return progress.prepareSleep();
+        return loop.prepareSleep();
     }
 
     /**
@@ -145,12 +148,12 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
      */
     public int fd() throws RdmaException {
         requireDriven();
-        return progress.fd();
+        return loop.fd();
     }
 
     /** {@return how many connections this loop drives} */
     public int connections() {
-        return progress.connections().size();
+        return loop.members().size();
     }
 
     /**
@@ -162,30 +165,34 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     @Override
     public void close() throws RdmaException {
         requireNoConnections();
-        progress.stop();
+        loop.stop();
         if (thread != null) {
             EventLoop.join(thread);
         }
         if (sharedReceiveQueue != null && sharedReceives != null) {
             sharedReceiveQueue.close();
-            progress.lock.lock();
+            loop.lock.lock();
             try {
                 sharedReceives.close();
             } finally {
-                progress.lock.unlock();
+                loop.lock.unlock();
             }
         }
-        progress.close();
+        loop.close();
         manager.forget(this);
     }
 
     /** Refuses a close while connections are open. */
     void requireNoConnections() {
-        progress.requireUnused(this);
+        List<Loop.Member> open = loop.members();
+        if (!open.isEmpty()) {
+            throw new IllegalStateException(this + " still drives " + open.size() + " connections, such as "
+                    + open.getFirst());
+        }
     }
 
     private void requireDriven() {
-        progress.requireOpen();
+        loop.requireOpen();
         if (thread != null) {
             throw new IllegalStateException(this + " has a thread of its own");
         }

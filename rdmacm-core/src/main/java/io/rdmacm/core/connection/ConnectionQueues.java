@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
@@ -11,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The queue pair of a connection, and what it shares with the others of its loop, or has of its own without one. */
 final class ConnectionQueues {
-    private final @Nullable ConnectionLoop loop;
-    private final Progress progress;
+    private final @Nullable ConnectionLoop shared;
+    private final Loop loop;
     private final CompletionQueue queue;
     private final QueuePair pair;
     private final int number;
@@ -20,14 +21,14 @@ final class ConnectionQueues {
     private final ReceiveBuffers receives;
     private final SendRing ring;
 
-    private ConnectionQueues(DeviceResources device, ConnectionSettings settings, @Nullable ConnectionLoop loop,
-            Progress progress, CompletionQueue queue, QueuePair pair, ReceiveBuffers receives) {
+    private ConnectionQueues(DeviceResources device, ConnectionSettings settings, @Nullable ConnectionLoop shared,
+            Loop loop, CompletionQueue queue, QueuePair pair, ReceiveBuffers receives) {
+        this.shared = shared;
         this.loop = loop;
-        this.progress = progress;
         this.queue = queue;
         this.pair = pair;
         this.number = pair.number();
-        this.completions = completions(settings, loop);
+        this.completions = completions(settings, shared);
         this.receives = receives;
         this.ring = new SendRing(pair, device, settings);
     }
@@ -35,26 +36,26 @@ final class ConnectionQueues {
     /**
      * Creates the queues and posts the receives.
      *
-     * @param loop the loop of the connection, null if it has none
+     * @param shared the loop of the connection, null if it has none
      */
     static ConnectionQueues create(DeviceResources device, CmId id, ConnectionSettings settings,
-            @Nullable ConnectionLoop loop)
+            @Nullable ConnectionLoop shared)
             throws RdmaException {
-        int count = completions(settings, loop);
-        Progress progress = loop == null ? new Progress(device, true) : loop.progressState();
+        int count = completions(settings, shared);
+        Loop loop = shared == null ? new Loop(device.context(), device.maxCompletions(), true) : shared.loop();
         CompletionQueue queue = null;
         QueuePair pair = null;
         ReceiveBuffers receives;
         boolean made = false;
         try {
-            queue = progress.reserve(count, loop == null ? count : loop.expectedCompletions());
+            queue = loop.reserve(count, shared == null ? count : shared.expectedCompletions());
             QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxSendRequests(settings.sendBuffers() + settings.operations());
-            ReceiveBuffers shared = loop == null ? null : loop.sharedReceives();
-            if (loop != null && shared != null) {
+            ReceiveBuffers sharedReceives = shared == null ? null : shared.sharedReceives();
+            if (shared != null && sharedReceives != null) {
                 pair = id.createQueuePair(device.domain(),
-                        attributes.sharedReceiveQueue(loop.sharedReceiveQueue()).build());
-                receives = shared;
+                        attributes.sharedReceiveQueue(shared.sharedReceiveQueue()).build());
+                receives = sharedReceives;
             } else {
                 pair = id.createQueuePair(device.domain(),
                         attributes.maxReceiveRequests(settings.receiveBuffers()).build());
@@ -62,42 +63,42 @@ final class ConnectionQueues {
                         pair::postReceive);
             }
             made = true;
-            return new ConnectionQueues(device, settings, loop, progress, queue, pair, receives);
+            return new ConnectionQueues(device, settings, shared, loop, queue, pair, receives);
         } finally {
             if (!made) {
                 if (pair != null) {
                     pair.close();
                 }
-                release(loop, progress, queue, count);
+                release(shared, loop, queue, count);
             }
         }
     }
 
-    private static boolean hasSharedReceives(@Nullable ConnectionLoop loop) {
-        return loop != null && loop.sharedReceives() != null;
+    private static boolean hasSharedReceives(@Nullable ConnectionLoop shared) {
+        return shared != null && shared.sharedReceives() != null;
     }
 
-    private static int completions(ConnectionSettings settings, @Nullable ConnectionLoop loop) {
+    private static int completions(ConnectionSettings settings, @Nullable ConnectionLoop shared) {
         int sends = settings.sendBuffers() + settings.operations();
-        return hasSharedReceives(loop) ? sends : sends + settings.receiveBuffers();
+        return hasSharedReceives(shared) ? sends : sends + settings.receiveBuffers();
     }
 
-    private static void release(@Nullable ConnectionLoop loop, Progress progress, @Nullable CompletionQueue queue,
+    private static void release(@Nullable ConnectionLoop shared, Loop loop, @Nullable CompletionQueue queue,
             int count)
             throws RdmaException {
-        if (loop == null) {
-            progress.close();
+        if (shared == null) {
+            loop.close();
         } else if (queue != null) {
-            progress.release(queue, count);
+            loop.release(queue, count);
         }
     }
 
     boolean isInLoop() {
-        return loop != null;
+        return shared != null;
     }
 
-    Progress progress() {
-        return progress;
+    Loop loop() {
+        return loop;
     }
 
     QueuePair pair() {
@@ -114,7 +115,7 @@ final class ConnectionQueues {
 
     /** Hands the completions of the queue pair to a connection from now on. */
     void attach(Connection connection) {
-        progress.add(number, connection);
+        loop.add(number, connection.member());
     }
 
     /** Destroys the queue pair of a connection and frees everything; what was in flight fails. */
@@ -122,20 +123,20 @@ final class ConnectionQueues {
         pair.close();
         try {
             // The device may have given the number to another connection already.
-            progress.remove(number, connection);
+            loop.remove(number, connection.member());
         } catch (IllegalStateException e) {
             // the program has closed the completion queue
         }
-        progress.lock.lock();
+        loop.lock.lock();
         try {
             ring.abandon(new RdmaClosedException("ibv_post_send", connection.toString()));
             ring.close();
-            if (!hasSharedReceives(loop)) {
+            if (!hasSharedReceives(shared)) {
                 receives.close();
             }
         } finally {
-            progress.lock.unlock();
+            loop.lock.unlock();
         }
-        release(loop, progress, queue, completions);
+        release(shared, loop, queue, completions);
     }
 }

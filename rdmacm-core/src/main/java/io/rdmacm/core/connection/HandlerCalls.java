@@ -2,31 +2,34 @@
 package io.rdmacm.core.connection;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.Wait;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Calls the handlers of one connection: those of its operations, and its {@link ConnectionHandler} if it has one. Used
- * with the lock of the {@link Progress} held, which is released during each call.
+ * with the lock of the loop held, which is released during each call.
  *
- * <p>A connection without a loop has nobody who polls for its handlers when no thread waits. Then a virtual thread, the
- * driver, waits like any other thread until no handler is left to be called.
+ * <p>A connection without a loop has nobody who polls for its handlers when no thread waits. Then a thread of the
+ * library, the driver, waits like any other thread until no handler is left to be called.
  */
 final class HandlerCalls {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerCalls.class);
     // The handlers of other connections get their turn after this many calls.
     private static final int CALLS_IN_A_ROW = 64;
-    private static final Progress.Goal NOTHING_TO_CALL = (connection, none) -> !connection.calls().needsDriver();
+    private static final Wait.Goal<Connection.Completions> NOTHING_TO_CALL =
+            (mine, none) -> !mine.connection().calls().needsDriver();
 
     private final Connection connection;
     private final @Nullable ConnectionHandler handler;
-    private final Progress progress;
+    private final Loop loop;
     private final ReentrantLock lock;
     private final SendRing ring;
     private final Operations operations;
@@ -35,7 +38,6 @@ final class HandlerCalls {
     // what the handler is given
     private final Message message;
     private final Call writable;
-    private boolean queued;
     private boolean connected;
     private boolean connectReported;
     private boolean ended;
@@ -44,16 +46,17 @@ final class HandlerCalls {
     private boolean roomWanted;
     private boolean bufferWanted;
     private boolean detached;
+    // the thread that waits to call handlers; null while there is nothing to wait for
     private @Nullable Thread driver;
-    private boolean driverParked;
+    private boolean driverStarting;
 
     @SuppressWarnings("NullAway") // onWritable is called only with a handler
     HandlerCalls(Connection connection, ConnectionQueues queues, Operations operations,
             ArrayDeque<ReceiveBuffer> arrived) {
         this.connection = connection;
         this.handler = connection.settings().handler();
-        this.progress = queues.progress();
-        this.lock = progress.lock;
+        this.loop = queues.loop();
+        this.lock = loop.lock;
         this.ring = queues.ring();
         this.operations = operations;
         this.inLoop = queues.isInLoop();
@@ -108,36 +111,31 @@ final class HandlerCalls {
     /** Notes that the connection is being freed: the driver must not wait for it any more. */
     void detached() {
         detached = true;
-        if (driver != null) {
-            LockSupport.unpark(driver);
-            progress.wake(connection);
-        }
+        loop.wake(connection.member());
     }
 
     /** Makes somebody call the handlers for what has happened. */
     void ready() {
-        if (!queued) {
-            queued = true;
-            progress.ready(connection);
-        }
+        loop.ready(connection.member());
         ensureDriver();
     }
 
     /** Makes sure that somebody polls until the handlers of the operations have been called. */
     void ensureDriver() {
-        if (inLoop || detached) {
+        if (inLoop || detached || driver != null || driverStarting) {
             return;
         }
-        if (driver == null) {
-            driver = Thread.ofVirtual().name("rdmacm-driver").start(this::drive);
-        } else if (driverParked) {
-            LockSupport.unpark(driver);
+        try {
+            Workers.execute(this::drive);
+            driverStarting = true;
+        } catch (OutOfMemoryError e) {
+            LOG.warn("no thread can be started to call the handlers of {}: they are called by those that wait", connection,
+                    e);
         }
     }
 
     /** Calls handlers, some at a time. Called by the one thread that may do so. */
     void call() {
-        queued = false;
         operations.beginBatch();
         try {
             for (int i = 0; i < CALLS_IN_A_ROW; i++) {
@@ -175,7 +173,7 @@ final class HandlerCalls {
     @SuppressWarnings("NullAway") // called only with a handler
     private void reportEnd() {
         try {
-            if (!detached && progress.takeAll()) {
+            if (!detached && loop.takeAll()) {
                 return;
             }
         } catch (RdmaException | IllegalStateException e) {
@@ -237,38 +235,30 @@ final class HandlerCalls {
                 || handler != null && connected && !endReported);
     }
 
-    private void waitAndCall() throws RdmaException {
-        try {
-            progress.await(connection, NOTHING_TO_CALL, 0, Deadline.FOREVER, "ibv_poll_cq");
-        } catch (InterruptedException e) {
-            LOG.debug("ignored an interrupt", e);
-        }
-    }
-
     private void drive() {
         lock.lock();
+        driver = Thread.currentThread();
+        driverStarting = false;
         try {
-            while (!detached) {
-                // A handler may have interrupted its thread, which must not end it.
-                boolean ignored = Thread.interrupted();
-                if (needsDriver()) {
-                    waitAndCall();
-                } else {
-                    driverParked = true;
-                    lock.unlock();
-                    try {
-                        LockSupport.park(this);
-                    } finally {
-                        lock.lock();
-                        driverParked = false;
-                    }
-                }
+            while (needsDriver()) {
+                waitAndCall();
             }
         } catch (RdmaException | RuntimeException e) {
             // The program has closed a part of the connection, or the device has failed.
             LOG.debug("nobody calls the handlers of {} any more until it is closed", connection, e);
+            detached = true;
         } finally {
+            driver = null;
             lock.unlock();
+        }
+    }
+
+    private void waitAndCall() throws RdmaException {
+        try {
+            connection.await(NOTHING_TO_CALL, 0, Deadline.FOREVER, "ibv_poll_cq");
+        } catch (InterruptedException e) {
+            // A handler may have interrupted its thread, which must not end it.
+            LOG.debug("ignored an interrupt", e);
         }
     }
 }

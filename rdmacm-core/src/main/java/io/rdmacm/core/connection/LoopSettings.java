@@ -59,7 +59,8 @@ public record LoopSettings(int threads, int sharedReceives, int messageSize, Wai
      * follows the traffic and not the number of connections.
      *
      * @param receives how many receives to keep posted, or 0 for no shared queue. When messages occupy half of the
-     *        buffers, more are added.
+     *        buffers, more are added, up to 16 times as many; from then on the peers of the loop have to wait until
+     *        messages are closed.
      * @param bytes the largest message in bytes
      * @return the settings
      * @throws IllegalArgumentException when a number is out of its range

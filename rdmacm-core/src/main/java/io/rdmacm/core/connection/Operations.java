@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the operations of a connection: turns arguments into work requests in the ring. Used with the lock of the
- * {@link Progress} held, after the caller has made sure that there is room.
+ * loop held, after the caller has made sure that there is room.
  */
 final class Operations {
     private static final int ATOMIC_SIZE = Long.BYTES;
@@ -24,8 +24,9 @@ final class Operations {
     private final SendRing ring;
     private final ProtectionDomain domain;
     private final ConnectionCounters.Recorder counters;
-    // While there are batches, what is started is posted later.
-    private int batches;
+    // What this thread starts is posted when its batch ends, or together with what another thread starts.
+    private @Nullable Thread batching;
+    private int depth;
 
     Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters) {
         this.connection = connection;
@@ -135,14 +136,22 @@ final class Operations {
         }
     }
 
+    /** Begins a batch of this thread. While another thread has one, what this one starts is posted at once. */
     void beginBatch() {
-        batches++;
+        if (batching == null || batching == Thread.currentThread()) {
+            batching = Thread.currentThread();
+            depth++;
+        }
     }
 
     /** Ends a batch. Operations that cannot be posted have failed then. */
     void endBatch() {
-        batches--;
-        if (batches == 0) {
+        if (batching != Thread.currentThread()) {
+            return;
+        }
+        depth--;
+        if (depth == 0) {
+            batching = null;
             try {
                 post();
             } catch (RdmaException e) {
@@ -154,7 +163,7 @@ final class Operations {
     private long add(@Nullable OperationHandler handler, long context, @Nullable RegisteredSlice slice, boolean signal)
             throws RdmaException {
         long operation = ring.add(handler, context, slice, signal);
-        if (batches == 0) {
+        if (batching != Thread.currentThread()) {
             try {
                 ring.post(true);
             } catch (RdmaException e) {

@@ -14,10 +14,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The buffers of a receive queue, that of one connection or one that the connections of a loop share. Keeps a number of
  * receives posted. The work request id of a receive is the complement of the index of its buffer, which is negative and
- * so differs from that of a send. Used with the lock of the {@link Progress} held.
+ * so differs from that of a send. Used with the lock of the loop held.
  */
 final class ReceiveBuffers {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiveBuffers.class);
+    // how many times as many buffers as are posted there can be while messages occupy them
+    private static final int MOST_GROWTH = 16;
 
     private final DeviceResources device;
     private final int messageSize;
@@ -27,6 +29,7 @@ final class ReceiveBuffers {
     private final List<ReceiveBuffer> buffers = new ArrayList<>();
     private final ArrayDeque<ReceiveBuffer> spares = new ArrayDeque<>();
     private int posted;
+    private int held;
     private long exhausted;
     private boolean closed;
 
@@ -68,6 +71,7 @@ final class ReceiveBuffers {
     ReceiveBuffer take(long workRequestId) {
         ReceiveBuffer buffer = buffers.get((int) ~workRequestId);
         buffer.held(true);
+        held++;
         posted--;
         if (posted == 0) {
             exhausted++;
@@ -81,6 +85,7 @@ final class ReceiveBuffers {
     /** Posts a buffer again that was held. */
     void giveBack(ReceiveBuffer buffer) throws RdmaException {
         buffer.held(false);
+        held--;
         if (closed) {
             device.reclaim(buffer.slice());
         } else if (posted == target) {
@@ -94,7 +99,18 @@ final class ReceiveBuffers {
     /** Takes a buffer back whose receive has failed. A shared queue can still use it. */
     void failed(ReceiveBuffer buffer) {
         buffer.held(false);
+        held--;
         spares.push(buffer);
+    }
+
+    /** Returns how many buffers there are. */
+    int count() {
+        return buffers.size();
+    }
+
+    /** Returns how many buffers hold a message that was not closed. */
+    int held() {
+        return held;
     }
 
     /** Returns how often the last posted receive was used, so that peers may have had to send again. */
@@ -124,10 +140,10 @@ final class ReceiveBuffers {
                 queue.post(buffer.requests(), buffer.index(), 1);
                 posted++;
             }
-            if (posted <= target / 2) {
+            if (posted <= target / 2 && buffers.size() < (long) MOST_GROWTH * target) {
                 grow();
             }
-        } catch (RdmaException | IllegalStateException e) {
+        } catch (RdmaException | IllegalStateException | OutOfMemoryError e) {
             // Peers have to wait until messages are closed.
             LOG.debug("a shared receive queue has only {} receives posted", posted, e);
         }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * of one operation is that of all before it. Copied messages need no completion but that which frees their buffers: one
  * for a quarter of the ring or of the buffers is enough.
  *
- * <p>Used with the lock of the {@link Progress} held. Nothing is allocated after the constructor but buffers.
+ * <p>Used with the lock of the loop held. Nothing is allocated after the constructor but buffers.
  */
 final class SendRing {
     private final QueuePair pair;
@@ -45,6 +45,9 @@ final class SendRing {
     // the number of the last signaled operation plus one, and how many buffers unsignaled operations have used since
     private long signaled;
     private int slicesSinceSignal;
+    // the same before the last operation was added, which may be retracted
+    private long signaledBefore;
+    private int slicesBefore;
     // the first operation that failed, and why; all after it have failed too
     private long firstFailed = Long.MAX_VALUE;
     private @Nullable RdmaException failure;
@@ -121,6 +124,8 @@ final class SendRing {
         if (isReported(handler)) {
             pendingHandlers++;
         }
+        signaledBefore = signaled;
+        slicesBefore = slicesSinceSignal;
         if (slice != null) {
             slicesSinceSignal++;
         }
@@ -174,13 +179,19 @@ final class SendRing {
             }
             handlers[index] = null;
             returnSlice(index);
-            signaled = Math.min(signaled, added);
+            signaled = signaledBefore;
+            slicesSinceSignal = slicesBefore;
         } else {
             fail(posted, reason);
             firstUnposted = posted;
             posted = added;
             completeUnposted();
         }
+    }
+
+    /** Returns how many operations have not completed. */
+    long pending() {
+        return added - completed;
     }
 
     /** Returns whether all operations have completed. */

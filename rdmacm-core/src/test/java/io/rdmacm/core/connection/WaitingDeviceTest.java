@@ -95,12 +95,12 @@ class WaitingDeviceTest {
                 assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(Duration.ofMillis(millis).toNanos());
             }
             try (Background<Void> waiting = Background.run(() -> pair.client().receive(Peers.LONG))
-                    .awaitInside(Progress.class, "await")) {
+                    .awaitInside(Connection.class, "await")) {
                 waiting.interrupt();
                 assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
             }
             try (Background<Void> waiting = Background.run(() -> pair.client().receive(Peers.LONG))
-                    .awaitInside(Progress.class, "await")) {
+                    .awaitInside(Connection.class, "await")) {
                 pair.server().close();
                 assertThatThrownBy(waiting::result).isInstanceOf(DisconnectedException.class);
             }

@@ -24,8 +24,8 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives the connection manager layer access to members of the verbs objects that programs must not use, because they
@@ -70,11 +70,11 @@ public abstract class VerbsAccess {
     public abstract long addressOf(NativeObject object);
 
     /**
-     * Waits for the next event of a channel, or until {@link CompletionChannel#wakeup()} is called or the deadline has
-     * passed. Allocates nothing.
+     * Takes the next event of a channel, without waiting.
+     *
+     * @return the queue that has, or had, completions; null if there is no event
      */
-    public abstract void awaitEventOrWakeup(CompletionChannel channel, Deadline deadline)
-            throws RdmaException, InterruptedException;
+    public abstract @Nullable CompletionQueue takeEvent(CompletionChannel channel) throws RdmaException;
 
     /**
      * Returns the object for a context that librdmacm opened. The same context always has the same object.

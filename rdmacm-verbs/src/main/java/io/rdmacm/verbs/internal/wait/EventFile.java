@@ -10,7 +10,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 
 /** One file for event loops of programs, in place of several files and a wakeup. Its user has a lock for it. */
-public final class EventFile {
+public final class EventFile implements Wait.Loop {
     private final Epoll epoll;
     private final int wakeup;
     private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
@@ -21,8 +21,12 @@ public final class EventFile {
         this.wakeup = wakeup;
     }
 
-    /** Creates a file that watches no others yet. */
-    public static EventFile open() throws RdmaException {
+    /**
+     * Creates a file.
+     *
+     * @param files those that make it readable
+     */
+    public static EventFile open(int... files) throws RdmaException {
         Epoll epoll = Epoll.open();
         int wakeup = -1;
         boolean made = false;
@@ -30,6 +34,9 @@ public final class EventFile {
             wakeup = Libc.eventfd();
             EventFile file = new EventFile(epoll, wakeup);
             file.watch(wakeup);
+            for (int watched : files) {
+                file.watch(watched);
+            }
             made = true;
             return file;
         } finally {
@@ -47,17 +54,13 @@ public final class EventFile {
         return epoll.fd();
     }
 
-    /** Makes the file readable when another one is, once. */
-    public void arm(int file) throws RdmaException {
-        check(epoll.arm(file, 0));
-    }
-
     /** Makes the file readable whenever another one is, for as long as both are open. */
     public void watch(int file) throws RdmaException {
         check(epoll.watch(file));
     }
 
     /** Makes the file readable until {@link #reset}. */
+    @Override
     public void wake() {
         if (!woken) {
             woken = true;
@@ -70,6 +73,7 @@ public final class EventFile {
     }
 
     /** Ends the effect of {@link #wake}. */
+    @Override
     public void reset() throws RdmaException {
         if (woken) {
             Libc.drain(wakeup, scratch.address());

@@ -72,10 +72,13 @@ public final class Poller implements Sleeper {
         return new RdmaException("poll", "file descriptor " + file + " was closed outside this library");
     }
 
-    /** Returns the way to sleep; null if the wait has been ended by a wake already. */
+    /** Returns the way to sleep; null if the sleep has been ended by a wake or a close already. */
     private synchronized Sleep begin() throws RdmaException {
-        if (closed || sleep != null) {
-            throw new IllegalStateException(closed ? "the poller is closed" : "another thread is waiting");
+        if (sleep != null) {
+            throw new IllegalStateException("another thread is waiting");
+        }
+        if (closed) {
+            return null;
         }
         if (woken) {
             woken = false;

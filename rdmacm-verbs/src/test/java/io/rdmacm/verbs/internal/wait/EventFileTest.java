@@ -58,16 +58,6 @@ class EventFileTest {
     }
 
     @Test
-    void itIsReadableWhenAFileIsThatItWasArmedFor() throws RdmaException {
-        Libc.signal(other);
-        assertThat(isReadable()).isFalse();
-        file.arm(other);
-        assertThat(isReadable()).isTrue();
-        drain();
-        assertThat(isReadable()).isFalse();
-    }
-
-    @Test
     void itIsReadableWheneverAFileIsThatItWatches() throws RdmaException {
         file.watch(other);
         for (int i = 0; i < 2; i++) {
@@ -80,8 +70,6 @@ class EventFileTest {
 
     @Test
     void aFileThatIsNotOpenIsReported() {
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> file.arm(-1))
-                .withMessage("epoll_ctl: EBADF, Bad file descriptor");
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> file.watch(-1))
                 .withMessage("epoll_ctl: EBADF, Bad file descriptor");
     }

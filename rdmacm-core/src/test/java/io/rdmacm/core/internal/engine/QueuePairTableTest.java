@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.connection;
+package io.rdmacm.core.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,13 +10,13 @@ import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
-class ConnectionTableTest {
+class QueuePairTableTest {
     /** Numbers as devices give them, one after the other, and others that collide. */
     @Test
     void findsWhatIsInIt() {
         for (int range : new int[] {4, 40, 4000, Integer.MAX_VALUE}) {
             Random random = new Random(range);
-            ConnectionTable<String> table = new ConnectionTable<>();
+            QueuePairTable<String> table = new QueuePairTable<>();
             Map<Integer, String> expected = new HashMap<>();
             for (int i = 0; i < 20_000; i++) {
                 int number = random.nextBoolean() ? i % range : random.nextInt(range);
@@ -41,7 +41,7 @@ class ConnectionTableTest {
 
     @Test
     void anEmptyTable() {
-        ConnectionTable<String> table = new ConnectionTable<>();
+        QueuePairTable<String> table = new QueuePairTable<>();
         table.remove(1, "x");
         assertThat(table.get(1)).isNull();
         assertThat(table.all()).isEmpty();
@@ -56,7 +56,7 @@ class ConnectionTableTest {
     /** A device may give a number away before the connection that had it is removed. */
     @Test
     void theNumberOfAConnectionThatIsBeingRemoved() {
-        ConnectionTable<String> table = new ConnectionTable<>();
+        QueuePairTable<String> table = new QueuePairTable<>();
         table.put(7, "old");
         table.put(7, "new");
         assertThat(table.get(7)).isEqualTo("new");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.connection;
+package io.rdmacm.core.internal.engine;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,22 +7,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds connections by the number of their queue pair, without boxing it: a hash table with linear probing.
+ * Finds what belongs to a queue pair by its number, without boxing it: a hash table with linear probing.
  *
- * @param <C> the connections
+ * @param <C> what is found
  */
 @SuppressWarnings("unchecked")
-final class ConnectionTable<C> {
+final class QueuePairTable<C> {
     private int[] numbers = new int[16];
     private @Nullable C[] values = (C[]) new Object[16];
     private int size;
 
-    /** Returns the connection, null if there is none. */
+    /** Returns what has a number, null if there is none. */
     @Nullable C get(int number) {
         return values[find(number)];
     }
 
-    /** Adds a connection, in place of one whose number was given to it before that one was removed. */
+    /** Adds something, in place of one whose number was given to it before that one was removed. */
     void put(int number, C connection) {
         int present = find(number);
         if (values[present] != null) {
@@ -43,7 +43,7 @@ final class ConnectionTable<C> {
         insert(number, connection);
     }
 
-    /** Removes a connection, unless another one has its number by now. */
+    /** Removes something, unless something else has its number by now. */
     void remove(int number, C connection) {
         int hole = find(number);
         if (values[hole] == null || values[hole] != connection) {
@@ -59,7 +59,7 @@ final class ConnectionTable<C> {
         }
     }
 
-    /** Returns a copy of all connections. */
+    /** Returns a copy of all. */
     List<C> all() {
         List<C> all = new ArrayList<>(size);
         for (C connection : values) {
