@@ -22,7 +22,7 @@ import io.rdmacm.bindings.ibv_wc;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
-import io.rdmacm.verbs.internal.wait.EventSource;
+import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
