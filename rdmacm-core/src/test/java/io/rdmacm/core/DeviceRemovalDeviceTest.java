@@ -17,8 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A device that is removed while a program uses it: one more SoftRoCE device, used by a JVM of its own, lest the others
- * notice.
+ * A device that is removed while a program uses it: one more SoftRoCE device, used by a JVM of its own, so that other
+ * tests do not notice.
  */
 @RequiresRdma
 class DeviceRemovalDeviceTest {

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.Method;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.examples.testing.Documents;
@@ -17,10 +20,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The methods of this library that the documents name exist. */
+/** The methods and classes that the documents name exist. */
 class NamesInDocumentsTest {
     private static final Pattern METHOD = Pattern.compile("`([A-Z]\\w+)\\.([a-z]\\w+)`");
     private static final Pattern EVENT = Pattern.compile("`(io\\.rdmacm\\.[A-Z]\\w+)`");
+    private static final Pattern CLASS = Pattern.compile("`([A-Z]\\w*[a-z]\\w*)`");
+    // those of the JDK and of Netty that the documents name
+    private static final List<String> OTHERS = List.of("java.lang.", "java.io.", "java.nio.channels.",
+            "java.util.concurrent.", "io.netty.channel.", "io.netty.channel.epoll.", "io.netty.channel.socket.");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.nio.",
             "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.counter.",
@@ -38,6 +45,33 @@ class NamesInDocumentsTest {
 
         assertThat(named).isNotEmpty().allSatisfy(name -> assertThat(methods(name.group(1)))
                 .describedAs(name.group()).contains(name.group(2)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/guide.md",
+        "docs/reliability.md", "docs/security.md", "docs/testing.md"})
+    void everyNamedClassExists(String document) throws Exception {
+        Set<String> classes;
+        try (Stream<Path> files = Files.walk(Documents.root())) {
+            classes = files.filter(file -> !file.toString().contains("/target/"))
+                    .map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".java"))
+                    .map(name -> name.substring(0, name.length() - ".java".length())).collect(Collectors.toSet());
+        }
+        List<String> named = CLASS.matcher(Files.readString(Documents.root().resolve(document))).results()
+                .map(name -> name.group(1)).filter(name -> !isOfOthers(name)).toList();
+
+        assertThat(named).isSubsetOf(classes);
+    }
+
+    private static boolean isOfOthers(String simpleName) {
+        return OTHERS.stream().anyMatch(packageName -> {
+            try {
+                Class.forName(packageName + simpleName, false, NamesInDocumentsTest.class.getClassLoader());
+                return true;
+            } catch (ClassNotFoundException e) {
+                return false;
+            }
+        });
     }
 
     @Test

@@ -31,6 +31,7 @@ final class DeviceEnvironment {
 
     static Map<String, String> describe(Port port, Cpus cpus) throws IOException, InterruptedException {
         Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("date", Environment.today());
         facts.put("device", port.device().name() + " (" + port.device().transportType() + ", "
                 + port.attributes().linkLayer() + ", MTU " + port.attributes().activeMtu() + ")");
         facts.put("device kernel", Environment.kernel());

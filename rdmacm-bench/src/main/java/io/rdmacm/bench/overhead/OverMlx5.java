@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 
+import io.rdmacm.bench.report.Environment;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.ResultsFile;
@@ -51,6 +51,6 @@ public final class OverMlx5 {
                 }
             }
         }
-        ResultsFile.write(Path.of(args[args.length - 1]), new Results(Map.of(), results));
+        ResultsFile.write(Path.of(args[args.length - 1]), new Results(Environment.here(), results));
     }
 }

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.bench.report.Environment;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.ResultsFile;
@@ -62,7 +63,7 @@ public final class Overhead {
             System.exit(file == null ? 2 : 1);
         }
         Overhead run = new Overhead(quick, rounds > 0 ? rounds : quick ? QUICK_ROUNDS : ROUNDS, disni());
-        Results all = new Results(Map.of(), run.run());
+        Results all = new Results(Environment.here(), run.run());
         ResultsFile.write(file, all);
         Summary.of(all).forEach((name, ratio) -> {
             if (ratio != null) {

@@ -4,10 +4,29 @@ package io.rdmacm.bench.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** Describes this machine and its software. */
 public final class Environment {
     private Environment() {
+    }
+
+    /** {@return the day and this machine, for what is measured on it now} */
+    public static Map<String, String> here() throws IOException {
+        Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("date", today());
+        facts.put("machine", machine());
+        facts.put("kernel", kernel());
+        facts.put("JDK", jdk());
+        return facts;
+    }
+
+    /** {@return the day, in UTC} */
+    public static String today() {
+        return LocalDate.now(ZoneOffset.UTC).toString();
     }
 
     /** {@return the CPU model and the number of CPUs} */

@@ -40,13 +40,16 @@ final class MarkdownReport {
     }
 
     static String page(Results results, List<Plot> plots) throws IOException {
-        String template;
-        try (InputStream in = MarkdownReport.class.getResourceAsStream(PAGE)) {
-            template = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
-        return template.replace("${environment}", environment(results)).replace("${summary}", summary(results))
+        return template().replace("${environment}", environment(results)).replace("${summary}", summary(results))
                 .replace("${streams}", StreamTable.of(results)).replace("${plots}", images(plots))
                 .replace("${figures}", figures(results));
+    }
+
+    /** {@return what stands on the page whatever was measured} */
+    static String template() throws IOException {
+        try (InputStream in = MarkdownReport.class.getResourceAsStream(PAGE)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     private static String environment(Results results) {
@@ -57,8 +60,12 @@ final class MarkdownReport {
     private static String summary(Results results) {
         Map<String, Double> summary = Summary.of(results);
         return "| figure | measured | goal | |\n|---|---:|---:|---|\n" + Goal.of(summary).stream()
-                .map(goal -> row(List.of(goal.name(), goal.value(summary), goal.text(), goal.meaning())))
+                .map(goal -> row(List.of(goal.name(), goal.value(summary), wanted(goal, summary), goal.meaning())))
                 .collect(Collectors.joining());
+    }
+
+    private static String wanted(Goal goal, Map<String, Double> summary) {
+        return goal.text().isEmpty() || goal.isMet(summary) ? goal.text() : goal.text() + ", **missed**";
     }
 
     private static String images(List<Plot> plots) {

@@ -4,10 +4,7 @@ package io.rdmacm.bench.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -50,12 +47,8 @@ public final class Report {
 
     /** Merges the parts, and writes the report. */
     static Results write(Path folder, List<Path> parts) throws IOException {
-        Map<String, String> here = new LinkedHashMap<>();
-        here.put("date", Instant.now().truncatedTo(ChronoUnit.MINUTES).toString());
-        here.put("machine", Environment.machine());
-        here.put("kernel", Environment.kernel());
-        here.put("JDK", Environment.jdk());
-        Results results = new Results(here, List.of());
+        // The parts say when and where they were measured: this may run later, and elsewhere.
+        Results results = new Results(Map.of(), List.of());
         for (Path part : parts) {
             results = results.with(ResultsFile.read(part));
         }

@@ -23,16 +23,20 @@ public record Results(Map<String, String> environment, List<Result> results) {
     }
 
     /**
-     * {@return these and those of another part of the run}
+     * {@return these and those of another part of the run; where the parts differ, as in their dates, both are named}
      *
      * @param other the other part
      */
     public Results with(Results other) {
         Map<String, String> places = new LinkedHashMap<>(environment);
-        places.putAll(other.environment);
+        other.environment.forEach((name, place) -> places.merge(name, place, Results::both));
         List<Result> all = new ArrayList<>(results);
         all.addAll(other.results);
         return new Results(places, all);
+    }
+
+    private static String both(String first, String second) {
+        return List.of(first.split("; ")).contains(second) ? first : first + "; " + second;
     }
 
     /**

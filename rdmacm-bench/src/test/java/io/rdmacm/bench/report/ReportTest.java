@@ -164,6 +164,40 @@ class ReportTest {
     }
 
     @Test
+    void thePageMarksGoalsThatAreMissedAndNoOthers() throws IOException {
+        assertThat(MarkdownReport.page(some(), List.of())).contains("| jni_over_java | 1.100 | ≥ 1.50, **missed** |",
+                "| send_latency | 1.020 | ≤ 1.05 |", "| read_latency | not run | ≤ 1.05 |");
+    }
+
+    @Test
+    void thePageHasTheDatesOfTheFiguresAndNotThatOfItsMaking() throws IOException {
+        List<Path> parts = List.of(folder.resolve("first.json"), folder.resolve("second.json"));
+        ResultsFile.write(parts.get(0), new Results(Map.of("date", "2001-02-03", "JDK", "25"), List.of()));
+        ResultsFile.write(parts.get(1), new Results(Map.of("date", "2001-02-04", "JDK", "25"), List.of()));
+        Results all = Report.write(folder, List.of(parts.get(0), parts.get(1), parts.get(0)));
+
+        assertThat(all.environment()).containsOnly(Map.entry("date", "2001-02-03; 2001-02-04"),
+                Map.entry("JDK", "25"));
+        MarkdownReport.write(folder, ResultsFile.read(folder.resolve("results.json")));
+        assertThat(folder.resolve("performance.md")).content().contains("| date | 2001-02-03; 2001-02-04 |");
+    }
+
+    /** What is not in the results would be old, and stand below a new date. */
+    @Test
+    void withoutResultsThePageHasNoFigures() throws IOException {
+        assertThat(MarkdownReport.page(new Results(Map.of(), List.of()), List.of()))
+                .doesNotContainPattern("\\d ?(ns|us|µs|ms|s|MB/s|MiB/s)\\b").doesNotContainPattern("\\b20\\d\\d\\b");
+    }
+
+    @Test
+    void thePageOfTheProjectWasNotEditedByHand() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "performance.md"));
+        String[] parts = MarkdownReport.template().split("\\$\\{\\w+}");
+
+        assertThat(parts).hasSizeGreaterThan(4).allSatisfy(part -> assertThat(page).contains(part));
+    }
+
+    @Test
     void withoutStreamsThePageSaysSo() throws IOException {
         assertThat(MarkdownReport.page(new Results(Map.of(), List.of()), List.of()))
                 .contains("Not measured in this run.");

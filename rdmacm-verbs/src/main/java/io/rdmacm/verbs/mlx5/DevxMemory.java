@@ -145,8 +145,7 @@ public final class DevxMemory extends NativeObject {
 
     private static void requireNative(MemorySegment memory) {
         if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
-            throw new IllegalArgumentException("only native memory can be registered, and neither none nor what is"
-                    + " read-only: " + memory);
+            throw new IllegalArgumentException("the segment must be native, writable and non-empty: " + memory);
         }
         if (!memory.scope().isAlive()) {
             throw new IllegalStateException("the memory is closed");

@@ -66,7 +66,7 @@ public final class MkeyConfiguration {
     }
 
     /**
-     * Lets the key have no signature any more ({@code MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR}).
+     * Removes the key's signature ({@code MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR}).
      *
      * @return a copy of this configuration
      */

@@ -114,7 +114,7 @@ public final class Mlx5Batch implements AutoCloseable {
     }
 
     /**
-     * Lets a key refer to interleaved memory ({@code mlx5dv_wr_mr_interleaved}).
+     * Makes a key refer to interleaved memory ({@code mlx5dv_wr_mr_interleaved}).
      *
      * @param key the key, of the protection domain of the queue pair
      * @param layout the memory
@@ -134,7 +134,7 @@ public final class Mlx5Batch implements AutoCloseable {
     }
 
     /**
-     * Lets a key refer to a list of memory ({@code mlx5dv_wr_mr_list}).
+     * Makes a key refer to a list of memory ranges ({@code mlx5dv_wr_mr_list}).
      *
      * @param key the key, of the protection domain of the queue pair
      * @param layout the memory

@@ -54,7 +54,7 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
     }
 
     /**
-     * Lets the device fill up entries of 128 bytes ({@code MLX5DV_CQ_INIT_ATTR_FLAGS_CQE_PAD}).
+     * Allows the device to pad entries of 128 bytes ({@code MLX5DV_CQ_INIT_ATTR_FLAGS_CQE_PAD}).
      *
      * @return a copy of these options
      * @throws IllegalArgumentException if entries have not been set to 128 bytes
@@ -64,7 +64,7 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
     }
 
     /**
-     * Lets the device compress completions that differ little from each other
+     * Allows the device to compress completions that differ little from each other
      * ({@code MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE}). libmlx5 cannot read such a queue: its polls are refused, and
      * the program reads the memory of the queue ({@link RawQueues#of(io.rdmacm.verbs.CompletionQueue)}).
      *

@@ -23,9 +23,8 @@ import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * The memory of queues that the device reads and writes ({@code mlx5dv_init_obj}, mlx5dv_init_obj(3)): for programs
- * that write entries, ring doorbells and read completions themselves. For the brave: like
- * {@link NativeObject#handle()}, the segments must not be used once the object is closed, and what is written into them
- * is checked by nobody.
+ * that write entries, ring doorbells and read completions themselves. As with {@link NativeObject#handle()}, the
+ * segments must not be used once the object is closed, and nothing checks what is written to them.
  */
 public final class RawQueues {
     private static final VerbsAccess VERBS = VerbsAccess.get();
