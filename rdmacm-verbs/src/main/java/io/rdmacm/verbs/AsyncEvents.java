@@ -40,7 +40,8 @@ final class AsyncEvents {
 
     private final VerbsContext context;
     private final long address;
-    // Weak: a strong reference would hide leaks from the detector.
+    // Weak: a strong reference would hide leaks from the detector. A new object may have the address of one that was
+    // just destroyed, and whose entry has not been removed yet.
     private final Map<Long, WeakReference<NativeObject>> objects = new ConcurrentHashMap<>();
     // created when somebody first asks for an event; guarded by this
     private @Nullable EventSource<Raw> source;
@@ -66,7 +67,7 @@ final class AsyncEvents {
             reading = source;
             if (reading == null) {
                 destroyer.destroy();
-                objects.remove(object.address());
+                remove(object);
                 return;
             }
         }
@@ -77,10 +78,14 @@ final class AsyncEvents {
                 acknowledge(raw.struct());
             }
             destroyer.destroy();
-            objects.remove(object.address());
+            remove(object);
         } finally {
             reading.lock().unlock();
         }
+    }
+
+    private void remove(NativeObject object) {
+        objects.computeIfPresent(object.address(), (address, named) -> named.refersTo(object) ? null : named);
     }
 
     /** Waits for an event. The caller has entered the lifetime of the context. */

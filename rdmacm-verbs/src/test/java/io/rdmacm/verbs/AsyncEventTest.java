@@ -20,6 +20,7 @@ import io.rdmacm.verbs.device.AsyncEventType.Source;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Asynchronous events name the objects of the program, and keep them until they are acknowledged. */
 @WithFakeVerbs
@@ -110,6 +112,37 @@ class AsyncEventTest {
         assertThat(FakeVerbs.calls("ibv_ack_async_event")).singleElement()
                 .satisfies(call -> assertThat(call.data()).startsWith(longBytes(object.handle().address())));
         object.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theSuccessorAtTheAddressOfADestroyedObjectIsNamed(boolean reading) throws Exception {
+        if (reading) {
+            stack.context().asyncFd();
+        }
+        new Predecessor(stack.queuePair()).close();
+
+        raise(AsyncEventType.COMM_EST, stack.queuePair());
+        try (AsyncEvent event = stack.context().getAsyncEvent(TIMEOUT)) {
+            assertThat(event.object()).containsSame(stack.queuePair());
+        }
+    }
+
+    /** An object whose address another thread gets for a new one as soon as it is destroyed. */
+    private static final class Predecessor extends NativeObject {
+        private final QueuePair successor;
+
+        private Predecessor(QueuePair successor) {
+            super(Lifetime.begin(Predecessor.class), successor.address(), 0);
+            this.successor = successor;
+            successor.context().events().add(this);
+        }
+
+        @Override
+        protected void destroy() throws RdmaException {
+            AsyncEvents events = successor.context().events();
+            events.destroy(this, () -> events.add(successor));
+        }
     }
 
     private static byte[] longBytes(long value) {
