@@ -21,6 +21,7 @@ static char held_function[48];
 static int held;
 static int looping;
 static int able;
+static enum fake_bad bad_requests;
 static __thread struct fake_record *latest;
 
 void fake_reset(void)
@@ -33,6 +34,7 @@ void fake_reset(void)
 	held = 0;
 	looping = 0;
 	able = 0;
+	bad_requests = FAKE_NAMED;
 	memset(failures, 0, sizeof(failures));
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&mutex);
@@ -86,6 +88,17 @@ void fake_loop(int on)
 void fake_able(int on)
 {
 	able = on;
+}
+
+void fake_bad_requests(enum fake_bad how)
+{
+	bad_requests = how;
+}
+
+void fake_refuse(void *bad, void *request)
+{
+	if (bad_requests != FAKE_UNTOUCHED)
+		*(void **)bad = bad_requests == FAKE_NAMED ? request : NULL;
 }
 
 int fake_is_able(void)

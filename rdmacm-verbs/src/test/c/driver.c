@@ -93,7 +93,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 			error = fake_called("next_send", (uint64_t[]){FAKE_BITS(wr->next)}, 1, NULL, 0);
 	}
 	if (error)
-		*bad = wr;
+		fake_refuse(bad, wr);
 	return error;
 }
 
@@ -106,7 +106,7 @@ static int post_receives(struct ibv_recv_wr *wr, struct ibv_recv_wr **bad, int e
 			error = fake_called("next_recv", (uint64_t[]){FAKE_BITS(wr->next)}, 1, NULL, 0);
 	}
 	if (error)
-		*bad = wr;
+		fake_refuse(bad, wr);
 	return error;
 }
 

@@ -75,6 +75,9 @@ void fake_devices(int count);
 // Whether the devices that are opened from now on can do all that the stand-in can, on-demand paging too.
 void fake_able(int on);
 int fake_is_able(void);
+// How a post names the request that it refuses; named at first.
+enum fake_bad { FAKE_NAMED, FAKE_NULL, FAKE_UNTOUCHED };
+void fake_bad_requests(enum fake_bad how);
 // A completion arrives; raises an event when the queue was armed.
 int fake_complete(struct ibv_cq *cq, const struct ibv_wc *completion);
 // An event, whether the queue was armed or not.
@@ -111,6 +114,7 @@ int fake_called(const char *function, const uint64_t *arguments, int count, cons
 void fake_append(const void *data, size_t size);
 uint64_t fake_scripted_result(void);
 int fake_looping(void);
+void fake_refuse(void *bad, void *request);
 void fake_fill_context(struct fake_context *context);
 // Put the functions of one part into a context.
 void fake_serve_memory(struct ibv_context *context);

@@ -129,7 +129,7 @@ static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_o
 			error = fake_called("next_op", (uint64_t[]){FAKE_BITS(op->next)}, 1, NULL, 0);
 	}
 	if (error)
-		*bad = op;
+		fake_refuse(bad, op);
 	return error;
 }
 

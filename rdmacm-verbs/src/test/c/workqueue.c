@@ -22,7 +22,7 @@ static int post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr, struct ibv_re
 	int error = CALLED_WITH(wr, sizeof(*wr), FAKE_BITS(wq), FAKE_BITS(wr));
 	fake_touch(wq);
 	if (error)
-		*bad = wr;
+		fake_refuse(bad, wr);
 	return error;
 }
 

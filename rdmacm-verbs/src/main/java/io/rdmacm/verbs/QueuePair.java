@@ -451,6 +451,9 @@ public final class QueuePair extends NativeObject {
             if (checked) {
                 request.endBind(error == 0);
             }
+            if (error != 0) {
+                request.forgetRefused();
+            }
         } finally {
             sends.leave(bias);
             Reference.reachabilityFence(request);
@@ -485,7 +488,7 @@ public final class QueuePair extends NativeObject {
             block.chain(first, count);
             error = (int) post.call(address(), block.address(first), block.refusedAddress());
             if (error != 0) {
-                failed = block.indexOf(Memory.getLong(block.refusedAddress()));
+                failed = block.refused(first, count);
             }
             if (binds) {
                 SendQueue.endBinds(block, first, first + count, error == 0 ? first + count : failed);

@@ -5,7 +5,6 @@ import java.lang.ref.Reference;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.driver.DriverCall;
-import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -51,6 +50,9 @@ final class ReceiveQueue extends BiasedLock {
             }
             request.unchain();
             error = (int) post.call(object, request.address(), request.refusedAddress());
+            if (error != 0) {
+                request.forgetRefused();
+            }
         } finally {
             leave(bias);
             Reference.reachabilityFence(request);
@@ -74,7 +76,7 @@ final class ReceiveQueue extends BiasedLock {
             block.chain(first, count);
             error = (int) post.call(object, block.address(first), block.refusedAddress());
             if (error != 0) {
-                failed = block.indexOf(Memory.getLong(block.refusedAddress()));
+                failed = block.refused(first, count);
             }
         } finally {
             leave(bias);

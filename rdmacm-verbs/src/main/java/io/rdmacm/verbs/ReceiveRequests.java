@@ -62,11 +62,6 @@ public final class ReceiveRequests extends RequestBlock {
         return address + SIZE * index;
     }
 
-    /** Returns the index of the request at an address. */
-    int indexOf(long request) {
-        return (int) ((request - address) / SIZE);
-    }
-
     /**
      * {@return the raw array of {@code struct ibv_recv_wr}, followed by the scatter/gather lists; values written to it
      * are not checked, and posts overwrite the member {@code next}}

@@ -15,6 +15,7 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
     final long address;
     final int capacity;
     final int maxScatterGather;
+    private final long structSize;
     private final long refusedAddress;
     private final WorkRequest<?>[] requests;
     private final long lists;
@@ -37,6 +38,7 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
         this.capacity = requests.length;
         this.maxScatterGather = maxScatterGather;
         this.requests = requests;
+        this.structSize = structSize;
         this.lists = address + structSize * capacity;
         this.refusedAddress = address + size;
     }
@@ -58,6 +60,11 @@ abstract sealed class RequestBlock permits SendRequests, ReceiveRequests {
     /** Returns where C writes the address of a request that it refuses. */
     final long refusedAddress() {
         return refusedAddress;
+    }
+
+    /** Returns the index of the request that C has refused, of those that were posted together. */
+    final int refused(int first, int count) {
+        return SendQueue.refused(refusedAddress, address, structSize, first, count);
     }
 
     /** Returns the address of the scatter/gather list of a request. */

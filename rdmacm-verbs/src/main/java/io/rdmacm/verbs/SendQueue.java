@@ -7,6 +7,7 @@ import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
@@ -171,6 +172,22 @@ final class SendQueue extends BiasedLock {
             throw new IllegalArgumentException("at least one work request must be posted, not " + count);
         }
         Objects.checkFromIndexSize(first, count, capacity);
+    }
+
+    /**
+     * Returns the index of the request that C has refused, and forgets it. It is the first one if the driver does not
+     * say: rxe reports none if the request was accepted, but not the doorbell.
+     *
+     * @param refusedAddress where C writes the address of the request
+     * @param block the address of the block
+     * @param structSize the size of each request
+     * @param first the index of the first request that was posted
+     * @param count the number of requests that were posted together
+     */
+    static int refused(long refusedAddress, long block, long structSize, int first, int count) {
+        long index = (Memory.getLong(refusedAddress) - block) / structSize;
+        Memory.putLong(refusedAddress, 0);
+        return index > first && index < first + count ? (int) index : first;
     }
 
     static WorkRequestException refused(String function, int error, int index, Lifetime life) {

@@ -91,11 +91,6 @@ public final class SendRequests extends RequestBlock {
         return address + SIZE * index;
     }
 
-    /** Returns the index of the request at an address. */
-    int indexOf(long request) {
-        return (int) ((request - address) / SIZE);
-    }
-
     /**
      * {@return the raw array of {@code struct ibv_send_wr}, followed by the scatter/gather lists; values written to it
      * are not checked, and posts overwrite the member {@code next}}

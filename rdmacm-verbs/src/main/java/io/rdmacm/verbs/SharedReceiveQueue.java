@@ -314,14 +314,12 @@ public final class SharedReceiveQueue extends NativeObject {
             NativeFunction post = ExtendedOps.POST_SRQ_OPS.require(domain.context().address());
             long refused = arena.allocate(Long.BYTES, Long.BYTES).address();
             block.chain(first, count);
-            // a library without tag matching does not write to it
-            Memory.putLong(refused, block.get(first).address());
             int error = post.callInt(address(), block.get(first).address(), refused);
             if (error == Rdma.EOPNOTSUPP() || error == Rdma.ENOSYS()) {
                 throw Failures.of(post.name(), error);
             }
             if (error != 0) {
-                throw SendQueue.refused(post.name(), error, block.indexOf(Memory.getLong(refused)), life());
+                throw SendQueue.refused(post.name(), error, block.refused(refused, first, count), life());
             }
         } finally {
             life().leave();

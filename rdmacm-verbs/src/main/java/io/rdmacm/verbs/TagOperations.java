@@ -75,9 +75,9 @@ public final class TagOperations {
         operations[last].next(0);
     }
 
-    /** Returns the index of the operation at an address. */
-    int indexOf(long address) {
-        return (int) ((address - memory.address()) / ibv_ops_wr.sizeof());
+    /** Returns the index of the operation whose address C has written, of those that were posted together. */
+    int refused(long refusedAddress, int first, int count) {
+        return SendQueue.refused(refusedAddress, memory.address(), ibv_ops_wr.sizeof(), first, count);
     }
 
     /**

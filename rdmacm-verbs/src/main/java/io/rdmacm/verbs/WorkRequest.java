@@ -46,6 +46,11 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
         return block.refusedAddress();
     }
 
+    /** Forgets which request C has refused, because it was this one. */
+    final void forgetRefused() {
+        block.refused(0, 1);
+    }
+
     /** Returns the current number of entries in the scatter/gather list. */
     final int entries() {
         return Memory.getInt(address, NUM_SGE);

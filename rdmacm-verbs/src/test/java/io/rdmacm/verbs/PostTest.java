@@ -26,9 +26,12 @@ import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendFlag;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the driver gets when work is posted, and what the program is told when it refuses. */
 @WithFakeVerbs
@@ -211,6 +214,32 @@ class PostTest {
 
         stack.queuePair().postSend(sends.get(0));
         stack.queuePair().postReceive(receives.get(0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NULL", "UNTOUCHED"})
+    void aRequestThatTheDriverDoesNotNameIsTheFirst(FakeVerbs.BadRequest how) {
+        // leaves behind the addresses of requests
+        FakeVerbs.fail("next_send", Rdma.ENOMEM(), 2);
+        FakeVerbs.fail("next_recv", Rdma.ENOMEM(), 2);
+        refusedAt(4, () -> stack.queuePair().postSend(sends, 1, 4));
+        refusedAt(3, () -> stack.queuePair().postReceive(receives, 0, 5));
+        FakeVerbs.fail("post_send", Rdma.ENOMEM());
+        FakeVerbs.fail("post_recv", Rdma.ENOMEM());
+        refusedAt(0, () -> stack.queuePair().postSend(sends.get(3)));
+        refusedAt(0, () -> stack.queuePair().postReceive(receives.get(3)));
+
+        FakeVerbs.badRequests(how);
+        FakeVerbs.fail("post_send", Rdma.EINVAL());
+        FakeVerbs.fail("post_recv", Rdma.EINVAL());
+        refusedAt(1, () -> stack.queuePair().postSend(sends, 1, 4));
+        refusedAt(2, () -> stack.queuePair().postReceive(receives, 2, 3));
+    }
+
+    private static void refusedAt(int index, ThrowingCallable post) {
+        assertThatExceptionOfType(WorkRequestException.class).isThrownBy(post)
+                .withMessageContaining("(request " + index + " on ")
+                .satisfies(e -> assertThat(e.failedIndex()).isEqualTo(index));
     }
 
     @Test

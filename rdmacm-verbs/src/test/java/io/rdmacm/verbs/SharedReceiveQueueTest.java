@@ -343,6 +343,11 @@ class SharedReceiveQueueTest {
                     .isThrownBy(() -> queue.postOperations(block, 1, 2))
                     .withMessageStartingWith("ibv_post_srq_ops (request 2 on " + queue + "): ENOMEM")
                     .satisfies(e -> assertThat(e.failedIndex()).isEqualTo(2));
+            FakeVerbs.badRequests(FakeVerbs.BadRequest.NULL);
+            FakeVerbs.fail("next_op", Rdma.ENOMEM());
+            assertThatExceptionOfType(WorkRequestException.class)
+                    .isThrownBy(() -> queue.postOperations(block, 1, 2))
+                    .satisfies(e -> assertThat(e.failedIndex()).isEqualTo(1));
             FakeVerbs.fail("post_srq_ops", Rdma.EOPNOTSUPP());
             assertThatExceptionOfType(RdmaUnsupportedException.class)
                     .isThrownBy(() -> queue.postOperations(block, 0, 1));

@@ -39,6 +39,16 @@ public final class FakeVerbs {
         static final SymbolLookup SYMBOLS = SymbolLookup.libraryLookup(System.getProperty(PROPERTY), Arena.global());
     }
 
+    /** How a post names the request that it refuses; in the order of the enum of the stand-in. */
+    public enum BadRequest {
+        /** By its address. */
+        NAMED,
+        /** By a null pointer, as rxe if only the doorbell fails. */
+        NULL,
+        /** Not at all: nothing is written. */
+        UNTOUCHED
+    }
+
     /** What the stand-in counts; in the order of its enum. */
     public enum Kind {
         /** A device list. */
@@ -150,6 +160,11 @@ public final class FakeVerbs {
     /** Whether devices that are opened from now on can do all that the stand-in can, on-demand paging too. */
     public static void able(boolean on) {
         call("fake_able", on ? 1 : 0);
+    }
+
+    /** How posts name the requests that they refuse, until {@link #reset()}. */
+    public static void badRequests(BadRequest how) {
+        call("fake_bad_requests", how.ordinal());
     }
 
     /** What functions answer that have no meaning here. */
