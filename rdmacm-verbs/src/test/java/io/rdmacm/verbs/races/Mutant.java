@@ -57,9 +57,8 @@ public enum Mutant {
     NO_WAIT("BiasedLock") {
         @Override
         ClassTransform transform() {
-            return replacing("revoke", element -> element instanceof BranchInstruction branch
-                    && branch.opcode() == Opcode.IFEQ, (builder, element) -> builder.pop()
-                            .goto_(((BranchInstruction) element).target()));
+            return replacing("isOutside", element -> element instanceof BranchInstruction branch
+                    && branch.opcode() == Opcode.IFNE, (builder, element) -> builder.pop());
         }
     },
     /** A close does not wait for those who are inside a method. */

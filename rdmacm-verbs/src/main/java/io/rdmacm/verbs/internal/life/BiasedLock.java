@@ -3,7 +3,8 @@ package io.rdmacm.verbs.internal.life;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.verbs.error.RdmaException;
 
@@ -48,6 +49,7 @@ public class BiasedLock extends Bias {
     private static final int HANDOVERS_BEFORE_SHARING = 32;
     // a few microseconds
     private static final int SPINS_BEFORE_YIELDING = 100;
+    private static final long PAUSE = TimeUnit.MICROSECONDS.toNanos(50);
 
     static {
         try {
@@ -61,7 +63,7 @@ public class BiasedLock extends Bias {
     }
 
     private final String name;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     @SuppressWarnings("FieldMayBeFinal")
     private Bias bias = NOBODY;
     // written with the lock held
@@ -70,6 +72,8 @@ public class BiasedLock extends Bias {
     private boolean ownBiasUsed;
     private int handovers;
     private long lastThread = -1;
+    // the bias that was revoked last; its thread may still be inside
+    private Bias revoked = NOBODY;
 
     /**
      * Creates an open lock.
@@ -116,18 +120,8 @@ public class BiasedLock extends Bias {
      * @throws IllegalStateException if the queue is closed
      */
     public final Bias enterAlone() {
-        lock();
-        boolean stay = false;
-        try {
-            requireOpen();
-            revoke();
-            stay = true;
-            return null;
-        } finally {
-            if (!stay) {
-                lock.unlock();
-            }
-        }
+        lockAlone();
+        return null;
     }
 
     /**
@@ -145,13 +139,21 @@ public class BiasedLock extends Bias {
 
     /** Closes the lock: from now on threads are refused. Returns when no thread is inside any more. */
     public final void close() {
+        Bias last;
         lock();
+        boolean before = closed;
+        closed = true;
+        boolean done = false;
         try {
-            closed = true;
-            revoke();
+            last = revoke();
+            done = true;
         } finally {
+            if (!done) {
+                closed = before;
+            }
             lock.unlock();
         }
+        awaitOutside(last);
     }
 
     /**
@@ -184,12 +186,14 @@ public class BiasedLock extends Bias {
 
     /** Waits until the thread that is currently inside, if any, has left. */
     public final void awaitQuiet() {
+        Bias last;
         lock();
         try {
-            revoke();
+            last = revoke();
         } finally {
             lock.unlock();
         }
+        awaitOutside(last);
     }
 
     /** Returns whether the queue has changed hands so often that it is protected by the ordinary lock now. */
@@ -205,11 +209,9 @@ public class BiasedLock extends Bias {
     private Bias enterSlowly() {
         // Checked before locking too, so that a refused thread does not have to wait for the closer.
         requireOpen();
-        lock();
+        lockAlone();
         boolean stay = false;
         try {
-            requireOpen();
-            revoke();
             if (handovers > HANDOVERS_BEFORE_SHARING) {
                 // Inside: the lock is held until leave().
                 stay = true;
@@ -234,6 +236,28 @@ public class BiasedLock extends Bias {
         }
     }
 
+    /** Locks, when no thread is inside; throws IllegalStateException as {@link #lock()}, and if the queue is closed. */
+    private void lockAlone() {
+        while (true) {
+            Bias last;
+            boolean alone = false;
+            lock();
+            try {
+                requireOpen();
+                last = revoke();
+                alone = isOutside(last);
+            } finally {
+                if (!alone) {
+                    lock.unlock();
+                }
+            }
+            if (alone) {
+                return;
+            }
+            awaitOutside(last);
+        }
+    }
+
     /** Locks; throws IllegalStateException if this thread holds the lock already, which means that it is inside. */
     private void lock() {
         lock.lock();
@@ -249,22 +273,47 @@ public class BiasedLock extends Bias {
         }
     }
 
-    /** Revokes the bias and waits until no thread is inside. Called with the lock held. */
-    private void revoke() {
-        Bias revoked = bias;
-        if (revoked == NOBODY) {
-            return;
+    /**
+     * Revokes the bias. Called with the lock held. If it fails half way, the next call begins again.
+     *
+     * @return the bias that was revoked last: no thread is inside once its own is outside
+     */
+    private Bias revoke() {
+        Bias owner = bias;
+        if (owner != NOBODY) {
+            revoked = owner;
+            THREAD.setOpaque(owner, null);
+            Membarrier.heavy();
+            BIAS.setOpaque(this, NOBODY);
         }
-        BIAS.setOpaque(this, NOBODY);
-        THREAD.setOpaque(revoked, null);
-        Membarrier.heavy();
-        for (int spins = 0; (int) INSIDE.getAcquire(revoked) != 0; spins++) {
+        return revoked;
+    }
+
+    private static boolean isOutside(Bias revoked) {
+        return (int) INSIDE.getAcquire(revoked) == 0;
+    }
+
+    /**
+     * Waits until the thread of a revoked bias is outside. Called without the lock: a virtual thread, which gives up its
+     * carrier meanwhile, may not run again for long.
+     */
+    private static void awaitOutside(Bias revoked) {
+        boolean virtual = Thread.currentThread().isVirtual();
+        boolean interrupted = false;
+        for (int spins = 0; !isOutside(revoked); spins++) {
             // A post or a poll is too short to sleep for, but its thread may not be running at the moment.
             if (spins < SPINS_BEFORE_YIELDING) {
                 Thread.onSpinWait();
-            } else {
+            } else if (!virtual) {
                 Thread.yield();
+            } else {
+                // After a mere yield, the carrier may resume this thread for ever, and never the one that is inside.
+                interrupted |= Thread.interrupted();
+                LockSupport.parkNanos(PAUSE);
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }

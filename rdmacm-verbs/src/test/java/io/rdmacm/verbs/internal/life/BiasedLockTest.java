@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.forked.LockWithBusyCarriers;
 import io.rdmacm.verbs.forked.UseBiasedLock;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
@@ -77,7 +77,7 @@ class BiasedLockTest {
     void othersWaitForTheOneThatIsAloneInside() throws Exception {
         Bias bias = lock.enterAlone();
         try (Background<Void> other = Background.run(this::count)) {
-            other.awaitInside(ReentrantLock.class, "lock");
+            other.awaitInside(MixedThreadsLock.class, "lock");
             assertThat(counter).isZero();
             lock.leave(bias);
             other.result();
@@ -167,7 +167,7 @@ class BiasedLockTest {
     void closeWaitsForTheThreadInside() throws Exception {
         Bias bias = lock.enter();
         try (Background<Void> closer = Background.run(lock::close)) {
-            closer.awaitInside(BiasedLock.class, "revoke");
+            closer.awaitInside(BiasedLock.class, "awaitOutside");
             assertThat(closer.isDone()).isFalse();
 
             lock.leave(bias);
@@ -182,7 +182,7 @@ class BiasedLockTest {
         count();
         Bias bias = lock.enter();
         try (Background<Void> closer = Background.run(lock::close)) {
-            closer.awaitInside(BiasedLock.class, "revoke");
+            closer.awaitInside(BiasedLock.class, "awaitOutside");
             lock.leave(bias);
             closer.result();
         }
@@ -203,7 +203,7 @@ class BiasedLockTest {
             inside.await();
             lock.close();
         })) {
-            closer.awaitInside(BiasedLock.class, "revoke");
+            closer.awaitInside(BiasedLock.class, "awaitOutside");
             leave.countDown();
             closer.result();
             second.result();
@@ -215,7 +215,7 @@ class BiasedLockTest {
     void anotherThreadWaitsForTheThreadInsideAndTakesOver() throws Exception {
         Bias bias = lock.enter();
         try (Background<Void> other = Background.run(this::count)) {
-            other.awaitInside(BiasedLock.class, "revoke");
+            other.awaitInside(BiasedLock.class, "awaitOutside");
             assertThat(counter).isZero();
 
             lock.leave(bias);
@@ -233,7 +233,7 @@ class BiasedLockTest {
     void awaitQuietLetsNextUsesIn() throws Exception {
         Bias bias = lock.enter();
         try (Background<Void> waiter = Background.run(lock::awaitQuiet)) {
-            waiter.awaitInside(BiasedLock.class, "revoke");
+            waiter.awaitInside(BiasedLock.class, "awaitOutside");
             lock.leave(bias);
             waiter.result();
         }
@@ -314,6 +314,17 @@ class BiasedLockTest {
     void usesMembarrierWhereItIs() throws IOException, InterruptedException {
         assertThat(use("with")).isEqualTo("asymmetric " + Membarrier.ASYMMETRIC + ", counted 100000, closed");
         Membarrier.heavy();
+    }
+
+    /** For platform threads: virtual ones may have to wait for a carrier. */
+    @Test
+    void goesOnWhileAllCarriersAreBusy() throws IOException, InterruptedException {
+        ForkedJvm.Result result = ForkedJvm.of(LockWithBusyCarriers.class).nativeAccess()
+                .property("jdk.virtualThreadScheduler.parallelism", "1")
+                .property("jdk.virtualThreadScheduler.maxPoolSize", "1").run();
+        assertThat(result.status()).describedAs(result.errors()).isZero();
+        assertThat(result.output().lines()).containsExactly("not behind a virtual thread that waits",
+                "not behind a virtual thread that has yielded");
     }
 
     private static String use(String membarrier) throws IOException, InterruptedException {
