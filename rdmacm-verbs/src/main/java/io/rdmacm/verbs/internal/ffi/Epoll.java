@@ -93,11 +93,6 @@ public final class Epoll {
         control(EPOLL_CTL_DEL, file);
     }
 
-    /** Waits without a time limit; returns the number of events, 0 after a signal (epoll_wait(2)). */
-    public int await() throws RdmaException {
-        return await(-1);
-    }
-
     /**
      * Waits for some time; returns the number of events, 0 after a signal or when the time is over (epoll_wait(2)).
      *

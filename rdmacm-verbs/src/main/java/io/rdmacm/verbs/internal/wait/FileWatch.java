@@ -14,7 +14,8 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 
 /**
  * Tells virtual threads that a file is readable. One daemon thread, started when first needed, waits for all files of
- * all virtual threads with epoll(7).
+ * all virtual threads with epoll(7). It ends when there has been nothing to wait for, because a thread keeps the class
+ * loader of this library from being collected.
  *
  * <p>An epoll instance knows a file only once, and several threads may wait for the same one, so there is one entry for
  * each file, with a list of watchers. All of them are told, and each looks for itself whether there is something for
@@ -28,9 +29,10 @@ import io.rdmacm.verbs.internal.ffi.Failures;
  */
 final class FileWatch {
     private static final String THREAD_NAME = "rdmacm-file-watch";
+    private static final int IDLE_MILLISECONDS = 2000;
 
     private static final ReentrantLock STARTING = new ReentrantLock();
-    // null before the first use and after a failure; written with STARTING held
+    // null before the first use and after the end of the last one; written with STARTING held
     private static volatile FileWatch current;
 
     private final Epoll epoll;
@@ -39,6 +41,8 @@ final class FileWatch {
     // The fields below are guarded by the lock. By file descriptor; only files that are armed.
     private final Map<Integer, Entry> entries = new HashMap<>();
     private int armings;
+    private boolean ended;
+    // why it has ended; null if it was idle
     private RdmaException failure;
 
     private FileWatch(Epoll epoll) {
@@ -94,14 +98,18 @@ final class FileWatch {
     /**
      * Adds a watcher, to be removed before the file is closed.
      *
+     * @return false if this watch has ended because it was idle: then another one is to be used
      * @throws RdmaException if the file is not open, or the kernel cannot watch any more files
      */
-    void add(int file, Watcher watcher) throws RdmaException {
+    boolean add(int file, Watcher watcher) throws RdmaException {
         boolean armed = false;
         lock.lock();
         try {
             if (failure != null) {
                 throw failure;
+            }
+            if (ended) {
+                return false;
             }
             Entry entry = entries.computeIfAbsent(file, key -> new Entry());
             try {
@@ -119,6 +127,7 @@ final class FileWatch {
         if (!armed) {
             watcher.ready();
         }
+        return true;
     }
 
     /** Removes a watcher, unless it has been told already. */
@@ -157,14 +166,33 @@ final class FileWatch {
     private void run() {
         RdmaException reason = null;
         try {
-            while (true) {
-                report(epoll.await());
-            }
+            int events;
+            do {
+                events = epoll.await(IDLE_MILLISECONDS);
+                report(events);
+            } while (events > 0 || !endIfIdle());
+            return;
         } catch (RdmaException e) {
             reason = e;
         } finally {
             // Even after an Error, or virtual threads would wait forever.
-            end(reason != null ? reason : new RdmaException("epoll_wait", "files can no longer be watched"));
+            if (!ended) {
+                fail(reason != null ? reason : new RdmaException("epoll_wait", "files can no longer be watched"));
+            }
+        }
+    }
+
+    private boolean endIfIdle() {
+        STARTING.lock();
+        lock.lock();
+        try {
+            if (entries.isEmpty()) {
+                end();
+            }
+            return ended;
+        } finally {
+            lock.unlock();
+            STARTING.unlock();
         }
     }
 
@@ -187,22 +215,30 @@ final class FileWatch {
         told.forEach(Watcher::ready);
     }
 
-    private void end(RdmaException reason) {
-        STARTING.lock();
-        try {
-            current = null;
-        } finally {
-            STARTING.unlock();
-        }
+    private void fail(RdmaException reason) {
         List<Watcher> lost = new ArrayList<>();
+        STARTING.lock();
         lock.lock();
         try {
             failure = reason;
             entries.values().forEach(entry -> lost.addAll(entry.watchers));
             entries.clear();
+            end();
         } finally {
             lock.unlock();
+            STARTING.unlock();
         }
         lost.forEach(watcher -> watcher.failed(reason));
+    }
+
+    /** Called with both locks held. */
+    private void end() {
+        ended = true;
+        current = null;
+        try {
+            epoll.close();
+        } catch (RdmaException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

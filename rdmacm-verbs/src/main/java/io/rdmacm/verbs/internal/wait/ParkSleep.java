@@ -58,7 +58,9 @@ final class ParkSleep implements Sleep, FileWatch.Watcher {
         }
         watching = FileWatch.get();
         for (int file : files) {
-            watching.add(file, this);
+            while (!watching.add(file, this)) {
+                watching = FileWatch.get();
+            }
         }
     }
 

@@ -4,11 +4,18 @@ package io.rdmacm.verbs.internal.wait;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.ref.WeakReference;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -16,9 +23,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.forked.WaitInVirtualThreads;
+import io.rdmacm.verbs.forked.WaitOnce;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
@@ -159,6 +168,51 @@ class FileWatchTest {
         }
         poller.close();
         Libc.close(file);
+    }
+
+    /** The thread ends when it has nothing to do, and closes its file. */
+    @Test
+    void aClassLoaderThatUsedItIsCollected() throws Exception {
+        long before = epollFiles();
+        WeakReference<ClassLoader> loader = waitInAnotherClassLoader();
+        Background.run(() -> {
+            while (loader.get() != null && !Thread.interrupted()) {
+                System.gc();
+            }
+        }).result();
+        assertThat(epollFiles()).isLessThanOrEqualTo(before);
+    }
+
+    private static WeakReference<ClassLoader> waitInAnotherClassLoader() throws Exception {
+        URL[] path = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of)
+                .map(FileWatchTest::url).toArray(URL[]::new);
+        try (URLClassLoader loader = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
+            loader.loadClass(WaitOnce.class.getName()).getMethod("main", String[].class)
+                    .invoke(null, (Object) new String[0]);
+            return new WeakReference<>(loader);
+        }
+    }
+
+    private static URL url(Path entry) {
+        try {
+            return entry.toUri().toURL();
+        } catch (MalformedURLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static long epollFiles() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.filter(FileWatchTest::isEpoll).count();
+        }
+    }
+
+    private static boolean isEpoll(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString().equals("anon_inode:[eventpoll]");
+        } catch (IOException e) {
+            return false; // closed meanwhile
+        }
     }
 
     @Test
