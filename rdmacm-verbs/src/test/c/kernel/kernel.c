@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <infiniband/verbs.h>
+
 #include "kernel.h"
 
 #define EX(command) (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_##command)
@@ -108,11 +110,11 @@ static void take_newest(uint32_t handle, struct object *one) {
     wanted.one = one;
 }
 
-/* For the tests: an event of the completion queue that was created last, if none has been destroyed. */
+/* For the tests: an event of the completion queue or queue pair that was created last, if none has been destroyed. */
 int kernel_raise_for_newest(uint32_t type) {
     lock();
     wanted.one = NULL;
-    each_object(CQ, take_newest);
+    each_object(type == IBV_EVENT_CQ_ERR ? CQ : QP, take_newest);
     if (wanted.one) raise_for(wanted.one, type);
     int found = wanted.one != NULL;
     unlock();

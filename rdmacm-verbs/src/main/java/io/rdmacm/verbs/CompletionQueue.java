@@ -60,8 +60,6 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private final DriverCall requestNotification;
     private final boolean notificationsWaitForPolls;
     private volatile int capacity;
-    // guarded by the lock
-    private boolean readDirectly;
     private final CompletionWait waiting;
 
     CompletionQueue(VerbsContext context, @Nullable CompletionChannel channel, Lifetime life, long address, long size) {
@@ -306,9 +304,6 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         try {
             requireCapacity(entries);
             requireNoCursor();
-            if (readDirectly) {
-                throw new IllegalStateException(this + " cannot be resized: its memory is read directly");
-            }
             Check.returned(RESIZE_CQ, RESIZE_CQ.callInt(address(), entries));
             capacity = readCapacity(address(), life());
         } catch (RdmaException e) {
@@ -346,14 +341,9 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
-    /** Keeps the memory of the queue where it is, for someone who reads it without libibverbs: resize is refused. */
-    final void readDirectly() {
-        Bias bias = lock.enterAlone();
-        try {
-            readDirectly = true;
-        } finally {
-            lock.leave(bias);
-        }
+    /** Refuses polls and resizes from now on, for an object that reads the memory of the queue without libibverbs. */
+    final void readDirectly(String reader) {
+        lock.close(this + " is read directly by a " + reader);
     }
 
     /** Returns the lock that keeps a close apart from polls. */

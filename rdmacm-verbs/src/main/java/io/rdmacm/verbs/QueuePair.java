@@ -96,8 +96,11 @@ public final class QueuePair extends NativeObject {
     private final Lifetime.Destroyer destroyer;
     private final int number;
     private final ReceiveQueue receives;
-    private final boolean hasSends;
+    // false also when an object has taken the queues over
+    private boolean hasSends;
     private final boolean hasReceives;
+    // the class of that object; null if there is none
+    private volatile @Nullable String directUser;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
     @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
@@ -651,10 +654,32 @@ public final class QueuePair extends NativeObject {
         }
     }
 
+    /**
+     * Gives the queues to an object that writes to and reads from their memory without libibverbs. From now on, posts,
+     * polls and a reset are refused.
+     *
+     * @param user the class of that object, for messages
+     * @return the batch of this queue pair, which only that object can start
+     */
+    SendBatch useDirectly(String user) throws RdmaException {
+        SendBatch batch = makeBatch();
+        Bias bias = sends.enter();
+        try {
+            directUser = user;
+            hasSends = false;
+        } finally {
+            sends.leave(bias);
+        }
+        receives.close(directUse());
+        sendQueue().readDirectly(user);
+        return batch;
+    }
+
     /** Calls a function of the driver while no batch is open. */
     long betweenBatches(VerbsAccess.QueueFunction function) throws RdmaException {
         Bias bias = sends.enter();
         try {
+            requireNoDirectUser();
             sends.requireNoBatch();
             return function.call(address());
         } finally {
@@ -668,6 +693,7 @@ public final class QueuePair extends NativeObject {
      * it has forgotten, and so make it write to memory that is not its own.
      */
     private void requireResettable() throws RdmaException {
+        requireNoDirectUser();
         requireNotInTheWay();
         if (context.isEfa() && queryState() != QueuePairState.RESET) {
             throw new IllegalStateException("libefa cannot reset a queue pair that may have been used: close it, and"
@@ -675,8 +701,19 @@ public final class QueuePair extends NativeObject {
         }
     }
 
+    private void requireNoDirectUser() {
+        if (directUser != null) {
+            throw new IllegalStateException(directUse());
+        }
+    }
+
+    private String directUse() {
+        return this + " is used directly by a " + directUser;
+    }
+
     private SendQueue ownSends() {
         if (!hasSends) {
+            requireNoDirectUser();
             throw notIts("send queue");
         }
         return sends;

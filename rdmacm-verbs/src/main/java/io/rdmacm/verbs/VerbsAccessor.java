@@ -27,8 +27,13 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
-    public void readDirectly(CompletionQueue queue) {
-        queue.readDirectly();
+    public SendBatch useDirectly(QueuePair pair, Class<?> user) throws RdmaException {
+        return pair.useDirectly(user.getSimpleName());
+    }
+
+    @Override
+    public void start(SendBatch batch) {
+        batch.start();
     }
 
     @Override

@@ -68,6 +68,7 @@ public final class DirectQueuePair implements AutoCloseable {
 
     private final QueuePair pair;
     private final CompletionQueue queue;
+    private final SendBatch batch;
     private final Lifetime life;
     private final BiasedLock lock = new BiasedLock("DirectQueuePair");
 
@@ -99,8 +100,8 @@ public final class DirectQueuePair implements AutoCloseable {
         doorbell = queues.register().address();
         ids = new long[queues.sendEntries()];
         mostOutstanding = Math.min(pair.capabilities().maxSendRequests(), queue.capacity());
-        // An asynchronous event hands the queue to the program, which must not move it.
-        VERBS.readDirectly(queue);
+        // An asynchronous event hands both to the program, which must not use them.
+        batch = VERBS.useDirectly(pair, DirectQueuePair.class);
         completions = new DirectCompletions(RawQueues.of(queue), pair.number());
         // Begun last: from here on nothing fails, and the queues cannot be closed under this object.
         life = Lifetime.begin(DirectQueuePair.class, VERBS.lifeOf(pair), VERBS.lifeOf(queue));
@@ -221,7 +222,8 @@ public final class DirectQueuePair implements AutoCloseable {
             // If this fails, the first slot is neither as it was nor as it should be.
             limit = 0;
             // An entry that libmlx5 has written, but not posted, stays in the first slot.
-            try (SendBatch batch = pair.startBatch()) {
+            VERBS.start(batch);
+            try (batch) {
                 request.addTo(batch.id(0));
             }
             take(with);

@@ -21,9 +21,12 @@ import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
+import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.device.AsyncEventType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
@@ -290,15 +293,31 @@ class DirectQueuePairTest {
     }
 
     @Test
-    void itsCompletionQueueStaysWhereItIsRead() throws Exception {
+    void itsQueuesAreOfNoUseToOthers() throws Exception {
         try (Mlx5End end = new Mlx5End()) {
             DirectQueuePair pair = connected(end);
-            FakeMlx5.raiseForNewestCompletionQueue();
+            FakeMlx5.raiseForNewest(AsyncEventType.CQ_ERR);
             try (AsyncEvent event = end.context.getAsyncEvent(Duration.ofMinutes(1))) {
                 CompletionQueue queue = event.completionQueue();
-                assertThatIllegalStateException().isThrownBy(() -> queue.resize(4 * SENDS))
-                        .withMessageContaining("read directly");
+                for (ThrowingUse use : List.<ThrowingUse>of(() -> queue.resize(4 * SENDS),
+                        () -> queue.poll(WorkCompletions.allocate(1)))) {
+                    assertThatIllegalStateException().isThrownBy(use::run)
+                            .withMessage(queue + " is read directly by a DirectQueuePair");
+                }
                 assertThatIllegalStateException().isThrownBy(queue::close).withMessageContaining("DirectQueuePair");
+            }
+            FakeMlx5.raiseForNewest(AsyncEventType.COMM_EST);
+            try (AsyncEvent event = end.context.getAsyncEvent(Duration.ofMinutes(1))) {
+                QueuePair queues = event.queuePair();
+                SendRequests sends = SendRequests.allocate(1, 1);
+                ReceiveRequests receives = ReceiveRequests.allocate(1, 1);
+                QueuePairAttributes reset = QueuePairAttributes.builder().state(QueuePairState.RESET).build();
+                for (ThrowingUse use : List.<ThrowingUse>of(() -> queues.postSend(sends.get(0)),
+                        () -> queues.postSend(sends, 0, 1), () -> queues.postReceive(receives.get(0)),
+                        () -> queues.postReceive(receives, 0, 1), queues::startBatch, () -> queues.modify(reset))) {
+                    assertThatIllegalStateException().isThrownBy(use::run)
+                            .withMessage(queues + " is used directly by a DirectQueuePair");
+                }
             }
             pair.writeFrom(end.region, end.region.remoteKey());
             pair.post(1, 0, 8, end.region.remoteAddress() + HALF);

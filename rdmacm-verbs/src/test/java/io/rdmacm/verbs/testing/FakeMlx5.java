@@ -59,9 +59,9 @@ public final class FakeMlx5 {
         assertThat(call("kernel_raise_for", type.value(), queue.handle())).as("queues that %s names", queue).isOne();
     }
 
-    /** Raises an event of the completion queue that was created last, which may be one that only the library has. */
-    public static void raiseForNewestCompletionQueue() {
-        assertThat(call("kernel_raise_for_newest", AsyncEventType.CQ_ERR.value())).as("there is one").isOne();
+    /** Raises an event of the queue that was created last, which may be one that only the library has. */
+    public static void raiseForNewest(AsyncEventType type) {
+        assertThat(call("kernel_raise_for_newest", type.value())).as("there is one").isOne();
     }
 
     /** Raises an event of the device or of a port of it. */

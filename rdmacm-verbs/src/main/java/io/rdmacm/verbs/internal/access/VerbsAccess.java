@@ -63,8 +63,18 @@ public abstract class VerbsAccess {
     /** Returns the lifetime of an object. */
     public abstract Lifetime lifeOf(NativeObject object);
 
-    /** Keeps the memory of a completion queue where it is, for someone who reads it without libibverbs. */
-    public abstract void readDirectly(CompletionQueue queue);
+    /**
+     * Gives the queues of a queue pair, and its completion queue, to an object that uses their memory without
+     * libibverbs: everybody else is refused from now on.
+     *
+     * @param pair the queue pair, for batches, whose completion queue is its own
+     * @param user the class of the object, for messages
+     * @return the batch of the queue pair, for {@link #start}
+     */
+    public abstract SendBatch useDirectly(QueuePair pair, Class<?> user) throws RdmaException;
+
+    /** Starts a batch again, which is to be completed or closed. */
+    public abstract void start(SendBatch batch);
 
     /** Returns the address of the C object, whether or not it is open. */
     public abstract long addressOf(NativeObject object);

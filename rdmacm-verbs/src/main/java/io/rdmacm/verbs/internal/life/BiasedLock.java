@@ -66,8 +66,8 @@ public class BiasedLock extends Bias {
     private final MixedThreadsLock lock = new MixedThreadsLock();
     @SuppressWarnings("FieldMayBeFinal")
     private Bias bias = NOBODY;
-    // written with the lock held
-    private volatile boolean closed;
+    // Why threads are refused; null while the queue is open. Written with the lock held.
+    private volatile String refusal;
     // guarded by lock
     private boolean ownBiasUsed;
     private int handovers;
@@ -139,17 +139,26 @@ public class BiasedLock extends Bias {
 
     /** Closes the lock: from now on threads are refused. Returns when no thread is inside any more. */
     public final void close() {
+        close(name + " is closed");
+    }
+
+    /**
+     * Like {@link #close()}, for a queue that somebody else uses from now on.
+     *
+     * @param reason what threads that are refused are told
+     */
+    public final void close(String reason) {
         Bias last;
         lock();
-        boolean before = closed;
-        closed = true;
+        String before = refusal;
+        refusal = reason;
         boolean done = false;
         try {
             last = revoke();
             done = true;
         } finally {
             if (!done) {
-                closed = before;
+                refusal = before;
             }
             lock.unlock();
         }
@@ -157,11 +166,12 @@ public class BiasedLock extends Bias {
     }
 
     /**
-     * Closes the lock and destroys the queue. If that fails, the lock is open again.
+     * Closes the lock and destroys the queue. If that fails, the lock is as it was before.
      *
      * @param destroyer destroys the queue; called when no thread is inside
      */
     public final void closeAndDestroy(Lifetime.Destroyer destroyer) throws RdmaException {
+        String before = refusal;
         close();
         boolean destroyed = false;
         try {
@@ -169,16 +179,16 @@ public class BiasedLock extends Bias {
             destroyed = true;
         } finally {
             if (!destroyed) {
-                reopen();
+                reopen(before);
             }
         }
     }
 
-    /** Undoes {@link #close()}, if the queue could not be destroyed. */
-    public final void reopen() {
+    /** Undoes a close, if the queue could not be destroyed. */
+    final void reopen(String before) {
         lock();
         try {
-            closed = false;
+            refusal = before;
         } finally {
             lock.unlock();
         }
@@ -268,8 +278,9 @@ public class BiasedLock extends Bias {
     }
 
     private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException(name + " is closed");
+        String reason = refusal;
+        if (reason != null) {
+            throw new IllegalStateException(reason);
         }
     }
 

@@ -122,7 +122,7 @@ class BiasedLockTest {
                     Thread.onSpinWait();
                 }
                 gone.setOpaque(false);
-                lock.reopen();
+                lock.reopen(null);
             }
             stop.set(true);
             assertThat(user.result()).describedAs("times inside after a close").isZero();
@@ -289,7 +289,7 @@ class BiasedLockTest {
         assertThatIllegalStateException().isThrownBy(lock::enter).withMessage("CompletionQueue is closed");
         assertThatIllegalStateException().isThrownBy(() -> Background.run(this::count).result());
 
-        lock.reopen();
+        lock.reopen(null);
 
         count();
         assertThat(counter).isEqualTo(2);
