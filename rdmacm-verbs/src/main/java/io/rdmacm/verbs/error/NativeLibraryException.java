@@ -4,8 +4,8 @@ package io.rdmacm.verbs.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shared library, or a function in it, is missing. The message names it, the function that needed it, and the package
- * to install.
+ * A shared library, or a function in it, is missing or cannot be used. The message names it, the function that needed it,
+ * and the package to install or the reason.
  */
 public class NativeLibraryException extends RdmaException {
     private static final long serialVersionUID = 1L;
@@ -34,6 +34,21 @@ public class NativeLibraryException extends RdmaException {
             Throwable cause) {
         return new NativeLibraryException(library, neededBy, "cannot load " + library + ", which " + neededBy
                 + " needs: install the Debian or Ubuntu package " + debianPackage + ", elsewhere rdma-core", cause);
+    }
+
+    /**
+     * Returns the exception for a library that is installed but cannot be loaded. Meant for the loader of this library.
+     *
+     * @param library the file name of the library
+     * @param neededBy the function that was called
+     * @param reason what the dynamic linker says
+     * @param cause what was thrown
+     * @return the exception
+     */
+    public static NativeLibraryException unusableLibrary(String library, String neededBy, String reason,
+            Throwable cause) {
+        return new NativeLibraryException(library, neededBy, "cannot load " + library + ", which " + neededBy
+                + " needs, although it is installed: " + reason, cause);
     }
 
     /**

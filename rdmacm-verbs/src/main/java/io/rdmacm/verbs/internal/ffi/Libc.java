@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.ffi;
 
+import java.lang.foreign.Arena;
 import java.util.Map;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** The few functions of the C library that are needed, mostly for waiting. The constants are those of 64-bit Linux. */
@@ -17,6 +19,7 @@ public final class Libc {
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
+    private static final int RTLD_LAZY = 1;
     private static final Map<String, Integer> SYS_MEMBARRIER = Map.of("amd64", 324, "aarch64", 283);
 
     private static final NativeFunction POLL = NativeFunction.libc("poll");
@@ -27,6 +30,8 @@ public final class Libc {
     private static final NativeFunction CLOSE = NativeFunction.libc("close");
     private static final NativeFunction MUNMAP = NativeFunction.libc("munmap");
     private static final NativeFunction GETPAGESIZE = NativeFunction.libc("getpagesize");
+    private static final NativeFunction DLOPEN = NativeFunction.libc("dlopen");
+    private static final NativeFunction DLERROR = NativeFunction.libc("dlerror");
     private static final VariadicFunction FCNTL = VariadicFunction.libc("fcntl", 2);
     private static final VariadicFunction SYSCALL = VariadicFunction.libc("syscall", 1);
 
@@ -90,6 +95,20 @@ public final class Libc {
 
     private static int fcntl(int fd, int command, int argument) throws RdmaException {
         return Check.minusOne(FCNTL.function(), FCNTL.callInt(fd, command, argument, 0));
+    }
+
+    /** Returns why a library cannot be loaded (dlopen(3), dlerror(3)); an empty string if it can, or nobody knows. */
+    static String loadError(String library) throws NativeLibraryException {
+        if (!DLOPEN.isAvailable() || !DLERROR.isAvailable()) {
+            return "";
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            // Before dlopen too: the look-up of a function forgets the reason.
+            DLERROR.callLong();
+            String error = DLOPEN.callLong(arena.allocateFrom(library).address(), RTLD_LAZY) == 0
+                    ? Memory.string(DLERROR.callLong()) : null;
+            return error == null ? "" : error;
+        }
     }
 
     /** Calls membarrier(2); returns -1 if the kernel or a sandbox refuses it. */

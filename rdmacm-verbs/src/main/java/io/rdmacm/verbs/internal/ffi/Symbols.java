@@ -21,8 +21,7 @@ enum Symbols {
             } catch (IllegalCallerException e) {
                 throw NativeAccess.denied(e);
             } catch (UnsatisfiedLinkError e) {
-                NativeLibrary missing = library == NativeLibrary.LIBRDMACM ? culprit(symbol) : library;
-                throw NativeLibraryException.missingLibrary(missing.soname(), symbol, missing.debianPackage(), e);
+                throw notLoaded(library == NativeLibrary.LIBRDMACM ? culprit(symbol) : library, symbol, e);
             }
         }
 
@@ -34,6 +33,18 @@ enum Symbols {
             } catch (UnsatisfiedLinkError e) {
                 return NativeLibrary.LIBIBVERBS;
             }
+        }
+
+        /** Returns the exception for a library that is missing, or that the dynamic linker refuses for another reason. */
+        private static NativeLibraryException notLoaded(NativeLibrary library, String symbol, UnsatisfiedLinkError e)
+                throws NativeLibraryException {
+            String reason = Libc.loadError(library.soname());
+            // musl names the library that needs a missing one, glibc only the missing one
+            boolean missing = reason.isEmpty() || reason.contains(library.soname())
+                    && reason.contains("No such file") && !reason.contains("needed by");
+            return missing
+                    ? NativeLibraryException.missingLibrary(library.soname(), symbol, library.debianPackage(), e)
+                    : NativeLibraryException.unusableLibrary(library.soname(), symbol, reason, e);
         }
 
         @Override

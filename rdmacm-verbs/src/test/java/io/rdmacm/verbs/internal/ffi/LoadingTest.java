@@ -4,6 +4,8 @@ package io.rdmacm.verbs.internal.ffi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.NativeObject;
@@ -11,6 +13,7 @@ import io.rdmacm.verbs.forked.ListDevices;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 
 /** What a program is told when the library is missing, or the leave to call it: in JVMs that lack them. */
@@ -28,6 +31,18 @@ class LoadingTest {
                 "NativeLibraryException of libnotthere.so.1 and ibv_get_device_list: cannot load libnotthere.so.1,"
                         + " which ibv_get_device_list needs: install the Debian or Ubuntu package libibverbs1,"
                         + " elsewhere rdma-core"));
+    }
+
+    @Test
+    void aLibraryThatCannotBeUsedIsNotCalledMissing(@TempDir Path folder) throws IOException, InterruptedException {
+        Path library = Files.writeString(folder.resolve("libibverbs.so.1"), "not a library");
+        ForkedJvm.Result result = ForkedJvm.of(ListDevices.class).nativeAccess()
+                .property("io.rdmacm.libibverbs", library.toString()).run();
+
+        assertThat(result.output().lines()).hasSize(2).allSatisfy(line -> assertThat(line.substring(2)).startsWith(
+                "NativeLibraryException of " + library + " and ibv_get_device_list: cannot load " + library
+                        + ", which ibv_get_device_list needs, although it is installed: ")
+                .contains(library + ": file too short").doesNotContain("package"));
     }
 
     @Test
