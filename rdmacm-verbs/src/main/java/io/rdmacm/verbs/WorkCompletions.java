@@ -229,11 +229,18 @@ public final class WorkCompletions implements Completion {
         return member(WC_FLAGS);
     }
 
-    /** {@return an immutable copy of the current completion} */
+    /**
+     * Copies the current completion. If it is a failure, what is not valid then is 0 in the copy, and the opcode OTHER.
+     *
+     * @return an immutable copy
+     */
     @Override
     public WorkCompletion copy() {
-        return new WorkCompletion(workRequestId(), status(), opcode(), vendorError(), byteLength(), immediate(),
-                queuePairNumber(), sourceQueuePair(), flagBits());
+        return succeeded()
+                ? new WorkCompletion(workRequestId(), status(), opcode(), vendorError(), byteLength(), immediate(),
+                        queuePairNumber(), sourceQueuePair(), flagBits())
+                : new WorkCompletion(workRequestId(), status(), WorkCompletionOpcode.OTHER, vendorError(), 0, 0,
+                        queuePairNumber(), 0, 0);
     }
 
     /**

@@ -45,7 +45,6 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
-import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -232,15 +231,15 @@ public class EncodingTest {
         WorkCompletions read = WorkCompletions.allocate(1);
 
         assertThat(stack.queue().poll(read)).isEqualTo(1);
-        WorkCompletion copy = read.at(0).copy();
-        assertThat(copy.workRequestId()).isEqualTo(id);
-        assertThat(copy.status()).isEqualTo(WorkCompletionStatus.of(status));
-        assertThat(copy.vendorError()).isEqualTo(vendorError);
-        assertThat(copy.byteLength()).isEqualTo(bytes);
-        assertThat(copy.immediate()).isEqualTo(immediate);
-        assertThat(copy.queuePairNumber()).isEqualTo(number);
-        assertThat(copy.sourceQueuePair()).isEqualTo(source);
-        assertThat(copy.flagBits()).isEqualTo(flags);
+        WorkCompletions current = read.at(0);
+        assertThat(current.workRequestId()).isEqualTo(id);
+        assertThat(current.status()).isEqualTo(WorkCompletionStatus.of(status));
+        assertThat(current.vendorError()).isEqualTo(vendorError);
+        assertThat(current.byteLength()).isEqualTo(bytes);
+        assertThat(current.immediate()).isEqualTo(immediate);
+        assertThat(current.queuePairNumber()).isEqualTo(number);
+        assertThat(current.sourceQueuePair()).isEqualTo(source);
+        assertThat(current.flagBits()).isEqualTo(flags);
     }
 
     @Property(tries = 300)
