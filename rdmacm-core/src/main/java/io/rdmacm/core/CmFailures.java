@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketAddress;
+import java.net.SocketException;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
@@ -9,6 +13,7 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Turns failures of the connection manager into exceptions. */
 final class CmFailures {
@@ -25,6 +30,30 @@ final class CmFailures {
             throw UNREACHABLE.contains(errno)
                     ? new UnreachableException(function.name(), errno, detail)
                     : Failures.of(function.name(), errno, detail);
+        }
+    }
+
+    /**
+     * Checks the result of a function that binds an id. The kernel says EADDRNOTAVAIL also if the port is in use and one
+     * of the two addresses is the wildcard.
+     *
+     * @param local the address to bind to; null to let the kernel choose
+     */
+    static void checkBind(NativeFunction function, int result, @Nullable SocketAddress local, String detail)
+            throws RdmaException {
+        if (result == -1 && Check.cause() == Rdma.EADDRNOTAVAIL() && isLocal(local)) {
+            throw Failures.of(function.name(), Rdma.EADDRINUSE(), detail);
+        }
+        check(function, result, detail);
+    }
+
+    /** Returns whether this host has an address. */
+    private static boolean isLocal(@Nullable SocketAddress address) {
+        try {
+            return address instanceof InetSocketAddress inet && (inet.getAddress().isAnyLocalAddress()
+                    || NetworkInterface.getByInetAddress(inet.getAddress()) != null);
+        } catch (SocketException e) {
+            return false;
         }
     }
 

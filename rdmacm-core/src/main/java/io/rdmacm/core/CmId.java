@@ -29,6 +29,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.Hints;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -338,7 +339,7 @@ public final class CmId extends NativeObject {
         run(Call.BIND_ADDRESS, () -> {
             try (Arena arena = Arena.ofConfined()) {
                 long address = SocketAddresses.write(Objects.requireNonNull(local, "local"), arena);
-                CmFailures.check(BIND_ADDR, BIND_ADDR.callInt(address(), address), local.toString());
+                CmFailures.checkBind(BIND_ADDR, BIND_ADDR.callInt(address(), address), local, local.toString());
             }
         });
     }
@@ -376,8 +377,8 @@ public final class CmId extends NativeObject {
             try (Arena arena = Arena.ofConfined()) {
                 long source = SocketAddresses.write(local, arena);
                 long destination = SocketAddresses.write(Objects.requireNonNull(peer, "peer"), arena);
-                CmFailures.check(RESOLVE_ADDR, RESOLVE_ADDR.callInt(address(), source, destination, milliseconds),
-                        peer.toString());
+                int result = RESOLVE_ADDR.callInt(address(), source, destination, milliseconds);
+                CmFailures.checkBind(RESOLVE_ADDR, result, local, peer + (local == null ? "" : " from " + local));
             }
         });
     }
@@ -399,7 +400,8 @@ public final class CmId extends NativeObject {
      *
      * @param backlog how many requests may be queued, at least 0; 0 for the kernel's limit
      * @throws RdmaException EADDRINUSE when another id listens on the same address, which is possible only with
-     *         {@link CmIdOptions#reuseAddress}
+     *         {@link CmIdOptions#reuseAddress}; ENODEV when the address is that of the loopback interface, and all
+     *         devices are RoCE, so that nobody could connect
      */
     @CFunction("rdma_listen")
     public void listen(int backlog) throws RdmaException {
@@ -407,8 +409,17 @@ public final class CmId extends NativeObject {
             if (backlog < 0) {
                 throw new IllegalArgumentException("backlog is negative: " + backlog);
             }
+            requireReachable();
             check(LISTEN, LISTEN.callInt(address(), backlog));
         });
+    }
+
+    /** Refuses an address that the kernel accepts, although no device will receive anything for it. */
+    private void requireReachable() throws RdmaException {
+        InetSocketAddress local = SocketAddresses.read(address() + SOURCE);
+        if (local != null && local.getAddress().isLoopbackAddress() && Hints.isLoopbackWithoutDevice()) {
+            throw Failures.of(LISTEN.name(), Rdma.ENODEV(), local.toString());
+        }
     }
 
     /**

@@ -14,7 +14,9 @@ import java.util.Random;
 
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.ffi.Hints;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -96,6 +98,33 @@ class CmIdDeviceTest {
                     .isThrownBy(() -> channel.await(client.id, CmEventType.ESTABLISHED, Loopback.TIMEOUT))
                     .withMessageContaining("nobody listens on this port")
                     .satisfies(e -> assertThat(e.reason()).isEqualTo(RejectReason.INVALID_SERVICE_ID));
+        }
+    }
+
+    @Test
+    void aPortInUseIsNotAnAddressThatIsMissing() throws Exception {
+        try (Loopback loopback = new Loopback(); CmId wildcard = CmId.open(loopback.channel, PortSpace.TCP)) {
+            assertThatThrownBy(() -> wildcard.bindAddress(new InetSocketAddress(loopback.address().getPort())))
+                    .isExactlyInstanceOf(RdmaException.class).hasMessageContaining("EADDRINUSE");
+            wildcard.bindAddress(new InetSocketAddress(0));
+            wildcard.listen(1);
+            try (CmId second = CmId.open(loopback.channel, PortSpace.TCP)) {
+                assertThatThrownBy(() -> second.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(),
+                        wildcard.localPort()))).isExactlyInstanceOf(RdmaException.class)
+                        .hasMessageContaining("EADDRINUSE");
+            }
+        }
+    }
+
+    @Test
+    void listeningWhereNobodyCanConnectFails() throws Exception {
+        if (!Hints.isLoopbackWithoutDevice()) {
+            throw new TestAbortedException("not all devices are RoCE");
+        }
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            id.bindAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            assertThatThrownBy(() -> id.listen(1)).isInstanceOf(RdmaException.class)
+                    .hasMessageContainingAll("ENODEV", " serves ", RdmaTestDevice.get().ipv4().getHostAddress());
         }
     }
 

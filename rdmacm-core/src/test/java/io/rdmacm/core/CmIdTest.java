@@ -36,6 +36,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that C refuses or that are refused before, and what is closed. */
 @FakeRdmaCm.With
@@ -67,6 +69,25 @@ class CmIdTest {
         assertThat(id.state()).isEqualTo(CmIdState.IDLE);
         id.bindAddress(address("192.0.2.7"));
         assertThat(id.state()).isEqualTo(CmIdState.BOUND);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::", "127.0.0.1"})
+    void aPortInUseIsNotAnAddressThatIsMissing(String host) throws Exception {
+        FakeRdmaCm.fail("rdma_bind_addr", Rdma.EADDRNOTAVAIL());
+        assertThatThrownBy(() -> id.bindAddress(address(host))).isExactlyInstanceOf(RdmaException.class)
+                .hasMessageStartingWith("rdma_bind_addr (" + address(host) + "): EADDRINUSE, ");
+        FakeRdmaCm.fail("rdma_resolve_addr", Rdma.EADDRNOTAVAIL());
+        assertThatThrownBy(() -> id.resolveAddress(address(host), address("192.0.2.8"), Duration.ofSeconds(1)))
+                .isExactlyInstanceOf(RdmaException.class)
+                .hasMessageStartingWith("rdma_resolve_addr (/192.0.2.8:7174 from " + address(host) + "): EADDRINUSE");
+    }
+
+    @Test
+    void anAddressThatThisHostDoesNotHaveIsMissing() {
+        FakeRdmaCm.fail("rdma_bind_addr", Rdma.EADDRNOTAVAIL());
+        assertThatThrownBy(() -> id.bindAddress(address("192.0.2.7"))).isInstanceOf(UnreachableException.class)
+                .hasMessageContaining("EADDRNOTAVAIL");
     }
 
     @Test
