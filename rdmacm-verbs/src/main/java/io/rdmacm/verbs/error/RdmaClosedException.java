@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.error;
 
-/** A wait ended because another thread closed the object that it waited on. */
+/** Something was refused, or a wait ended, because the object was closed: by this program, in whichever thread. */
 public class RdmaClosedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
@@ -12,6 +12,6 @@ public class RdmaClosedException extends RdmaException {
      * @param closed the object that was closed
      */
     public RdmaClosedException(String function, String closed) {
-        super(function, function + ": " + closed + " was closed by another thread");
+        super(function, function + ": " + closed + " was closed");
     }
 }

@@ -118,18 +118,27 @@ public final class RegisteredPool implements AutoCloseable {
     }
 
     private Slot takeOrGrow() throws RdmaException {
-        while (!growing.tryLock()) {
-            Slot slot = slices.pop();
-            if (slot != null) {
-                return slot;
-            }
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
+        boolean interrupted = false;
         try {
-            Slot slot = slices.pop();
-            return slot == null ? grow() : slot;
+            while (!growing.tryLock()) {
+                Slot slot = slices.pop();
+                if (slot != null) {
+                    return slot;
+                }
+                // an interrupted thread would not be parked
+                interrupted |= Thread.interrupted();
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            try {
+                Slot slot = slices.pop();
+                return slot == null ? grow() : slot;
+            } finally {
+                growing.unlock();
+            }
         } finally {
-            growing.unlock();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

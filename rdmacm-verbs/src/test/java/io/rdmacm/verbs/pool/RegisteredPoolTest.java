@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.MemoryRegion;
@@ -378,6 +379,37 @@ class RegisteredPoolTest {
                 FakeVerbs.release();
                 registering.result().close();
             }
+        }
+    }
+
+    @Test
+    void anInterruptedThreadWaitsLikeOthers() throws Exception {
+        try (RegisteredPool pool = small()) {
+            RegisteredSlice only = pool.take();
+            FakeVerbs.hold("ibv_reg_mr");
+            try (Background<RegisteredSlice> registering = Background.call(pool::take)) {
+                FakeVerbs.awaitHeld();
+                AtomicBoolean interrupted = new AtomicBoolean();
+                Thread waiting = Thread.ofPlatform().start(() -> {
+                    try (RegisteredSlice slice = pool.take()) {
+                        interrupted.set(Thread.interrupted() && slice != only);
+                    } catch (RdmaException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                waiting.interrupt();
+                // a thread with the status does not park
+                Background.run(() -> {
+                    while (waiting.isInterrupted()) {
+                        Thread.onSpinWait();
+                    }
+                }).result();
+                FakeVerbs.release();
+                registering.result().close();
+                waiting.join();
+                assertThat(interrupted).isTrue();
+            }
+            only.close();
         }
     }
 

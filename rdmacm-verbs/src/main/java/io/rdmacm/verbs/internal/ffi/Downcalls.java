@@ -9,6 +9,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
+import java.util.Set;
 
 /**
  * The one place that creates downcall handles. Every argument is declared as a 64-bit integer: on the ABIs of 64-bit
@@ -27,7 +28,18 @@ public final class Downcalls {
     private static final MethodHandle[] INT = new MethodHandle[MOST_ARGUMENTS + 1];
     private static final MethodHandle[] LONG = new MethodHandle[MOST_ARGUMENTS + 1];
 
+    private static final Set<String> ARCHITECTURES = Set.of("amd64", "aarch64");
+
     private Downcalls() {
+    }
+
+    private static Linker linker() {
+        String architecture = System.getProperty("os.arch");
+        if (!ARCHITECTURES.contains(architecture)) {
+            throw new UnsupportedOperationException("rdmacm runs on x86-64 and aarch64, not on " + architecture
+                    + ": another architecture may pass the arguments of C functions differently");
+        }
+        return Linker.nativeLinker();
     }
 
     /**
@@ -66,7 +78,7 @@ public final class Downcalls {
     public static MethodHandle plain(boolean critical, MemoryLayout result, int arguments) {
         Linker.Option[] options = critical ? new Linker.Option[] {Linker.Option.critical(false)} : new Linker.Option[0];
         try {
-            return Linker.nativeLinker().downcallHandle(descriptor(result, arguments), options);
+            return linker().downcallHandle(descriptor(result, arguments), options);
         } catch (IllegalCallerException e) {
             throw NativeAccess.denied(e);
         }
@@ -98,7 +110,7 @@ public final class Downcalls {
         Linker.Option[] options = Arrays.copyOf(more, more.length + 1);
         options[more.length] = Linker.Option.captureCallState("errno");
         try {
-            return Linker.nativeLinker().downcallHandle(descriptor(result, arguments), options);
+            return linker().downcallHandle(descriptor(result, arguments), options);
         } catch (IllegalCallerException e) {
             throw NativeAccess.denied(e);
         }

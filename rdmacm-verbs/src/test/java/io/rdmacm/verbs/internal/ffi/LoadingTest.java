@@ -46,6 +46,15 @@ class LoadingTest {
     }
 
     @Test
+    void anArchitectureWithAnotherAbiIsRefused() throws IOException, InterruptedException {
+        ForkedJvm.Result result = ForkedJvm.of(ListDevices.class).nativeAccess().property("os.arch", "riscv64").run();
+
+        assertThat(result.output().lines()).describedAs(result.errors()).hasSize(2)
+                .allSatisfy(line -> assertThat(line.substring(2)).startsWith("UnsupportedOperationException:"
+                        + " rdmacm runs on x86-64 and aarch64, not on riscv64"));
+    }
+
+    @Test
     void deniedNativeAccessIsAnsweredWithTheFlagForTheClassPath() throws IOException, InterruptedException {
         assertTheFlagHelps("--enable-native-access=ALL-UNNAMED", ForkedJvm.of(ListDevices.class).options(DENY),
                 ForkedJvm.of(ListDevices.class).options(DENY));
