@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.HashMap;
@@ -26,6 +25,7 @@ import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
@@ -57,7 +57,7 @@ public final class EventChannel extends NativeObject {
     private final long order = COUNT.getAndIncrement();
     private final EventSource<RawEvent> events;
     // rdma_get_cm_event writes the address of the event here; used with the lock held.
-    private final MemorySegment result = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final MemorySegment result = NativeMemory.allocate("rdma_create_event_channel", Long.BYTES, Long.BYTES);
     // By the address of the struct rdma_cm_id; guarded by the lock. The references are strong, because a program may
     // rely on getting its ids back from the events and keep none itself.
     private final Map<Long, CmId> ids = new HashMap<>();

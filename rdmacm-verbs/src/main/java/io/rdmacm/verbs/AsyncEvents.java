@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
@@ -163,7 +164,7 @@ final class AsyncEvents {
     }
 
     private @Nullable Raw read() throws RdmaException {
-        MemorySegment struct = ibv_async_event.allocate(Arena.ofAuto());
+        MemorySegment struct = NativeMemory.get(GET_ASYNC_EVENT.name(), () -> ibv_async_event.allocate(Arena.ofAuto()));
         if (GET_ASYNC_EVENT.callInt(address, struct.address()) != 0) {
             int errno = Errno.last();
             if (errno == Rdma.EAGAIN()) {

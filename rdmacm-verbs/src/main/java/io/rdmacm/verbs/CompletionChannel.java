@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,6 +20,7 @@ import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
@@ -43,7 +43,7 @@ public final class CompletionChannel extends NativeObject {
     private final VerbsContext context;
     private final EventSource<CompletionQueue> events;
     // C writes the queue and its context here. Used with the lock of the events held.
-    private final MemorySegment results = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
+    private final MemorySegment results = NativeMemory.allocate("ibv_create_comp_channel", 2 * Long.BYTES, Long.BYTES);
     // guarded by the lock of the events
     private final Map<Long, CompletionQueue> queues = new HashMap<>();
 

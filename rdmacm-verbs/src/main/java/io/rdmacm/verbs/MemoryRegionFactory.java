@@ -22,6 +22,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.jfr.RegistrationEvents;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -97,7 +98,8 @@ final class MemoryRegionFactory {
         Arena arena = Arena.ofShared();
         boolean made = false;
         try {
-            MemoryRegion region = register(arena.allocate(bytes, PAGE), arena);
+            MemorySegment memory = NativeMemory.get("ibv_reg_mr", () -> arena.allocate(bytes, PAGE));
+            MemoryRegion region = register(memory, arena);
             made = true;
             return region;
         } finally {

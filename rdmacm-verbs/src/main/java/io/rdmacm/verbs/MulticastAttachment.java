@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
@@ -12,6 +11,7 @@ import io.rdmacm.verbs.internal.codec.AddressStructs;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
@@ -62,8 +62,8 @@ public final class MulticastAttachment extends NativeObject {
         }
         boolean made = false;
         try {
+            MemorySegment gid = NativeMemory.allocate(ATTACH_MCAST.name(), Gid.BYTES, Long.BYTES);
             Lifetime life = Lifetime.begin(MulticastAttachment.class, queuePair.life());
-            MemorySegment gid = Arena.ofAuto().allocate(Gid.BYTES, Long.BYTES);
             AddressStructs.writeGid(group.gid(), gid.address());
             life.create(() -> {
                 Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(queuePair.address(), gid.address(), group.lid()));

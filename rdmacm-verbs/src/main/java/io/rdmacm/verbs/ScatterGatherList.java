@@ -28,6 +28,7 @@ public final class ScatterGatherList {
      * @param capacity the maximum number of parts, at least 1
      * @return the list
      * @throws IllegalArgumentException if the capacity is less than 1
+     * @throws OutOfMemoryError if the limit of native memory of the JVM (-XX:MaxDirectMemorySize) is reached
      */
     public static ScatterGatherList allocate(int capacity) {
         if (capacity < 1) {

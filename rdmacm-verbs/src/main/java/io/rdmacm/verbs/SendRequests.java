@@ -36,6 +36,7 @@ public final class SendRequests extends RequestBlock {
      * @param maxScatterGather the number of scatter/gather entries that each request has room for, at least 1
      * @return the block
      * @throws IllegalArgumentException if a number is less than 1, or the block would be too large
+     * @throws OutOfMemoryError if the limit of native memory of the JVM (-XX:MaxDirectMemorySize) is reached
      */
     public static SendRequests allocate(int capacity, int maxScatterGather) {
         MemorySegment memory = allocate(SIZE, capacity, maxScatterGather);

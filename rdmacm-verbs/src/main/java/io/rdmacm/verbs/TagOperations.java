@@ -37,6 +37,7 @@ public final class TagOperations {
      * @param maxScatterGather the number of scatter/gather entries that each operation has room for, at least 1
      * @return the block
      * @throws IllegalArgumentException if a number is less than 1, or the block would be too large
+     * @throws OutOfMemoryError if the limit of native memory of the JVM (-XX:MaxDirectMemorySize) is reached
      */
     public static TagOperations allocate(int capacity, int maxScatterGather) {
         if (capacity < 1 || maxScatterGather < 1) {

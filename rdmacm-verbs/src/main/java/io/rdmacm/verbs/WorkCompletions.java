@@ -70,6 +70,7 @@ public final class WorkCompletions implements Completion {
      * @param capacity the maximum number of completions that a poll takes, at least 1
      * @return the buffer
      * @throws IllegalArgumentException if the capacity is less than 1
+     * @throws OutOfMemoryError if the limit of native memory of the JVM (-XX:MaxDirectMemorySize) is reached
      */
     public static WorkCompletions allocate(int capacity) {
         if (capacity < 1) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.pool;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +17,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -174,7 +174,8 @@ public final class RegisteredPool implements AutoCloseable {
     private MemoryRegion register(int count) throws RdmaException {
         nextSlab = count;
         while (true) {
-            MemorySegment memory = allocate((long) nextSlab * sliceSize);
+            // lives as long as it can be reached: slices may be read whenever a program likes to
+            MemorySegment memory = NativeMemory.allocate("RegisteredPool.take", (long) nextSlab * sliceSize, PAGE);
             try {
                 return domain.register(memory, access);
             } catch (RdmaException e) {
@@ -183,18 +184,6 @@ public final class RegisteredPool implements AutoCloseable {
                 }
                 nextSlab /= 2;
             }
-        }
-    }
-
-    /** Allocates memory that lives as long as it can be reached: slices may be read whenever a program likes to. */
-    private static MemorySegment allocate(long bytes) throws RdmaException {
-        try {
-            return Arena.ofAuto().allocate(bytes, PAGE);
-        } catch (OutOfMemoryError e) {
-            RdmaException failure = Failures.of("RegisteredPool.take", Rdma.ENOMEM(), bytes + " bytes of native memory"
-                    + " (see -XX:MaxDirectMemorySize)");
-            failure.initCause(e);
-            throw failure;
         }
     }
 

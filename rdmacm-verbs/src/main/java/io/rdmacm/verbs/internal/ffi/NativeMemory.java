@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
+
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.RdmaException;
+
+/**
+ * Allocates native memory for objects of this library. The JVM limits it, and throws an Error when the limit is reached:
+ * one greedy program, or one peer, would end threads that serve others. Here it is a failure like any other.
+ */
+public final class NativeMemory {
+    private NativeMemory() {
+    }
+
+    /**
+     * Allocates zeroed memory that lives as long as it can be reached.
+     *
+     * @param function what it is needed for, for the message
+     * @throws RdmaException ENOMEM if the limit is reached
+     */
+    public static MemorySegment allocate(String function, long bytes, long alignment) throws RdmaException {
+        return get(function, () -> Arena.ofAuto().allocate(bytes, alignment));
+    }
+
+    /**
+     * Creates something that allocates native memory.
+     *
+     * @param <T> the type of the result
+     * @param function what it is needed for, for the message
+     * @param creator creates it
+     * @throws RdmaException ENOMEM if the limit is reached
+     */
+    public static <T> T get(String function, Supplier<T> creator) throws RdmaException {
+        try {
+            return creator.get();
+        } catch (OutOfMemoryError e) {
+            RdmaException failure = Failures.of(function, Rdma.ENOMEM(), "native memory, see -XX:MaxDirectMemorySize");
+            failure.initCause(e);
+            throw failure;
+        }
+    }
+}

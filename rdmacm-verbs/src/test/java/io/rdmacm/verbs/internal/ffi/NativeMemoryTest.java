@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs.internal.ffi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.forked.ExhaustNativeMemory;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.WithFakeVerbs;
+import org.junit.jupiter.api.Test;
+
+/** Native memory that cannot be had is a failure of one call, not of a thread. */
+@WithFakeVerbs
+class NativeMemoryTest {
+    @Test
+    void itSaysWhatItWasNeededFor() {
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> NativeMemory.allocate("ibv_reg_mr", Long.MAX_VALUE / 4, 1))
+                .withMessageStartingWith("ibv_reg_mr (native memory, see -XX:MaxDirectMemorySize): ENOMEM")
+                .withCauseInstanceOf(OutOfMemoryError.class);
+    }
+
+    @Test
+    void anObjectThatCannotBeMadeLeavesNothing() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(ExhaustNativeMemory.class).nativeAccess()
+                .options("-XX:MaxDirectMemorySize=4m").run();
+        assertThat(result.output().lines()).describedAs(result.errors())
+                .containsExactly("ENOMEM", "all is well");
+    }
+}
