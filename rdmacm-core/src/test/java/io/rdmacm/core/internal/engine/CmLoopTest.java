@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.connection;
+package io.rdmacm.core.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -22,9 +22,9 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import org.junit.jupiter.api.Test;
 
 @FakeRdmaCm.With
-class EventLoopTest {
+class CmLoopTest {
     /** Notes why it has failed. */
-    private static final class Noting implements EventLoop.Handler {
+    private static final class Noting implements CmLoop.Handler {
         private final List<RdmaException> reasons = new ArrayList<>();
 
         @Override
@@ -40,7 +40,7 @@ class EventLoopTest {
     /** No event comes that would make the thread look for the task. */
     @Test
     void aTaskOfAnAlarmIsRun() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         CountDownLatch done = new CountDownLatch(1);
         loop.run(() -> loop.at(Deadline.after(Duration.ofMillis(1)), () -> loop.later(done::countDown)));
         assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
@@ -49,7 +49,7 @@ class EventLoopTest {
 
     @Test
     void aTaskThatFailsDoesNotEndTheLoop() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         CountDownLatch done = new CountDownLatch(1);
         loop.later(() -> {
             throw new IllegalStateException("part of a test");
@@ -61,7 +61,7 @@ class EventLoopTest {
 
     @Test
     void whoComesTooLateFailsAsTheOthersDid() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         Noting before = new Noting();
         loop.open(before);
         RdmaException reason = new RdmaClosedException("rdma_connect", "a test");
@@ -84,7 +84,7 @@ class EventLoopTest {
 
     @Test
     void aTaskWakesTheLoop() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         awaitAsleep();
         CountDownLatch done = new CountDownLatch(1);
         loop.later(done::countDown);
@@ -94,7 +94,7 @@ class EventLoopTest {
 
     @Test
     void aTaskIsRunOnceByTheThreadOfTheLoop() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         List<Thread> threads = new ArrayList<>();
         loop.run(() -> {
             threads.add(Thread.currentThread());
@@ -112,7 +112,7 @@ class EventLoopTest {
 
     @Test
     void anAlarmComesNotBeforeItsTimeUnlessItIsUndone() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         CountDownLatch done = new CountDownLatch(1);
         AtomicLong rung = new AtomicLong();
         long start = System.nanoTime();
@@ -132,10 +132,10 @@ class EventLoopTest {
     /** What would be given up may have come to a good end meanwhile. */
     @Test
     void anAlarmWaitsForTheEventsAtHand() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         List<String> order = new ArrayList<>();
         CountDownLatch done = new CountDownLatch(1);
-        CmId id = loop.open(new EventLoop.Handler() {
+        CmId id = loop.open(new CmLoop.Handler() {
             @Override
             public void handle(CmEvent event) {
                 order.add(event.type().name());
@@ -161,7 +161,7 @@ class EventLoopTest {
 
     @Test
     void whatATaskThrowsIsThrownToWhoWaitsForIt() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         RdmaException failure = new RdmaClosedException("rdma_connect", "a test");
         assertThatThrownBy(() -> loop.run(() -> {
             throw failure;
