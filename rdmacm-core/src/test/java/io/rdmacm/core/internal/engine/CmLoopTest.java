@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.CmEvent;
@@ -157,6 +158,97 @@ class CmLoopTest {
         assertThat(order).containsExactly("ADDR_CHANGE", "TIMEWAIT_EXIT", "alarm");
         loop.close(id);
         loop.closeAll();
+    }
+
+    /** Each event brings another one, as a steady stream of requests does. */
+    @Test
+    void anAlarmDoesNotWaitForEver() throws Exception {
+        CmLoop loop = CmLoop.start();
+        int most = 100 * CmLoop.EVENTS_BEFORE_ALARMS;
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicLong events = new AtomicLong();
+        AtomicLong eventsAtTheAlarm = new AtomicLong(-1);
+        AtomicReference<CmId> id = new AtomicReference<>();
+        id.set(loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                if (events.incrementAndGet() == most) {
+                    done.countDown();
+                } else if (done.getCount() > 0) {
+                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+                }
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+            }
+        }));
+        loop.run(() -> {
+            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+            loop.at(Deadline.after(Duration.ZERO), () -> {
+                eventsAtTheAlarm.set(events.get());
+                done.countDown();
+            });
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(eventsAtTheAlarm.get()).isBetween(1L, CmLoop.EVENTS_BEFORE_ALARMS + 1L);
+        loop.closeAll();
+    }
+
+    @Test
+    void anErrorOfAHandlerEndsItsIdOnly() throws Exception {
+        CmLoop loop = CmLoop.start();
+        CountDownLatch failed = new CountDownLatch(1);
+        List<RdmaException> reasons = new ArrayList<>();
+        CmId bad = loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                throw new OutOfMemoryError("part of a test");
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+                reasons.add(reason);
+                failed.countDown();
+            }
+        });
+        Noting good = new Noting();
+        loop.open(good);
+        FakeRdmaCm.event(bad, CmEventType.ADDR_RESOLVED);
+        assertThat(failed.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(reasons.getFirst()).hasMessageContaining("ENOMEM").hasMessageContaining("part of a test");
+        // The loop goes on.
+        loop.run(() -> assertThat(good.reasons).isEmpty());
+        loop.closeAll();
+    }
+
+    @Test
+    void anErrorOfATaskIsThrownToWhoWaitsForIt() throws Exception {
+        CmLoop loop = CmLoop.start();
+        StackOverflowError error = new StackOverflowError("part of a test");
+        assertThatThrownBy(() -> loop.run(() -> {
+            throw error;
+        })).isSameAs(error);
+        CountDownLatch done = new CountDownLatch(1);
+        loop.later(() -> {
+            throw error;
+        });
+        loop.later(done::countDown);
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        loop.closeAll();
+    }
+
+    @Test
+    void theLoopOfAllStreamsEndsWithItsLastUser() throws Exception {
+        CmLoop loop = CmLoop.acquire();
+        assertThat(CmLoop.acquire()).isSameAs(loop);
+        loop.release();
+        loop.run(() -> assertThat(loop.isCurrent()).isTrue());
+        loop.release();
+        loop.run(() -> assertThat(loop.isCurrent()).isFalse());
+        CmLoop next = CmLoop.acquire();
+        assertThat(next).isNotSameAs(loop);
+        next.release();
     }
 
     @Test
