@@ -569,14 +569,15 @@ public final class CmId extends NativeObject {
 
     /**
      * Ends the connection ({@code rdma_disconnect}). Work requests that are still posted are flushed. The outcome is
-     * DISCONNECTED, on both sides. When the peer has disconnected first, this only confirms it. Does nothing in FAILED.
+     * DISCONNECTED, on both sides. When the peer has disconnected first, this only confirms it. Does nothing in FAILED,
+     * unless there was a connection and the device is still there.
      *
      * @throws RdmaException EINVAL when there is nothing to disconnect, such as a handshake that has just failed
      */
     @CFunction("rdma_disconnect")
     public void disconnect() throws RdmaException {
         run(Call.DISCONNECT, () -> {
-            if (machine.state() != CmIdState.FAILED) {
+            if (machine.state() != CmIdState.FAILED || machine.wasConnected()) {
                 check(DISCONNECT, DISCONNECT.callInt(address()));
             }
         });

@@ -17,6 +17,8 @@ final class CmIdStateMachine {
     // Written with the locks of both channels held.
     private volatile EventChannel channel;
     private volatile CmIdState state;
+    // Whether an event has ended a connection that C can still disconnect. Used with the channel's lock held.
+    private boolean wasConnected;
     // Null for none; guarded by the channel's lock.
     private @Nullable Runnable endHandler;
 
@@ -93,9 +95,18 @@ final class CmIdStateMachine {
         });
     }
 
+    /** Returns whether there was a connection when the id failed. With the channel's lock held. */
+    boolean wasConnected() {
+        return wasConnected;
+    }
+
     /** Updates the state after an event was read. With the channel's lock held. */
     void happened(CmEventType event) {
-        state = CmIdTransitions.after(event, state);
+        CmIdState next = CmIdTransitions.after(event, state);
+        if (next == CmIdState.FAILED) {
+            wasConnected = state == CmIdState.CONNECTED && event != CmEventType.DEVICE_REMOVAL;
+        }
+        state = next;
         runEndHandler();
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.core.internal.jfr.ConnectionEvents;
@@ -25,8 +26,6 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.pool.RegisteredSlice;
-import io.rdmacm.verbs.queue.QueuePairAttributes;
-import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
@@ -92,7 +91,6 @@ public final class Connection implements AutoCloseable {
     private static final String RECEIVE = "ibv_post_recv";
     // in nanoseconds
     private static final long LONGEST_BLINDNESS = 1_000_000;
-    private static final RnrTimer MIN_RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
 
     // What threads wait for.
     private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
@@ -105,7 +103,7 @@ public final class Connection implements AutoCloseable {
     private static final Wait.Goal<Completions> ANSWER = (mine, none) -> mine.connection().link.isAnswered();
 
     private final ConnectionManager manager;
-    private final Link link;
+    private final MessageLink link;
     private final ConnectionSettings settings;
     private final InetSocketAddress localAddress;
     private final InetSocketAddress peerAddress;
@@ -136,7 +134,7 @@ public final class Connection implements AutoCloseable {
     // Set when everything has been freed.
     private boolean closed;
 
-    private Connection(ConnectionManager manager, Link link, ConnectionSettings settings, ProtectionDomain domain,
+    private Connection(ConnectionManager manager, MessageLink link, ConnectionSettings settings, ProtectionDomain domain,
             ConnectionQueues queues) {
         this.manager = manager;
         this.link = link;
@@ -155,7 +153,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Creates a connection for an id that is bound to a device and not connected yet. */
-    static Connection create(ConnectionManager manager, Link link, ConnectionSettings settings)
+    static Connection create(ConnectionManager manager, MessageLink link, ConnectionSettings settings)
             throws RdmaException {
         DeviceResources device = manager.device(link.id());
         ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
@@ -163,11 +161,6 @@ public final class Connection implements AutoCloseable {
         Connection connection = new Connection(manager, link, settings, device.domain(), queues);
         queues.attach(connection);
         return connection;
-    }
-
-    /** Notes that a request was accepted: the peer may send from now on. */
-    void accepted() {
-        shortenRnrTimer();
     }
 
     /** Notes that the connection is established. Takes the lock. */
@@ -563,6 +556,21 @@ public final class Connection implements AutoCloseable {
         }
         // After it is known to be closed, or a manager that notes it only now would keep it.
         manager.forget(this);
+    }
+
+    /** Frees the queues of a connection that was not established and that nobody knows, unless it was closed. */
+    void discard() throws RdmaException {
+        lock.lock();
+        try {
+            if (closing) {
+                return;
+            }
+            closing = true;
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        queues.close(this);
     }
 
     /** Returns whether everything has been freed. Takes the lock. */
@@ -1227,19 +1235,6 @@ public final class Connection implements AutoCloseable {
     private void requireNoHandler() {
         if (calls.hasHandler()) {
             throw new IllegalStateException("messages of " + this + " go to its handler");
-        }
-    }
-
-    /**
-     * Shortens the time after which the peer sends again when this side had no free buffer. The connection manager
-     * leaves it at the longest possible, 655 ms.
-     */
-    private void shortenRnrTimer() {
-        try {
-            queues.pair().modify(QueuePairAttributes.builder().minRnrTimer(MIN_RNR_TIMER).build());
-        } catch (RdmaException | IllegalStateException | IllegalArgumentException e) {
-            // A queue pair in error, after the peer has already ended the connection, accepts no attributes.
-            LOG.debug("{}: the RNR timer could not be set", this, e);
         }
     }
 

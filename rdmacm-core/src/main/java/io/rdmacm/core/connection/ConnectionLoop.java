@@ -3,6 +3,8 @@ package io.rdmacm.core.connection;
 
 import java.util.List;
 
+import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
@@ -167,7 +169,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         requireNoConnections();
         loop.stop();
         if (thread != null) {
-            EventLoop.join(thread);
+            CmLoop.join(thread);
         }
         if (sharedReceiveQueue != null && sharedReceives != null) {
             sharedReceiveQueue.close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**

@@ -15,6 +15,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.DeviceResources;
+import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -37,7 +40,7 @@ public final class ConnectionManager implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
     private static final int BACKLOG = 64;
 
-    private final EventLoop loop;
+    private final CmLoop loop;
     private final Outcomes outcomes = new Outcomes();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -50,14 +53,14 @@ public final class ConnectionManager implements AutoCloseable {
     private boolean closing;
     private boolean closed;
 
-    private ConnectionManager(EventLoop loop) {
+    private ConnectionManager(CmLoop loop) {
         this.loop = loop;
     }
 
     /** Starts a handshake. */
     @FunctionalInterface
     interface Start {
-        Link run() throws RdmaException;
+        MessageLink run() throws RdmaException;
     }
 
     /**
@@ -68,7 +71,7 @@ public final class ConnectionManager implements AutoCloseable {
      * @throws RdmaException ENODEV when this machine has no RDMA device
      */
     public static ConnectionManager open() throws RdmaException {
-        return new ConnectionManager(EventLoop.start());
+        return new ConnectionManager(CmLoop.start());
     }
 
     /**
@@ -87,7 +90,8 @@ public final class ConnectionManager implements AutoCloseable {
      * Listens for connections.
      *
      * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
-     * @param backlog how many peers may wait to be accepted, at least 1; further ones are rejected
+     * @param backlog how many handshakes may be in progress and connections wait to be accepted, together, at least
+     *        1; further requests wait
      * @param settings the settings of the accepted connections, with at most 196 bytes of private data
      * @return the listener, to be closed
      * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
@@ -142,7 +146,7 @@ public final class ConnectionManager implements AutoCloseable {
         Deadline deadline = Deadline.after(timeout);
         Objects.requireNonNull(peer, "peer");
         Objects.requireNonNull(settings, "settings");
-        return establish(() -> Link.connect(this, loop, peer, settings, deadline), deadline);
+        return establish(() -> MessageLink.connect(this, loop, peer, settings, deadline), deadline);
     }
 
     /**
@@ -153,7 +157,7 @@ public final class ConnectionManager implements AutoCloseable {
      * @param timeout the longest time that it may take
      * @return completes with the connection, to be closed; fails with the exceptions of
      *         {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}. If it is cancelled, the connection is
-     *         closed as soon as it is established. Dependent actions run in virtual threads.
+     *         closed as soon as it is established. Dependent actions run in threads of the library, each in its own.
      */
     public CompletableFuture<Connection> connectAsync(InetSocketAddress peer, ConnectionSettings settings,
             Duration timeout) {
@@ -166,26 +170,23 @@ public final class ConnectionManager implements AutoCloseable {
         } catch (RdmaException e) {
             return CompletableFuture.failedFuture(e);
         }
-        Link link = Link.connect(this, loop, peer, settings, deadline);
+        MessageLink link = MessageLink.connect(this, loop, peer, settings, deadline);
         link.outcome().whenComplete((connection, failure) ->
                 outcomes.execute(() -> finish(link, connection, failure, result)));
         return result;
     }
 
     /** Completes the future of the program, in a thread that may wait. */
-    private void finish(Link link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
-        if (connection != null) {
-            add(connection);
-        }
+    private void finish(MessageLink link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
         if (connection == null || result.isDone() || result.getNumberOfDependents() > 0) {
             // This may take long: the others do not wait for it.
-            Thread.startVirtualThread(() -> complete(link, connection, failure, result));
+            Workers.execute(() -> complete(link, connection, failure, result));
         } else {
             complete(link, connection, failure, result);
         }
     }
 
-    private void complete(Link link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
+    private void complete(MessageLink link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
         try {
             boolean taken = connection != null && result.complete(connection);
             if (!taken) {
@@ -205,11 +206,10 @@ public final class ConnectionManager implements AutoCloseable {
     Connection establish(Start start, Deadline deadline) throws RdmaException, InterruptedException {
         enter();
         try {
-            Link link = start.run();
+            MessageLink link = start.run();
             boolean established = false;
             try {
                 Connection connection = link.await(deadline);
-                add(connection);
                 established = true;
                 return connection;
             } finally {
@@ -271,11 +271,10 @@ public final class ConnectionManager implements AutoCloseable {
         enter();
         CmId id = null;
         try {
-            id = loop.open(new DeviceResources.Ignored());
-            id.bindAddress(new InetSocketAddress(Objects.requireNonNull(local, "local"), 0));
-            if (local.isAnyLocalAddress()) {
+            if (Objects.requireNonNull(local, "local").isAnyLocalAddress()) {
                 throw new IllegalArgumentException("the wildcard address belongs to no device");
             }
+            id = DeviceResources.open(loop, new InetSocketAddress(local, 0));
             return add(ConnectionLoop.open(this, device(id), settings));
         } finally {
             if (id != null) {

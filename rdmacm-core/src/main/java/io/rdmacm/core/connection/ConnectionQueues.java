@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.QueuePair;

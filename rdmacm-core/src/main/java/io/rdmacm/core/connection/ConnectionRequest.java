@@ -9,7 +9,6 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A peer's request to connect. Accept or reject it once; {@link #close()} rejects it if neither was done. The peer does
@@ -19,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConnectionRequest implements AutoCloseable {
     private final ConnectionManager manager;
-    private final Link link;
+    private final MessageLink link;
     private final ConnectionSettings settings;
     private final InetSocketAddress peerAddress;
     private final AtomicBoolean answered = new AtomicBoolean();
 
-    ConnectionRequest(ConnectionManager manager, Link link, ConnectionSettings settings) {
+    ConnectionRequest(ConnectionManager manager, MessageLink link, ConnectionSettings settings) {
         this.manager = manager;
         this.link = link;
         this.settings = settings;
@@ -87,26 +86,14 @@ public final class ConnectionRequest implements AutoCloseable {
     private void begin(ConnectionParameters parameters) throws RdmaException {
         boolean accepted = false;
         try {
-            link.accept(parameters);
+            link.answer(parameters);
+            link.accept();
             accepted = true;
         } finally {
             if (!accepted) {
                 link.abandon();
             }
         }
-    }
-
-    /**
-     * Accepts the connection with the parameters in the settings, without waiting for the peer to confirm.
-     *
-     * @return the handshake; null if the request was already answered
-     */
-    @Nullable Link begin() throws RdmaException {
-        if (!answered.compareAndSet(false, true)) {
-            return null;
-        }
-        begin(settings.parameters());
-        return link;
     }
 
     /**

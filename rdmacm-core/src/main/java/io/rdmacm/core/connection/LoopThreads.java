@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** Loops that threads of the library drive: the same number for each device, started when they are first needed. */

@@ -4,11 +4,12 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 
+import io.rdmacm.core.internal.engine.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs short tasks one after the other in a virtual thread, so that the thread of the event loop can go on. One thread
+ * Runs short tasks one after the other in a thread of its own, so that the thread of the event loop can go on. One thread
  * serves all tasks that come while it runs: to start one for each would cost more than the tasks.
  */
 final class Outcomes implements Executor {
@@ -27,7 +28,7 @@ final class Outcomes implements Executor {
             }
             running = true;
         }
-        Thread.ofVirtual().name("rdmacm-outcomes").start(this::run);
+        Workers.execute(this::run);
     }
 
     private void run() {

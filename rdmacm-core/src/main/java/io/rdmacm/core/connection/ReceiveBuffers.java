@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;

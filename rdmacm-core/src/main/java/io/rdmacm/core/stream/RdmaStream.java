@@ -9,7 +9,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
@@ -110,13 +109,8 @@ public final class RdmaStream implements AutoCloseable {
         startKeepAlive();
     }
 
-    /** Creates the stream of a server, which takes the id and the queues unless this fails. */
-    static RdmaStream accepted(StreamSettings settings, CmId id, StreamQueues queues, ConnectData peer)
-            throws RdmaException {
-        return create(settings, new StreamLink(settings, id, queues, peer));
-    }
-
-    private static RdmaStream create(StreamSettings settings, StreamLink link) throws RdmaException {
+    /** Creates a stream, which takes the link; if this fails, the link is closed. */
+    static RdmaStream create(StreamSettings settings, StreamLink link) throws RdmaException {
         boolean made = false;
         try {
             RdmaStream stream = new RdmaStream(settings, link);

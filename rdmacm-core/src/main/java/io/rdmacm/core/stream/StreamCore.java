@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamCore {
     private static final String FUNCTION = "rsocket";
-    // how many polls find nothing before the channel of the id is looked at too
-    private static final int IDLE_POLLS = 64;
     private static final int NONE = -1;
 
     /** Guards everything that is not marked otherwise. Never held during a sleep. */
@@ -56,9 +54,10 @@ final class StreamCore {
     private int controlsFree = StreamQueues.CONTROLS;
     // the queue will raise an event, which has not been taken
     private boolean armed;
-    // a file may be readable: the channel of the id has to be looked at if the queue is empty
+    // the link knows something that was not taken over yet
+    private boolean linkChanged;
+    // the file of the queue may be readable
     private boolean suspicious = true;
-    private int idlePolls;
     // null until it is asked for
     private @Nullable EventFile file;
     // the thread that has armed the file and not been told of anything since; null if there is none
@@ -84,7 +83,8 @@ final class StreamCore {
         this.settings = settings;
         this.link = link;
         this.waits = new StreamWaits(lock, settings.waiting());
-        waits.watch(link.file());
+        waits.watch();
+        link.onChange(this::linkChanged);
         lock.lock();
         try {
             followLink();
@@ -220,8 +220,6 @@ final class StreamCore {
             if (!link.isStarted()) {
                 throw new IllegalStateException("startConnect was not called");
             }
-            // While connecting, only the channel of the id has news.
-            suspicious |= !isConnected();
             resetFile();
             progress();
             if (!isConnected() && failure != null) {
@@ -242,14 +240,11 @@ final class StreamCore {
                 takeQueueEvents();
             }
         }
-        if (any) {
-            // If there is an event of the id as well, its file stays readable.
-            suspicious = false;
-            idlePolls = 0;
-        } else if (suspicious || ++idlePolls >= IDLE_POLLS) {
-            suspicious = false;
-            idlePolls = 0;
-            any = takeLinkEvents();
+        suspicious = false;
+        if (linkChanged) {
+            linkChanged = false;
+            followLink();
+            any = true;
         }
         if (any) {
             changed();
@@ -272,7 +267,7 @@ final class StreamCore {
             sendPendingControl();
         } catch (StreamProtocolException e) {
             fail(e);
-            link.disconnect();
+            link.disconnectQuietly();
             return true;
         } catch (RdmaException | IllegalStateException e) {
             fail(e);
@@ -374,29 +369,33 @@ final class StreamCore {
         }
     }
 
-    private boolean takeLinkEvents() {
-        if (!link.takeEvents()) {
-            return false;
+    /** Called by the thread of the link, which leaves the queues to the threads of the program. Takes the lock. */
+    private void linkChanged() {
+        lock.lock();
+        try {
+            linkChanged = true;
+            changed();
+        } finally {
+            lock.unlock();
         }
-        followLink();
-        return true;
     }
 
     /** Takes over what the link has learnt. */
     private void followLink() {
         if (link.queues() != null && !watching) {
             watching = true;
-            waits.watch(link.file(), link.queues().completionFile());
+            waits.watch(link.queues().completionFile());
             if (file != null) {
                 watchQueue();
             }
         }
-        if (link.peer() != null && queues == null) {
-            connect();
+        ConnectData answer = link.peer();
+        if (answer != null && queues == null) {
+            connect(answer);
         }
         if (link.failure() != null) {
             if (link.failure() instanceof StreamProtocolException) {
-                link.disconnect();
+                link.disconnectQuietly();
             }
             fail(link.failure());
         }
@@ -406,7 +405,7 @@ final class StreamCore {
                 pollQueue();
             }
             disconnected = true;
-            link.disconnect();
+            link.disconnectQuietly();
         }
     }
 
@@ -419,9 +418,9 @@ final class StreamCore {
         }
     }
 
-    private void connect() {
+    private void connect(ConnectData answer) {
         StreamQueues made = link.queues();
-        peer = link.peer();
+        peer = answer;
         receiving = made.newReceiveWindow();
         sending = new SendWindow(peer);
         ledger = made.newLedger();
@@ -686,7 +685,6 @@ final class StreamCore {
             requireOpen();
             if (file == null) {
                 EventFile made = EventFile.open();
-                made.watch(link.file());
                 if (link.queues() != null) {
                     made.watch(link.queues().completionFile());
                 }
@@ -705,11 +703,6 @@ final class StreamCore {
             fd();
             resetFile();
             boolean quiet = armQueue() && !news;
-            // Both, because a loop that is told of changes only is not told again of what was there before.
-            if (quiet && takeLinkEvents()) {
-                changed();
-                quiet = false;
-            }
             news = false;
             armer = quiet ? Thread.currentThread() : null;
             return quiet;
@@ -736,7 +729,7 @@ final class StreamCore {
     /** Makes the queue raise an event; returns false if there is something to do already. */
     private boolean armQueue() throws RdmaException {
         if (queues == null) {
-            return !takeLinkEventsAndWake();
+            return !progress();
         }
         if (armed) {
             // The event of a completion that was polled may have come late.
@@ -747,14 +740,6 @@ final class StreamCore {
             armed = true;
         }
         return !progress();
-    }
-
-    private boolean takeLinkEventsAndWake() {
-        boolean any = takeLinkEvents();
-        if (any) {
-            changed();
-        }
-        return any;
     }
 
     /**
@@ -807,6 +792,9 @@ final class StreamCore {
                 return false;
             }
             closing = true;
+            if (queues == null) {
+                link.stop();
+            }
             changed();
             return true;
         } finally {
@@ -845,16 +833,19 @@ final class StreamCore {
                 changed();
                 left.awaitUninterruptibly();
             }
-            link.disconnect();
-            StreamQueues used = link.queues();
-            if (used != null) {
-                used.closePair();
-                if (ledger != null) {
-                    ledger.abandon();
-                    maps.close();
-                }
+            link.disconnectQuietly();
+            if (ledger != null) {
+                queues.closePair();
+                ledger.abandon();
+                maps.close();
             }
-            link.close();
+        } finally {
+            lock.unlock();
+        }
+        // Without the lock, which the thread of the link may need before it can close the id.
+        link.close();
+        lock.lock();
+        try {
             waits.close();
             if (file != null) {
                 file.close();

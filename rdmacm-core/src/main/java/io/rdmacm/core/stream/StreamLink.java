@@ -3,80 +3,55 @@ package io.rdmacm.core.stream;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Objects;
-import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.core.CmEvent;
-import io.rdmacm.core.CmId;
-import io.rdmacm.core.CmIdState;
 import io.rdmacm.core.ConnectionParameters;
-import io.rdmacm.core.EventChannel;
-import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.Link;
 import io.rdmacm.verbs.error.RdmaException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** The id of a stream and its channel: how the stream is connected, and how its end is learnt. */
-final class StreamLink {
-    private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
-    private static final Duration LONGEST_STEP = Duration.ofMillis(Integer.MAX_VALUE);
-
+/** The link of a stream: what the two sides tell each other, and the queues. All streams share a loop. */
+final class StreamLink extends Link {
     private final StreamSettings settings;
-    private final EventChannel channel;
-    private final CmId id;
-    // The rest is used with the lock of the stream held; the addresses are read without it.
+    // the private data of a request, empty for a client
+    private final byte[] request;
+    private final AtomicBoolean released = new AtomicBoolean();
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress peerAddress;
+    // used by the thread that starts the stream, which has a lock for it
     private boolean bound;
-    private boolean started;
+    private volatile boolean started;
     @SuppressWarnings("NullAway.Init")
-    private StreamQueues queues;
+    private volatile StreamQueues queues;
     // set when the stream is connected
     @SuppressWarnings("NullAway.Init")
-    private ConnectData peer;
-    private @Nullable RdmaException failure;
-    private boolean disconnected;
+    private volatile ConnectData peer;
 
     /** Creates the link of a client. */
     StreamLink(StreamSettings settings) throws RdmaException {
+        super(CmLoop.acquire());
         this.settings = settings;
-        this.channel = EventChannel.open();
+        this.request = new byte[0];
         boolean made = false;
         try {
-            this.id = CmId.open(channel, PortSpace.TCP);
+            open();
             made = true;
         } finally {
             if (!made) {
-                channel.close();
+                release();
             }
         }
     }
 
-    /** Creates the link of a server, for a stream that is connected. Takes the id, unless it fails. */
-    StreamLink(StreamSettings settings, CmId id, StreamQueues queues, ConnectData peer) throws RdmaException {
+    /** Creates the link of a connect request of a server, which has acquired the loop. */
+    StreamLink(StreamSettings settings, CmEvent request) throws RdmaException {
+        super(CmLoop.acquire(), request);
         this.settings = settings;
-        this.channel = EventChannel.open();
-        this.id = id;
-        boolean made = false;
-        try {
-            id.migrate(channel);
-            made = true;
-        } finally {
-            if (!made) {
-                channel.close();
-            }
-        }
+        this.request = request.privateData();
         this.bound = true;
         this.started = true;
-        this.queues = queues;
-        this.peer = peer;
-        learnAddresses();
-        queues.shortenRnrTimer();
-    }
-
-    int file() {
-        return channel.fd();
     }
 
     /** Returns the queues, null until the route to the peer is known. */
@@ -85,20 +60,12 @@ final class StreamLink {
     }
 
     /** Returns what the peer said, null until the stream is connected. */
-    ConnectData peer() {
-        return peer;
-    }
-
-    @Nullable RdmaException failure() {
-        return failure;
+    @Nullable ConnectData peer() {
+        return isEstablished() ? peer : null;
     }
 
     boolean isStarted() {
         return started;
-    }
-
-    boolean isDisconnected() {
-        return disconnected;
     }
 
     @Nullable InetSocketAddress localAddress() {
@@ -114,11 +81,11 @@ final class StreamLink {
             throw new IllegalStateException("the stream is bound or connected already");
         }
         if (settings.reuseAddress()) {
-            id.options().reuseAddress(true);
+            id().options().reuseAddress(true);
         }
-        id.bindAddress(local);
+        Link.bind(id(), local);
         bound = true;
-        localAddress = id.localAddress();
+        localAddress = id().localAddress();
     }
 
     void start(InetSocketAddress to) throws RdmaException {
@@ -128,123 +95,79 @@ final class StreamLink {
         if (to.isUnresolved()) {
             throw new IllegalArgumentException("the address is not resolved: " + to);
         }
-        id.resolveAddress(to, step());
+        resolve(to);
         started = true;
     }
 
-    private Duration step() {
-        Duration timeout = settings.handshakeTimeout();
-        return timeout.compareTo(LONGEST_STEP) < 0 ? timeout : LONGEST_STEP;
+    @Override
+    protected Duration stepTime() {
+        return settings.handshakeTimeout();
     }
 
-    /** Takes the events that are there, and carries on with the connect. Returns whether there were any. */
-    boolean takeEvents() {
-        boolean any = false;
-        try {
-            for (Optional<CmEvent> next = channel.pollEvent(); next.isPresent(); next = channel.pollEvent()) {
-                any = true;
-                try (CmEvent event = next.get()) {
-                    handle(event);
-                }
-            }
-        } catch (RdmaException e) {
-            fail(e);
-            return true;
-        }
-        return any;
-    }
-
-    private void handle(CmEvent event) {
-        try {
-            switch (event.type()) {
-                case ADDR_RESOLVED -> resolveRoute();
-                case ROUTE_RESOLVED -> connect();
-                case ESTABLISHED -> establish(event);
-                case DISCONNECTED -> end(event);
-                case REJECTED, UNREACHABLE, ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, DEVICE_REMOVAL -> fail(event);
-                default -> LOG.debug("{} is of no interest", event);
-            }
-        } catch (RdmaException | IllegalStateException e) {
-            fail(e instanceof RdmaException cause ? cause : unexpected(e));
-        }
-    }
-
-    private static RdmaException unexpected(Exception cause) {
-        RdmaException failure = new RdmaException("rdma_connect",
-                Objects.requireNonNullElse(cause.getMessage(), cause.toString()));
-        failure.initCause(cause);
-        return failure;
-    }
-
-    private void resolveRoute() throws RdmaException {
+    @Override
+    protected void resolveRoute(Duration time) throws RdmaException {
         byte[] route = settings.route();
         if (route.length == 0) {
-            id.resolveRoute(step());
+            super.resolveRoute(time);
         } else {
-            id.options().infinibandPaths(route);
+            id().options().infinibandPaths(route);
         }
     }
 
-    private void connect() throws RdmaException {
-        queues = StreamQueues.create(id, settings);
-        id.connect(parameters(queues, settings));
-    }
-
-    /** Returns the parameters of a connect or an accept. */
-    static ConnectionParameters parameters(StreamQueues queues, StreamSettings settings) {
+    @Override
+    protected ConnectionParameters prepare() throws RdmaException {
+        if (request.length > 0) {
+            peer = ConnectData.decode(request);
+        }
+        queues = StreamQueues.create(id(), settings);
         return ConnectionParameters.builder().privateData(queues.connectData().encode()).responderResources(0)
                 .initiatorDepth(0).flowControl(true).retryCount(settings.retries()).build();
     }
 
-    private void establish(CmEvent event) throws RdmaException {
-        ConnectData answer = ConnectData.decode(event.privateData());
-        learnAddresses();
-        queues.shortenRnrTimer();
-        peer = answer;
-    }
-
-    private void learnAddresses() {
-        localAddress = id.localAddress();
-        peerAddress = id.peerAddress();
-    }
-
-    private void end(CmEvent event) {
-        disconnected = true;
+    @Override
+    protected void confirmed(CmEvent event) throws RdmaException {
         if (peer == null) {
-            fail(event);
+            peer = ConnectData.decode(event.privateData());
+        }
+        localAddress = id().localAddress();
+        peerAddress = id().peerAddress();
+    }
+
+    @Override
+    protected boolean isPeers(RdmaException reason) {
+        return reason instanceof StreamProtocolException || super.isPeers(reason);
+    }
+
+    @Override
+    protected void free() throws RdmaException {
+        StreamQueues made = queues;
+        if (made != null) {
+            made.close();
         }
     }
 
-    private void fail(CmEvent event) {
-        fail(event.failure(peer == null ? "connecting" : "the stream to " + peerAddress));
+    @Override
+    protected void discard() throws RdmaException {
+        super.discard();
+        release();
     }
 
-    private void fail(RdmaException reason) {
-        if (failure == null) {
-            failure = reason;
+    /** Frees everything. Not to be called with a lock held that the listener of {@link #onChange} takes. */
+    @Override
+    public void close() throws RdmaException {
+        stop();
+        if (isEstablished()) {
+            // The thread of all streams is not held up by what takes long.
+            free();
         }
+        loop().run(super::discard);
+        release();
     }
 
-    /** Ends the connection, if there is one; what is in flight is flushed. */
-    void disconnect() {
-        try {
-            CmIdState state = id.state();
-            if (state == CmIdState.CONNECTED || state == CmIdState.ACCEPTED || state == CmIdState.DISCONNECTED) {
-                id.disconnect();
-            }
-        } catch (RdmaException | IllegalStateException e) {
-            // The peer may have ended it meanwhile.
-            LOG.debug("there was nothing to disconnect", e);
+    private void release() {
+        if (released.compareAndSet(false, true)) {
+            loop().release();
         }
-    }
-
-    /** Frees everything. */
-    void close() throws RdmaException {
-        if (queues != null) {
-            queues.close();
-        }
-        id.close();
-        channel.close();
     }
 
     @Override

@@ -4,7 +4,6 @@ package io.rdmacm.core.stream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.CompletionChannel;
@@ -18,11 +17,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.queue.QueuePairAttributes;
-import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The queues and the registered memory of a stream, and how its messages become work requests. It knows nothing of
@@ -46,8 +41,6 @@ final class StreamQueues {
     /** The bit of the ids of messages other than data; the rest is the message. */
     static final long CONTROL = 1L << 62;
 
-    private static final Logger LOG = LoggerFactory.getLogger(StreamQueues.class);
-    private static final RnrTimer MIN_RNR_TIMER = RnrTimer.atLeast(Duration.ofNanos(640_000));
     private static final int TARGET_SIZE = 16;
     private static final int MAP_SIZE = 24;
     private static final int LINE = 64;
@@ -187,16 +180,6 @@ final class StreamQueues {
 
     int completionFile() {
         return channel.fd();
-    }
-
-    /** Makes the device of the peer retry soon when a message meets no receive. Only once there is a connection. */
-    void shortenRnrTimer() {
-        try {
-            pair.modify(QueuePairAttributes.builder().minRnrTimer(MIN_RNR_TIMER).build());
-        } catch (RdmaException | IllegalStateException | IllegalArgumentException e) {
-            // A queue pair in error, after the peer has already ended the connection, accepts no attributes.
-            LOG.debug("the RNR timer could not be set", e);
-        }
     }
 
     /** Takes a batch of completions. */
@@ -400,7 +383,7 @@ final class StreamQueues {
     }
 
     /** Frees everything. Has no effect when called again. */
-    void close() throws RdmaException {
+    synchronized void close() throws RdmaException {
         if (closed) {
             return;
         }

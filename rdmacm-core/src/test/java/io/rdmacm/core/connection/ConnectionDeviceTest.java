@@ -14,16 +14,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.EventChannel;
-import io.rdmacm.core.RejectReason;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.UnreachableException;
 import io.rdmacm.core.testing.End;
@@ -35,7 +32,6 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.Background;
-import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -140,36 +136,6 @@ class ConnectionDeviceTest {
                 () -> peers.clients.connect(peers.listener.address(), Peers.TIMEOUT))) {
             peers.listener.nextRequest(Peers.TIMEOUT).close();
             assertThatThrownBy(connecting::result).isInstanceOf(RejectedException.class);
-        }
-    }
-
-    @Test
-    void moreThanTheBacklogAreRejected() throws Exception {
-        CountDownLatch rejected = new CountDownLatch(2);
-        List<Background<Boolean>> clients = new ArrayList<>();
-        try (Peers peers = new Peers(3, ConnectionSettings.defaults())) {
-            for (int i = 0; i < 5; i++) {
-                clients.add(Background.call(() -> {
-                    Measured connect = Measured.fromNow();
-                    try {
-                        return peers.clients.connect(peers.listener.address(), Peers.TIMEOUT).isConnected();
-                    } catch (RejectedException e) {
-                        connect.print("rejected, for the backlog is full");
-                        assertThat(e.reason()).isEqualTo(RejectReason.CONSUMER_DEFINED);
-                        rejected.countDown();
-                        return false;
-                    }
-                }));
-            }
-            assertThat(rejected.await(Peers.TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-            for (int i = 0; i < 3; i++) {
-                peers.listener.accept(Peers.TIMEOUT);
-            }
-            int connected = 0;
-            for (Background<Boolean> client : clients) {
-                connected += client.result() ? 1 : 0;
-            }
-            assertThat(connected).isEqualTo(3);
         }
     }
 

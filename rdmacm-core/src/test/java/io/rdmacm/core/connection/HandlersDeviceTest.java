@@ -18,6 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.testing.Events;
 import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Peers;
@@ -569,7 +570,7 @@ class HandlersDeviceTest {
                 public void onDisconnect(Connection connection, RdmaException reason) {
                     if (driver == Driver.ONE_THREAD) {
                         try {
-                            closing.take().awaitInside(EventLoop.class, "join");
+                            closing.take().awaitInside(CmLoop.class, "join");
                         } catch (InterruptedException e) {
                             throw new AssertionError(e);
                         }

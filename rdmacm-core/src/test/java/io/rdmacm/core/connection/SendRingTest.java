@@ -13,6 +13,8 @@ import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -37,7 +39,7 @@ class SendRingTest {
     private final SendRing.Immediate telling = (connection, context, failure) ->
             told.add(context + (failure == null ? " done" : " " + failure.getClass().getSimpleName()));
     private FakeStack stack;
-    private EventLoop loop;
+    private CmLoop loop;
     private DeviceResources device;
     private SendRing ring;
 
@@ -46,9 +48,8 @@ class SendRingTest {
         stack = new FakeStack();
         FakeRdmaCm.shareWithVerbs();
         FakeRdmaCm.call("fake_context", stack.context().handle().address());
-        loop = EventLoop.start();
-        CmId id = loop.open(new DeviceResources.Ignored());
-        id.bindAddress(new InetSocketAddress(InetAddress.ofLiteral("192.0.2.7"), 0));
+        loop = CmLoop.start();
+        CmId id = DeviceResources.open(loop, new InetSocketAddress(InetAddress.ofLiteral("192.0.2.7"), 0));
         device = DeviceResources.create(loop, id);
         loop.close(id);
         ring = ring(8, 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.connection;
+package io.rdmacm.core.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.CmEvent;
@@ -22,9 +23,9 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import org.junit.jupiter.api.Test;
 
 @FakeRdmaCm.With
-class EventLoopTest {
+class CmLoopTest {
     /** Notes why it has failed. */
-    private static final class Noting implements EventLoop.Handler {
+    private static final class Noting implements CmLoop.Handler {
         private final List<RdmaException> reasons = new ArrayList<>();
 
         @Override
@@ -40,7 +41,7 @@ class EventLoopTest {
     /** No event comes that would make the thread look for the task. */
     @Test
     void aTaskOfAnAlarmIsRun() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         CountDownLatch done = new CountDownLatch(1);
         loop.run(() -> loop.at(Deadline.after(Duration.ofMillis(1)), () -> loop.later(done::countDown)));
         assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
@@ -49,7 +50,7 @@ class EventLoopTest {
 
     @Test
     void aTaskThatFailsDoesNotEndTheLoop() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         CountDownLatch done = new CountDownLatch(1);
         loop.later(() -> {
             throw new IllegalStateException("part of a test");
@@ -61,7 +62,7 @@ class EventLoopTest {
 
     @Test
     void whoComesTooLateFailsAsTheOthersDid() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         Noting before = new Noting();
         loop.open(before);
         RdmaException reason = new RdmaClosedException("rdma_connect", "a test");
@@ -84,7 +85,7 @@ class EventLoopTest {
 
     @Test
     void aTaskWakesTheLoop() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         awaitAsleep();
         CountDownLatch done = new CountDownLatch(1);
         loop.later(done::countDown);
@@ -94,7 +95,7 @@ class EventLoopTest {
 
     @Test
     void aTaskIsRunOnceByTheThreadOfTheLoop() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         List<Thread> threads = new ArrayList<>();
         loop.run(() -> {
             threads.add(Thread.currentThread());
@@ -112,7 +113,7 @@ class EventLoopTest {
 
     @Test
     void anAlarmComesNotBeforeItsTimeUnlessItIsUndone() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         CountDownLatch done = new CountDownLatch(1);
         AtomicLong rung = new AtomicLong();
         long start = System.nanoTime();
@@ -132,10 +133,10 @@ class EventLoopTest {
     /** What would be given up may have come to a good end meanwhile. */
     @Test
     void anAlarmWaitsForTheEventsAtHand() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         List<String> order = new ArrayList<>();
         CountDownLatch done = new CountDownLatch(1);
-        CmId id = loop.open(new EventLoop.Handler() {
+        CmId id = loop.open(new CmLoop.Handler() {
             @Override
             public void handle(CmEvent event) {
                 order.add(event.type().name());
@@ -159,9 +160,100 @@ class EventLoopTest {
         loop.closeAll();
     }
 
+    /** Each event brings another one, as a steady stream of requests does. */
+    @Test
+    void anAlarmDoesNotWaitForEver() throws Exception {
+        CmLoop loop = CmLoop.start();
+        int most = 100 * CmLoop.EVENTS_BEFORE_ALARMS;
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicLong events = new AtomicLong();
+        AtomicLong eventsAtTheAlarm = new AtomicLong(-1);
+        AtomicReference<CmId> id = new AtomicReference<>();
+        id.set(loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                if (events.incrementAndGet() == most) {
+                    done.countDown();
+                } else if (done.getCount() > 0) {
+                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+                }
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+            }
+        }));
+        loop.run(() -> {
+            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+            loop.at(Deadline.after(Duration.ZERO), () -> {
+                eventsAtTheAlarm.set(events.get());
+                done.countDown();
+            });
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(eventsAtTheAlarm.get()).isBetween(1L, CmLoop.EVENTS_BEFORE_ALARMS + 1L);
+        loop.closeAll();
+    }
+
+    @Test
+    void anErrorOfAHandlerEndsItsIdOnly() throws Exception {
+        CmLoop loop = CmLoop.start();
+        CountDownLatch failed = new CountDownLatch(1);
+        List<RdmaException> reasons = new ArrayList<>();
+        CmId bad = loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                throw new OutOfMemoryError("part of a test");
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+                reasons.add(reason);
+                failed.countDown();
+            }
+        });
+        Noting good = new Noting();
+        loop.open(good);
+        FakeRdmaCm.event(bad, CmEventType.ADDR_RESOLVED);
+        assertThat(failed.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(reasons.getFirst()).hasMessageContaining("ENOMEM").hasMessageContaining("part of a test");
+        // The loop goes on.
+        loop.run(() -> assertThat(good.reasons).isEmpty());
+        loop.closeAll();
+    }
+
+    @Test
+    void anErrorOfATaskIsThrownToWhoWaitsForIt() throws Exception {
+        CmLoop loop = CmLoop.start();
+        StackOverflowError error = new StackOverflowError("part of a test");
+        assertThatThrownBy(() -> loop.run(() -> {
+            throw error;
+        })).isSameAs(error);
+        CountDownLatch done = new CountDownLatch(1);
+        loop.later(() -> {
+            throw error;
+        });
+        loop.later(done::countDown);
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        loop.closeAll();
+    }
+
+    @Test
+    void theLoopOfAllStreamsEndsWithItsLastUser() throws Exception {
+        CmLoop loop = CmLoop.acquire();
+        assertThat(CmLoop.acquire()).isSameAs(loop);
+        loop.release();
+        loop.run(() -> assertThat(loop.isCurrent()).isTrue());
+        loop.release();
+        loop.run(() -> assertThat(loop.isCurrent()).isFalse());
+        CmLoop next = CmLoop.acquire();
+        assertThat(next).isNotSameAs(loop);
+        next.release();
+    }
+
     @Test
     void whatATaskThrowsIsThrownToWhoWaitsForIt() throws Exception {
-        EventLoop loop = EventLoop.start();
+        CmLoop loop = CmLoop.start();
         RdmaException failure = new RdmaClosedException("rdma_connect", "a test");
         assertThatThrownBy(() -> loop.run(() -> {
             throw failure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.connection;
+package io.rdmacm.core.internal.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeSet;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,13 +24,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that takes the connection-manager events of a manager, and never waits for anything else. Only this thread
- * closes ids, because an id cannot be closed while one of its events is open.
+ * A platform thread that takes the connection-manager events of many ids, and never waits for anything else. Only this
+ * thread closes ids, because an id cannot be closed while one of its events is open. Whatever a handler or a task
+ * throws concerns that one id or task.
  */
-final class EventLoop {
-    private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+public final class CmLoop {
+    /** How many events are handled at most after the time of an alarm has come and before the alarm is run. */
+    static final int EVENTS_BEFORE_ALARMS = 256;
+
+    private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
     // how many tasks wait at most until there is no event at hand
     private static final int MAX_WHEN_IDLE = 64;
+    private static final Object SHARING = new Object();
+
+    // guarded by SHARING
+    private static @Nullable CmLoop shared;
+    private static int users;
 
     private final EventChannel channel;
     private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
@@ -39,24 +47,30 @@ final class EventLoop {
     // guarded by itself, and so is the field ended
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private boolean ended;
+    // set when the thread shall end, and close the channel
+    private volatile boolean ending;
     // why there are no more events for anybody, null while there are
     private volatile @Nullable RdmaException failure;
     // used by the thread only
     private final TreeSet<Alarm> alarms = new TreeSet<>();
     private long alarmsSet;
+    private int eventsWhileDue;
     private final ArrayDeque<Runnable> whenIdle = new ArrayDeque<>();
 
-    private EventLoop(EventChannel channel) {
+    private CmLoop(EventChannel channel) {
         this.channel = channel;
-        this.thread = Thread.ofPlatform().daemon().name("rdmacm-events-" + channel.fd()).unstarted(this::run);
+        this.thread = Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false)
+                .name("rdmacm-events-" + channel.fd()).unstarted(this::run);
+        // The thread of all streams must not keep the class loader of the program that happens to be the first.
+        thread.setContextClassLoader(null);
     }
 
     /** Handles the events of an id, in the thread of the loop. */
-    interface Handler {
-        /** Handles an event, which is closed afterwards. */
+    public interface Handler {
+        /** Handles an event, which is closed afterwards. If it throws, {@link #fail} is called. */
         void handle(CmEvent event) throws RdmaException;
 
-        /** Called when there will be no more events. */
+        /** Called when an event could not be handled, and when there will be no more events. */
         void fail(RdmaException reason);
     }
 
@@ -71,25 +85,64 @@ final class EventLoop {
 
     /** A task for the thread of the loop. */
     @FunctionalInterface
-    interface Task {
+    public interface Task {
+        /** Runs the task. */
         void run() throws RdmaException;
     }
 
-    static EventLoop start() throws RdmaException {
-        EventLoop loop = new EventLoop(EventChannel.open());
-        loop.thread.start();
-        return loop;
+    /** Starts a loop, to be ended with {@link #closeAll}. */
+    public static CmLoop start() throws RdmaException {
+        CmLoop loop = new CmLoop(EventChannel.open());
+        boolean started = false;
+        try {
+            loop.thread.start();
+            started = true;
+            return loop;
+        } finally {
+            if (!started) {
+                loop.channel.close();
+            }
+        }
+    }
+
+    /** Returns the loop that all streams share, to be released. It is started for the first user. */
+    public static CmLoop acquire() throws RdmaException {
+        synchronized (SHARING) {
+            CmLoop loop = shared;
+            if (loop == null) {
+                loop = start();
+                shared = loop;
+            }
+            users++;
+            return loop;
+        }
+    }
+
+    /** Releases a loop from {@link #acquire}. It ends with the last user, whose ids are closed. */
+    public void release() {
+        synchronized (SHARING) {
+            users--;
+            if (users > 0) {
+                return;
+            }
+            shared = null;
+        }
+        ending = true;
+        wakeup();
+        if (Thread.currentThread() != thread) {
+            join(thread);
+        }
     }
 
     /** Opens an id, to be closed with {@link #close(CmId)}. */
-    CmId open(Handler handler) throws RdmaException {
+    public CmId open(Handler handler) throws RdmaException {
         CmId id = CmId.open(channel, PortSpace.TCP);
         register(id, handler);
         return id;
     }
 
     /** Sets the handler of an id. It fails at once if all others have failed. */
-    void register(CmId id, Handler handler) {
+    public void register(CmId id, Handler handler) {
         handlers.put(id, handler);
         RdmaException reason = failure;
         if (reason != null) {
@@ -98,7 +151,7 @@ final class EventLoop {
     }
 
     /** Closes an id, and returns when that is done. */
-    void close(CmId id) throws RdmaException {
+    public void close(CmId id) throws RdmaException {
         run(() -> {
             id.close();
             handlers.remove(id);
@@ -106,7 +159,7 @@ final class EventLoop {
     }
 
     /** Closes an id soon, without waiting for it. */
-    void closeLater(CmId id) {
+    public void closeLater(CmId id) {
         later(() -> {
             try {
                 close(id);
@@ -117,13 +170,15 @@ final class EventLoop {
     }
 
     /** Tells the handlers of all ids that there will be no more events, and those of later ones. */
-    void failAll(RdmaException reason) {
+    public void failAll(RdmaException reason) {
         failure = reason;
-        List.copyOf(handlers.values()).forEach(handler -> handler.fail(reason));
+        for (Handler handler : List.copyOf(handlers.values())) {
+            runSafely(() -> handler.fail(reason));
+        }
     }
 
     /** Closes the ids that are still open, those of unanswered requests, and ends the loop. */
-    void closeAll() throws RdmaException {
+    public void closeAll() throws RdmaException {
         for (CmId id : List.copyOf(handlers.keySet())) {
             close(id);
         }
@@ -133,7 +188,7 @@ final class EventLoop {
     }
 
     /** Waits for the end of a thread that is about to end. An interrupt is preserved for the caller. */
-    static void join(Thread ending) {
+    public static void join(Thread ending) {
         boolean interrupted = false;
         while (ending.isAlive()) {
             try {
@@ -147,14 +202,17 @@ final class EventLoop {
         }
     }
 
-    /** Runs a short task in the thread of the loop, and returns when it is done. */
-    void run(Task task) throws RdmaException {
+    /**
+     * Runs a short task in the thread of the loop, and returns when it is done. Not to be called with a lock held that
+     * a handler takes.
+     */
+    public void run(Task task) throws RdmaException {
         CompletableFuture<Void> done = new CompletableFuture<>();
         Runnable work = () -> {
             try {
                 task.run();
                 done.complete(null);
-            } catch (RdmaException | RuntimeException e) {
+            } catch (RdmaException | RuntimeException | Error e) {
                 done.completeExceptionally(e);
             }
         };
@@ -163,16 +221,18 @@ final class EventLoop {
         }
         try {
             done.join();
-        } catch (CompletionException | CancellationException e) {
-            if (e.getCause() instanceof RdmaException failure) {
-                throw failure;
+        } catch (CompletionException e) {
+            switch (e.getCause()) {
+                case RdmaException reason -> throw reason;
+                case Error error -> throw error;
+                case null -> throw new IllegalStateException(e);
+                case Throwable other -> throw new IllegalStateException(other.getMessage(), e);
             }
-            throw new IllegalStateException(e.getCause() == null ? e.getMessage() : e.getCause().getMessage(), e);
         }
     }
 
     /** Runs a task in the thread of the loop soon, but not inside the handling of an event. Does not wait for it. */
-    void later(Runnable task) {
+    public void later(Runnable task) {
         boolean over;
         boolean awake;
         synchronized (tasks) {
@@ -191,24 +251,30 @@ final class EventLoop {
     }
 
     /**
-     * Runs a task when a deadline has passed. Called by the thread of the loop.
+     * Runs a task when a deadline has passed: as soon as no event is at hand, because with one of them may have come
+     * what the task gives up, but after a bounded number of events. Called by the thread of the loop.
      *
      * @return undoes this if it is called by the thread of the loop; has no effect otherwise
      */
-    Runnable at(Deadline deadline, Runnable task) {
+    public Runnable at(Deadline deadline, Runnable task) {
         long nanos = Math.min(deadline.remainingNanos(), Long.MAX_VALUE / 4);
         Alarm alarm = new Alarm(System.nanoTime() + nanos, alarmsSet++, task);
         alarms.add(alarm);
         return () -> {
-            if (Thread.currentThread() == thread) {
+            if (isCurrent()) {
                 alarms.remove(alarm);
             }
         };
     }
 
-    /** Runs a task as soon as no event is at hand. Called by the thread of the loop. */
-    void whenIdle(Runnable task) {
+    /** Runs a task as soon as no event is at hand, or many tasks wait for that. Called by the thread of the loop. */
+    public void whenIdle(Runnable task) {
         whenIdle.add(task);
+    }
+
+    /** Returns whether the current thread is that of the loop. */
+    public boolean isCurrent() {
+        return Thread.currentThread() == thread;
     }
 
     /** Returns the time until the next alarm. */
@@ -219,7 +285,7 @@ final class EventLoop {
 
     /** Returns false when the caller must run it: it is the thread of the loop, or that thread has ended. */
     private boolean handOver(Runnable work) {
-        if (Thread.currentThread() == thread) {
+        if (isCurrent()) {
             return false;
         }
         synchronized (tasks) {
@@ -243,7 +309,7 @@ final class EventLoop {
     private void run() {
         RdmaException reason = null;
         try {
-            while (reason == null) {
+            while (reason == null && !ending) {
                 reason = step();
             }
         } finally {
@@ -253,21 +319,30 @@ final class EventLoop {
             }
             runTasks();
             failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "the event loop"));
+            if (ending) {
+                closeChannel();
+            }
+        }
+    }
+
+    private void closeChannel() {
+        try {
+            channel.close();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.warn("{} could not be closed", channel, e);
         }
     }
 
     /** Runs the tasks, and handles one event or what is put off. Returns why no events will come, null if they may. */
     private @Nullable RdmaException step() {
         runTasks();
-        try (CmEvent event = next()) {
+        Duration untilAlarm = untilAlarm();
+        boolean any;
+        try (CmEvent event = next(untilAlarm)) {
+            any = event != null;
             if (event != null) {
                 dispatch(event);
-            } else if (whenIdle.isEmpty()) {
-                runAlarms();
-            } else {
-                runWhenIdle();
             }
-            return null;
         } catch (InterruptedException e) {
             // nothing in this library interrupts the thread, and the program has no reason to
             return null;
@@ -278,13 +353,24 @@ final class EventLoop {
         } catch (RdmaException e) {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
+        } catch (Error e) {
+            LOG.error("a connection-manager event was lost", e);
+            return null;
         }
+        if (!any && !whenIdle.isEmpty()) {
+            runWhenIdle();
+        } else if (untilAlarm.isZero() && any && eventsWhileDue < EVENTS_BEFORE_ALARMS) {
+            eventsWhileDue++;
+        } else if (untilAlarm.isZero() || !any) {
+            runAlarms();
+        }
+        return null;
     }
 
     /** Returns the next event, null if there is none in time or it has to wait. */
-    private @Nullable CmEvent next() throws RdmaException, InterruptedException {
+    private @Nullable CmEvent next(Duration untilAlarm) throws RdmaException, InterruptedException {
         return whenIdle.size() < MAX_WHEN_IDLE
-                ? channel.pollEvent(whenIdle.isEmpty() ? untilAlarm() : Duration.ZERO).orElse(null) : null;
+                ? channel.pollEvent(whenIdle.isEmpty() ? untilAlarm : Duration.ZERO).orElse(null) : null;
     }
 
     private void runWhenIdle() {
@@ -293,8 +379,8 @@ final class EventLoop {
         }
     }
 
-    /** When no event is at hand: with one of them may have come what an alarm gives up. */
     private void runAlarms() {
+        eventsWhileDue = 0;
         while (untilAlarm().isZero()) {
             runSafely(alarms.removeFirst().task());
         }
@@ -308,8 +394,11 @@ final class EventLoop {
         }
         try {
             handler.handle(event);
-        } catch (RdmaException | RuntimeException e) {
+        } catch (RdmaException | RuntimeException | Error e) {
             LOG.warn("{} could not be handled", event, e);
+            if (!request) {
+                runSafely(() -> handler.fail(Reasons.of("rdma_get_cm_event", e)));
+            }
         }
     }
 
@@ -330,7 +419,7 @@ final class EventLoop {
     private static void runSafely(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("a task of the event loop failed", e);
         }
     }

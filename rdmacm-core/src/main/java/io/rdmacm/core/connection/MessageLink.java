@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.Link;
+import io.rdmacm.core.internal.engine.Reasons;
+import io.rdmacm.core.internal.jfr.ConnectionEvents;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import org.jspecify.annotations.Nullable;
+
+/** The link of a connection: what its peer says, and what becomes of its handshake. */
+final class MessageLink extends Link {
+    private static final String HANDSHAKE = "rdma_get_cm_event";
+
+    private final ConnectionManager manager;
+    private final ConnectionSettings settings;
+    // null for a server
+    private final @Nullable Deadline deadline;
+    private final CompletableFuture<Connection> outcome = new CompletableFuture<>();
+    private volatile ConnectionParameters parameters;
+    // set before the program is told of the request or the connection
+    @SuppressWarnings("NullAway.Init")
+    private volatile ConnectionParameters peerParameters;
+    @SuppressWarnings("NullAway.Init")
+    private volatile Connection connection;
+    // what Java Flight Recorder is told, null if it does not ask
+    private final @Nullable Object handshake;
+
+    private MessageLink(ConnectionManager manager, CmLoop loop, ConnectionSettings settings, Deadline deadline) {
+        super(loop);
+        this.manager = manager;
+        this.settings = settings;
+        this.parameters = settings.parameters();
+        this.deadline = deadline;
+        this.handshake = ConnectionEvents.handshakeBegins(true);
+    }
+
+    /** Creates the link of a connect request. */
+    MessageLink(ConnectionManager manager, CmLoop loop, ConnectionSettings settings, CmEvent request) {
+        super(loop, request);
+        this.manager = manager;
+        this.settings = settings;
+        this.parameters = settings.parameters();
+        this.deadline = null;
+        this.peerParameters = request.connectionParameters();
+        this.handshake = ConnectionEvents.handshakeBegins(false);
+    }
+
+    /** Starts the handshake of a client. All of it happens in the thread of the loop. */
+    static MessageLink connect(ConnectionManager manager, CmLoop loop, InetSocketAddress peer,
+            ConnectionSettings settings, Deadline deadline) {
+        MessageLink link = new MessageLink(manager, loop, settings, deadline);
+        loop.later(() -> link.start(peer, deadline));
+        return link;
+    }
+
+    private void start(InetSocketAddress peer, Deadline end) {
+        if (isStopped()) {
+            return;
+        }
+        limit(end, HANDSHAKE);
+        try {
+            open();
+            resolve(peer);
+        } catch (RdmaException | RuntimeException | Error e) {
+            fail(Reasons.of("rdma_resolve_addr", e));
+        }
+    }
+
+    @Override
+    protected Duration stepTime() {
+        return deadline == null ? settings.handshakeTimeout() : deadline.remaining();
+    }
+
+    @Override
+    protected ConnectionParameters prepare() throws RdmaException {
+        connection = Connection.create(manager, this, settings);
+        return parameters;
+    }
+
+    /** Sets what the peer of a request is told. */
+    void answer(ConnectionParameters answer) {
+        parameters = answer;
+    }
+
+    @Override
+    protected void confirmed(CmEvent event) {
+        if (peerParameters == null) {
+            peerParameters = event.connectionParameters();
+        }
+    }
+
+    @Override
+    protected void announced() {
+        connection.established();
+        manager.add(connection);
+        record(null);
+        outcome.complete(connection);
+    }
+
+    @Override
+    protected void changed() {
+        RdmaException reason = failure();
+        if (reason != null && !outcome.isDone()) {
+            // A wrong argument, which was found only now, is thrown as what it is.
+            Throwable thrown = reason.getCause() instanceof IllegalArgumentException wrong ? wrong : reason;
+            record(thrown);
+            outcome.completeExceptionally(thrown);
+        }
+        super.changed();
+        Connection made = connection;
+        if (made != null) {
+            made.linkChanged();
+        }
+    }
+
+    @Override
+    protected void disconnects() {
+        if (isEstablished()) {
+            connection.recordDisconnect(isDisconnectedByPeer());
+        }
+    }
+
+    private void record(@Nullable Throwable reason) {
+        if (handshake != null) {
+            Connection made = connection;
+            ConnectionEvents.handshakeEnds(handshake, made == null ? null : made.localAddress(), name(), reason);
+        }
+    }
+
+    /** Returns the parameters that the peer sent, null before they arrive. */
+    ConnectionParameters peerParameters() {
+        return peerParameters;
+    }
+
+    /** Returns the connection, null before its queues are created. */
+    Connection connection() {
+        return connection;
+    }
+
+    /** Returns how the handshake ends. What depends on it runs in the thread of the loop, and must not wait. */
+    CompletableFuture<Connection> outcome() {
+        return outcome;
+    }
+
+    /** Waits for the end of the handshake. */
+    Connection await(Deadline limit) throws RdmaException, InterruptedException {
+        try {
+            return outcome.get(limit.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw timeout(HANDSHAKE);
+        } catch (ExecutionException e) {
+            throw cause(e);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // an ExecutionException of a future has a cause
+    private static RdmaException cause(ExecutionException e) {
+        return switch (e.getCause()) {
+            case RdmaException reason -> reason;
+            case RuntimeException reason -> throw reason;
+            default -> throw new IllegalStateException(e);
+        };
+    }
+
+    /** Frees what a handshake has left that nobody waits for any more. */
+    void abandon() throws RdmaException {
+        stop();
+        record(timeout(HANDSHAKE));
+        // After this, the thread of the loop is in no step of the handshake, and will begin none.
+        loop().run(() -> {
+        });
+        Connection made = connection;
+        if (made == null) {
+            close();
+        } else {
+            made.close(Deadline.after(Duration.ZERO));
+        }
+    }
+
+    @Override
+    protected void free() throws RdmaException {
+        Connection made = connection;
+        if (made != null) {
+            made.discard();
+        }
+    }
+}

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.internal.engine;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.EventFile;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A listening id, and what becomes of the requests to connect. The backlog bounds the sum of the handshakes in progress
+ * and of the established connections that nobody has taken. Requests beyond it wait, unanswered and without memory of
+ * their own; peers are patient, and send again. What a peer does, or does not do in time, ends its own handshake only.
+ *
+ * @param <L> the links
+ */
+public final class Acceptor<L extends Link> implements CmLoop.Handler {
+    private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+    // the most requests that wait; each has an id, in the kernel and here
+    private static final int MAX_REQUESTS = 8192;
+    // what the kernel keeps until the thread of the loop takes it; it lowers this to its own limit
+    private static final int KERNEL_BACKLOG = 65_535;
+    private static final String FUNCTION = "rdma_get_request";
+
+    private final CmLoop loop;
+    private final Settings<L> settings;
+    private final CmId id;
+    private final InetSocketAddress address;
+    private final ReentrantLock lock = new ReentrantLock();
+    // for accept() and for nextRequest()
+    private final Condition acceptable = lock.newCondition();
+    private final Condition requested = lock.newCondition();
+    // guarded by the lock, and so is everything below
+    private final ArrayDeque<L> requests = new ArrayDeque<>();
+    private final Set<L> handshakes = new LinkedHashSet<>();
+    private final ArrayDeque<L> established = new ArrayDeque<>();
+    // why requests could not be accepted, although their peers were willing
+    private final ArrayDeque<RdmaException> problems = new ArrayDeque<>();
+    // the threads in accept() and in nextRequest()
+    private int acceptors;
+    private int inspectors;
+    // whether handshakes begin although no thread is in accept()
+    private boolean eager;
+    // who takes all established connections, null for threads in accept()
+    private @Nullable Consumer<L> taker;
+    private boolean beginning;
+    private @Nullable EventFile file;
+    private @Nullable RdmaException failure;
+    private boolean closed;
+
+    private Acceptor(CmLoop loop, CmId id, InetSocketAddress address, Settings<L> settings) {
+        this.loop = loop;
+        this.id = id;
+        this.address = address;
+        this.settings = settings;
+    }
+
+    /** Creates the link of a request. */
+    @FunctionalInterface
+    public interface Requests<L> {
+        /** Creates the link, without queues, in the thread of the loop. */
+        L link(CmEvent request) throws RdmaException;
+    }
+
+    /**
+     * How to accept.
+     *
+     * @param <L> the links
+     * @param name who listens, for messages
+     * @param reuseAddress whether the address may be in use by connections of a former listener
+     * @param backlog how many handshakes and established connections there may be at most
+     * @param handshakeTimeout how long a handshake may take
+     * @param requests creates the links
+     */
+    public record Settings<L>(String name, boolean reuseAddress, int backlog, Duration handshakeTimeout,
+            Requests<L> requests) {
+    }
+
+    /**
+     * Listens at an address.
+     *
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
+     */
+    public static <L extends Link> Acceptor<L> listen(CmLoop loop, InetSocketAddress local, Settings<L> settings)
+            throws RdmaException {
+        if (settings.backlog < 1) {
+            throw new IllegalArgumentException("backlog must be at least 1, not " + settings.backlog);
+        }
+        // Its requests come after it is known.
+        Forwarding<L> forwarding = new Forwarding<>();
+        CmId id = loop.open(forwarding);
+        boolean listening = false;
+        try {
+            if (settings.reuseAddress) {
+                id.options().reuseAddress(true);
+            }
+            Link.bind(id, local);
+            // C learns the port of the wildcard when it binds.
+            forwarding.acceptor = new Acceptor<>(loop, id, id.localAddress(), settings);
+            id.listen(KERNEL_BACKLOG);
+            listening = true;
+            return forwarding.acceptor;
+        } finally {
+            if (!listening) {
+                loop.close(id);
+            }
+        }
+    }
+
+    /** Hands the events of the listening id on. */
+    private static final class Forwarding<L extends Link> implements CmLoop.Handler {
+        private volatile @Nullable Acceptor<L> acceptor;
+
+        @Override
+        public void handle(CmEvent event) throws RdmaException {
+            Acceptor<L> target = acceptor;
+            if (target != null) {
+                target.handle(event);
+            }
+        }
+
+        @Override
+        public void fail(RdmaException reason) {
+            Acceptor<L> target = acceptor;
+            if (target != null) {
+                target.fail(reason);
+            }
+        }
+    }
+
+    /** Returns the address, with the actual port. */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /** Begins the handshakes of requests from now on, also while no thread is in {@link #accept}. */
+    public void beginAll() {
+        lock.lock();
+        try {
+            eager = true;
+            beginLater();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Hands all connections over as soon as they are established, in the thread of the loop. */
+    public void acceptAll(Consumer<L> all) throws RdmaException {
+        lock.lock();
+        try {
+            requireOpen();
+            taker = all;
+            eager = true;
+            beginLater();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes an established connection, null if there is none. */
+    public @Nullable L poll() throws RdmaException {
+        lock.lock();
+        try {
+            return take();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for an established connection, and takes it. */
+    public L accept(Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        lock.lockInterruptibly();
+        acceptors++;
+        try {
+            while (true) {
+                beginLater();
+                L link = take();
+                if (link != null) {
+                    return link;
+                }
+                if (deadline.hasPassed()) {
+                    throw nobody();
+                }
+                long ignored = acceptable.awaitNanos(deadline.remainingNanos());
+            }
+        } finally {
+            acceptors--;
+            lock.unlock();
+        }
+    }
+
+    /** Waits for a request, and takes it, unanswered. */
+    public L nextRequest(Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        lock.lockInterruptibly();
+        inspectors++;
+        try {
+            while (true) {
+                requireOpen();
+                L link = requests.poll();
+                if (link != null) {
+                    return link;
+                }
+                if (deadline.hasPassed()) {
+                    throw nobody();
+                }
+                long ignored = requested.awaitNanos(deadline.remainingNanos());
+            }
+        } finally {
+            inspectors--;
+            lock.unlock();
+        }
+    }
+
+    private RdmaTimeoutException nobody() {
+        return new RdmaTimeoutException(FUNCTION, "nobody connected to " + this + " in time");
+    }
+
+    /** Returns whether {@link #poll} would return a connection or throw an exception. */
+    public boolean isReady() {
+        lock.lock();
+        try {
+            return hasSomething();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns a file that is readable as long as {@link #isReady} is true. */
+    public int fd() throws RdmaException {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException(this + " is closed");
+            }
+            EventFile open = file;
+            if (open == null) {
+                open = EventFile.open();
+                file = open;
+                updateFile();
+            }
+            return open.fd();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether it was not closed. */
+    public boolean isOpen() {
+        lock.lock();
+        try {
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Stops listening. Requests are rejected and handshakes end; threads that wait throw RdmaClosedException.
+     *
+     * @return the established connections that nobody has taken, for the caller to close; null when this was called
+     *         before
+     */
+    public @Nullable List<L> close() throws RdmaException {
+        List<L> unanswered;
+        List<L> unclaimed;
+        lock.lock();
+        try {
+            if (closed) {
+                return null;
+            }
+            closed = true;
+            unanswered = new ArrayList<>(requests);
+            unanswered.addAll(handshakes);
+            unclaimed = new ArrayList<>(established);
+            requests.clear();
+            handshakes.clear();
+            established.clear();
+            acceptable.signalAll();
+            requested.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        try {
+            loop.run(() -> {
+                unanswered.forEach(Acceptor::discard);
+                loop.close(id);
+            });
+        } finally {
+            closeFile();
+        }
+        return unclaimed;
+    }
+
+    private void closeFile() throws RdmaException {
+        lock.lock();
+        try {
+            if (file != null) {
+                file.close();
+                file = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasSomething() {
+        return closed || !established.isEmpty() || !problems.isEmpty() || failure != null;
+    }
+
+    private void requireOpen() throws RdmaException {
+        if (closed) {
+            throw new RdmaClosedException(FUNCTION, "the " + this);
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private @Nullable L take() throws RdmaException {
+        requireOpen();
+        L link = established.poll();
+        RdmaException problem = link == null ? problems.poll() : null;
+        updateFile();
+        if (problem != null) {
+            throw problem;
+        }
+        if (link != null) {
+            // There is room for the next one.
+            beginLater();
+        }
+        return link;
+    }
+
+    /** Makes the file readable, or not. With the lock held. */
+    private void updateFile() throws RdmaException {
+        EventFile open = file;
+        if (open != null) {
+            if (hasSomething()) {
+                open.wake();
+            } else {
+                open.reset();
+            }
+        }
+    }
+
+    private void announce() {
+        acceptable.signal();
+        if (file != null) {
+            file.wake();
+        }
+    }
+
+    /** Begins handshakes, not now, because an event of their ids may be open. With the lock held. */
+    private void beginLater() {
+        if (!beginning && mayBegin()) {
+            beginning = true;
+            loop.later(this::begin);
+        }
+    }
+
+    private boolean mayBegin() {
+        return !closed && failure == null && !requests.isEmpty() && (eager || acceptors > 0)
+                && handshakes.size() + established.size() < settings.backlog;
+    }
+
+    private void begin() {
+        lock.lock();
+        try {
+            beginning = false;
+            while (mayBegin()) {
+                L link = requests.remove();
+                handshakes.add(link);
+                lock.unlock();
+                try {
+                    begin(link);
+                } finally {
+                    lock.lock();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void begin(L link) {
+        try {
+            link.onChange(() -> changed(link));
+            link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
+            link.accept();
+        } catch (RdmaException | RuntimeException e) {
+            RdmaException reason = Reasons.of("rdma_accept", e);
+            if (link.isPeers(reason)) {
+                LOG.debug("{} did not become a connection", link, e);
+            } else {
+                report(link, reason);
+            }
+            end(link);
+        }
+    }
+
+    /** Hands a problem of this side to a thread in accept(). */
+    private void report(L link, RdmaException problem) {
+        lock.lock();
+        try {
+            LOG.debug("{} could not be accepted", link, problem);
+            if (taker != null) {
+                LOG.warn("{} could not be accepted: {}", link, problem.getMessage());
+            } else if (!closed && problems.size() < settings.backlog) {
+                problems.add(problem);
+                announce();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Called by the thread of the loop when the state of a link in a handshake has changed. */
+    private void changed(L link) {
+        if (!link.isEstablished()) {
+            if (link.failure() != null || link.isDisconnected()) {
+                end(link);
+            }
+            return;
+        }
+        Consumer<L> all;
+        lock.lock();
+        try {
+            if (!handshakes.remove(link)) {
+                return;
+            }
+            all = taker;
+            if (all == null) {
+                established.add(link);
+                announce();
+            } else {
+                beginLater();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (all != null) {
+            all.accept(link);
+        }
+    }
+
+    /** Drops a peer that has given up or takes too long, and begins the next handshake. */
+    private void end(L link) {
+        lock.lock();
+        try {
+            if (handshakes.remove(link)) {
+                link.stop();
+                // After its event, if one is being handled.
+                loop.later(() -> discard(link));
+                beginLater();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void discard(Link link) {
+        try {
+            link.discard();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.warn("what was left of {} could not be closed", link, e);
+        }
+    }
+
+    @Override
+    public void handle(CmEvent event) throws RdmaException {
+        if (event.type() == CmEventType.CONNECT_REQUEST) {
+            add(event);
+        } else if (event.type() == CmEventType.DEVICE_REMOVAL) {
+            fail(event.failure("listening on " + address));
+        }
+    }
+
+    /** Queues a request. If there are far too many, closing its event rejects it, because its id was not taken. */
+    private void add(CmEvent event) throws RdmaException {
+        lock.lock();
+        try {
+            if (closed || requests.size() >= MAX_REQUESTS) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        L link = settings.requests.link(event);
+        link.register();
+        lock.lock();
+        try {
+            if (closed) {
+                loop.later(() -> discard(link));
+                return;
+            }
+            requests.add(link);
+            requested.signal();
+            if (inspectors == 0 || eager) {
+                beginLater();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void fail(RdmaException reason) {
+        lock.lock();
+        try {
+            failure = reason;
+            acceptable.signalAll();
+            requested.signalAll();
+            announce();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return settings.name + "[" + address + "]";
+    }
+}
