@@ -21,9 +21,6 @@ public final class BusyCarriers {
 
     /** The argument: an address of this machine. Says what has been done, a line each. */
     public static void main(String[] args) throws Exception {
-        RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress(args[0], 0));
-        RdmaStream client = RdmaStream.connect(server.localAddress(), TIMEOUT);
-        RdmaStream accepted = server.accept(TIMEOUT);
         CountDownLatch running = new CountDownLatch(1);
         Thread.ofVirtual().start(() -> {
             running.countDown();
@@ -32,12 +29,17 @@ public final class BusyCarriers {
             }
         });
         running.await();
-        client.closeAsync().get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-        if (accepted.read(ByteBuffer.allocate(1), TIMEOUT) < 0) {
-            accepted.close();
-            System.out.println("closed");
+        try (RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress(args[0], 0))) {
+            RdmaStream client = RdmaStream.connect(server.localAddress(), TIMEOUT);
+            RdmaStream accepted = server.accept(TIMEOUT);
+            System.out.println("connected");
+            client.closeAsync().get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+            if (accepted.read(ByteBuffer.allocate(1), TIMEOUT) < 0) {
+                accepted.close();
+                System.out.println("closed");
+            }
         }
+        System.out.println("server closed");
         busy = false;
-        server.close();
     }
 }
