@@ -7,16 +7,18 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
+import io.rdmacm.core.internal.engine.BackgroundTask;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A stream of bytes in each direction, like a TCP connection, over RDMA. It speaks the protocol of rsockets
@@ -55,8 +57,8 @@ import org.slf4j.LoggerFactory;
  * <h2>Threads</h2>
  *
  * <p>All methods may be called from any thread, and close at any time. One thread may read while another one writes.
- * Several threads may write as well, but a write that does not find enough room is sent in parts, and bytes of another
- * thread may come between them: writers whose data must stay together need a lock of their own, and so do readers.
+ * Of several threads that write, one has its turn at a time, until all its bytes are written: others that wait do so
+ * until then, and methods that never wait return 0 meanwhile. The same holds for reading.
  *
  * <h2>How a stream ends</h2>
  *
@@ -81,23 +83,20 @@ public final class RdmaStream implements AutoCloseable {
     /** The stream has failed, or neither side will send anything more. */
     public static final int ENDED = 8;
 
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
     private static final String FUNCTION = "rsocket";
     private static final int ALL = READABLE | WRITABLE | CONNECTED | ENDED;
     private static final long MOST_MAPPED = 0xFFFF_FFFFL;
+    // How long a close may take after the stream has lingered.
+    private static final long CLOSE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LONGEST_LINGER = TimeUnit.DAYS.toNanos(36_500);
 
-    private static final StreamCore.Goal READ = core -> (core.readiness() & READABLE) != 0;
-    private static final StreamCore.Goal WRITE = core -> (core.readiness() & WRITABLE) != 0;
-    private static final StreamCore.Goal CONNECT = core -> (core.readiness() & CONNECTED) != 0;
-    private static final StreamCore.Goal DELIVERED = StreamCore::isDelivered;
 
     private final StreamSettings settings;
     private final StreamLink link;
     private final StreamCore core;
     private final StreamReader reader;
     private final StreamWriter writer;
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private volatile KeepAlive keepAlive;
+    private final StreamTask task;
 
     /** Creates a stream, which takes the link unless this fails. */
     private RdmaStream(StreamSettings settings, StreamLink link) throws RdmaException {
@@ -106,7 +105,11 @@ public final class RdmaStream implements AutoCloseable {
         this.core = new StreamCore(settings, link);
         this.reader = new StreamReader(core);
         this.writer = new StreamWriter(core);
-        startKeepAlive();
+        this.task = new StreamTask(settings, core, reader, writer);
+        link.onChange(task::linkChanged);
+        // It may have changed before.
+        task.linkChanged();
+        task.keepAlive();
     }
 
     /** Creates a stream, which takes the link; if this fails, the link is closed. */
@@ -120,12 +123,6 @@ public final class RdmaStream implements AutoCloseable {
             if (!made) {
                 link.close();
             }
-        }
-    }
-
-    private void startKeepAlive() {
-        if (keepAlive == null && core.isConnected() && !settings.keepAlive().isZero()) {
-            keepAlive = KeepAlive.start(core, settings.keepAlive());
         }
     }
 
@@ -231,7 +228,7 @@ public final class RdmaStream implements AutoCloseable {
      */
     public boolean finishConnect() throws RdmaException {
         boolean connected = core.finishConnect();
-        startKeepAlive();
+        task.keepAlive();
         return connected;
     }
 
@@ -247,7 +244,7 @@ public final class RdmaStream implements AutoCloseable {
     public void finishConnect(Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         while (!finishConnect()) {
-            if (!core.await(CONNECT, deadline, false)) {
+            if (!core.await(CONNECTED, deadline)) {
                 throw new RdmaTimeoutException(FUNCTION, this + " was not connected within " + timeout);
             }
         }
@@ -323,10 +320,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
-        Objects.checkFromIndexSize(first, count, targets.length);
-        for (int i = first; i < first + count; i++) {
-            requireWritable(targets[i].isReadOnly());
-        }
+        requireWritable(targets, first, count);
         return reader.read(targets, first, count);
     }
 
@@ -341,17 +335,18 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; no byte is lost
      */
     public int read(MemorySegment target, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline.requireValid(timeout);
-        int length = read(target);
-        if (length != 0 || target.byteSize() == 0) {
-            return length;
+        requireWritable(target.isReadOnly());
+        Deadline deadline = takeTurn(reader.turn(), timeout, "read");
+        try {
+            int length = reader.read(target);
+            if (length != 0 || target.byteSize() == 0) {
+                return length;
+            }
+            reader.turn().keep();
+        } finally {
+            reader.turn().unlock();
         }
-        Deadline deadline = Deadline.after(timeout);
-        do {
-            awaitInput(deadline, timeout);
-            length = reader.read(target);
-        } while (length == 0);
-        return length;
+        return (int) finishRead(() -> reader.read(target), deadline, timeout);
     }
 
     /**
@@ -365,17 +360,46 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; no byte is lost
      */
     public int read(ByteBuffer target, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline.requireValid(timeout);
-        int length = read(target);
-        if (length != 0 || !target.hasRemaining()) {
-            return length;
+        requireWritable(target.isReadOnly());
+        Deadline deadline = takeTurn(reader.turn(), timeout, "read");
+        try {
+            int length = reader.read(target);
+            if (length != 0 || !target.hasRemaining()) {
+                return length;
+            }
+            reader.turn().keep();
+        } finally {
+            reader.turn().unlock();
         }
-        Deadline deadline = Deadline.after(timeout);
-        do {
-            awaitInput(deadline, timeout);
-            length = reader.read(target);
-        } while (length == 0);
-        return length;
+        return (int) finishRead(() -> reader.read(target), deadline, timeout);
+    }
+
+    /**
+     * Waits until bytes have arrived, and reads them into several buffers.
+     *
+     * @param targets where to put the bytes, one after the other; their positions move
+     * @param first the index of the first buffer
+     * @param count the number of buffers
+     * @param timeout the longest time to wait
+     * @return the number of bytes, at least 1 unless the targets are full; -1 at the end of the stream
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when no byte arrived in time
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     * @throws InterruptedException when this thread was interrupted; no byte is lost
+     */
+    public long read(ByteBuffer[] targets, int first, int count, Duration timeout)
+            throws RdmaException, InterruptedException {
+        requireWritable(targets, first, count);
+        Deadline deadline = takeTurn(reader.turn(), timeout, "read");
+        try {
+            long length = reader.read(targets, first, count);
+            if (length != 0 || remaining(targets, first, count) == 0) {
+                return length;
+            }
+            reader.turn().keep();
+        } finally {
+            reader.turn().unlock();
+        }
+        return finishRead(() -> reader.read(targets, first, count), deadline, timeout);
     }
 
     /**
@@ -410,10 +434,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
     public long write(ByteBuffer[] sources, int first, int count) throws RdmaException {
-        Objects.checkFromIndexSize(first, count, sources.length);
-        for (int i = first; i < first + count; i++) {
-            Objects.requireNonNull(sources[i], "source");
-        }
+        requireNonNull(sources, first, count);
         return writer.write(sources, first, count);
     }
 
@@ -464,14 +485,18 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; an unknown number of bytes was written
      */
     public void write(MemorySegment source, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline.requireValid(timeout);
-        long written = writer.write(source, 0);
-        Deadline deadline = null;
-        while (written < source.byteSize()) {
-            deadline = deadline == null ? Deadline.after(timeout) : deadline;
-            awaitOutput(deadline, timeout);
-            written += writer.write(source, written);
+        Deadline deadline = takeTurn(writer.turn(), timeout, "written");
+        long written;
+        try {
+            written = writer.write(source, 0);
+            if (written == source.byteSize()) {
+                return;
+            }
+            writer.turn().keep();
+        } finally {
+            writer.turn().unlock();
         }
+        finishWrite(from -> writer.write(source, from), written, source.byteSize(), deadline, timeout);
     }
 
     /**
@@ -485,14 +510,46 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted
      */
     public void write(ByteBuffer source, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline.requireValid(timeout);
-        writer.write(source);
-        Deadline deadline = null;
-        while (source.hasRemaining()) {
-            deadline = deadline == null ? Deadline.after(timeout) : deadline;
-            awaitOutput(deadline, timeout);
+        Deadline deadline = takeTurn(writer.turn(), timeout, "written");
+        try {
             writer.write(source);
+            if (!source.hasRemaining()) {
+                return;
+            }
+            writer.turn().keep();
+        } finally {
+            writer.turn().unlock();
         }
+        finishWrite(from -> writer.write(source), 0, source.remaining(), deadline, timeout);
+    }
+
+    /**
+     * Writes all bytes of several buffers, and waits for room as often as necessary. The bytes are copied. Does not
+     * wait until they have arrived.
+     *
+     * @param sources the bytes, one buffer after the other; their positions move, also when an exception is thrown
+     * @param first the index of the first buffer
+     * @param count the number of buffers
+     * @param timeout the longest time to wait
+     * @throws io.rdmacm.verbs.error.RdmaTimeoutException when there was no room in time
+     * @throws RdmaException when the stream has failed, see {@link RdmaStream}
+     * @throws InterruptedException when this thread was interrupted
+     */
+    public void write(ByteBuffer[] sources, int first, int count, Duration timeout)
+            throws RdmaException, InterruptedException {
+        requireNonNull(sources, first, count);
+        Deadline deadline = takeTurn(writer.turn(), timeout, "written");
+        long left;
+        try {
+            left = remaining(sources, first, count) - writer.write(sources, first, count);
+            if (left == 0) {
+                return;
+            }
+            writer.turn().keep();
+        } finally {
+            writer.turn().unlock();
+        }
+        finishWrite(from -> writer.write(sources, first, count), 0, left, deadline, timeout);
     }
 
     /**
@@ -509,8 +566,8 @@ public final class RdmaStream implements AutoCloseable {
         if (interest == 0 || (interest & ~ALL) != 0) {
             throw new IllegalArgumentException("not an interest: " + interest);
         }
-        core.await(any -> (any.readiness() & interest) != 0, Deadline.after(timeout), false);
-        startKeepAlive();
+        core.await(interest, Deadline.after(timeout));
+        task.keepAlive();
         return core.poll() & interest;
     }
 
@@ -523,27 +580,28 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the device refuses the message to the peer
      */
     public void shutdownInput() throws RdmaException {
-        reader.enter();
+        reader.turn().lock();
         try {
             core.shutdownInput();
         } finally {
-            reader.leave();
+            reader.turn().unlock();
         }
     }
 
     /**
      * Ends writing ({@code rshutdown} with {@code SHUT_WR}): the peer reads the end of the stream after everything that
-     * was written before. Does not wait until it has arrived. Has no effect when called again.
+     * was written before. Does not wait until it has arrived. A write of another thread that is waiting for room throws
+     * RdmaClosedException. Has no effect when called again.
      *
      * @throws IllegalStateException when the stream is not connected
      * @throws RdmaException when the device refuses the message to the peer
      */
     public void shutdownOutput() throws RdmaException {
-        writer.enter();
+        writer.turn().lock();
         try {
             core.shutdownOutput();
         } finally {
-            writer.leave();
+            writer.turn().unlock();
         }
     }
 
@@ -636,87 +694,56 @@ public final class RdmaStream implements AutoCloseable {
     /**
      * Closes the stream ({@code rclose}). Threads that wait for it are woken and throw RdmaClosedException. The peer
      * reads the end of the stream after everything that was written. Waits until the peer's device has received that,
-     * but no longer than {@link StreamSettings#linger()}. Has no effect when called again.
+     * but no longer than {@link StreamSettings#linger()}; an interrupt ends that wait. When the program ends before, it
+     * gets up to 2 seconds. Has no effect when called again.
      *
+     * @throws RdmaTimeoutException when a thread that uses the stream does not leave it for a minute
      * @throws RdmaException when an object could not be closed
      */
     @Override
     public void close() throws RdmaException {
-        if (core.beginClose()) {
-            finishClose();
-        } else {
-            awaitClosed();
+        CompletableFuture<Void> closed = task.close();
+        if (!BackgroundTask.isCurrentThread()) {
+            awaitClosed(closed);
         }
     }
 
     /**
-     * Starts to close the stream, without waiting: like {@link #close()}, which a virtual thread carries on with. From
-     * now on the stream counts as closed, and {@link #fd()} must not be used any more; remove it from event loops
-     * before.
+     * Starts to close the stream, without waiting: like {@link #close()}, which a thread of the library carries on
+     * with. From now on the stream counts as closed, and {@link #fd()} must not be used any more; remove it from event
+     * loops before.
      *
-     * @return how the close ends
+     * @return how the close ends. What depends on it may be called by the thread that closes all streams, and must not
+     *         block it
      */
     public CompletableFuture<Void> closeAsync() {
-        if (core.beginClose()) {
-            Thread.ofVirtual().name("rdmacm-stream-close").start(this::finishCloseInBackground);
-        }
-        return closed.copy();
+        return task.close().copy();
     }
 
-    private void awaitInput(Deadline deadline, Duration timeout) throws RdmaException, InterruptedException {
-        if (!core.await(READ, deadline, false)) {
-            throw new RdmaTimeoutException(FUNCTION, "nothing arrived on " + this + " within " + timeout);
-        }
-    }
-
-    private void awaitOutput(Deadline deadline, Duration timeout) throws RdmaException, InterruptedException {
-        if (!core.await(WRITE, deadline, false)) {
-            throw new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout);
-        }
-    }
-
-    private static void requireWritable(boolean readOnly) {
-        if (readOnly) {
-            throw new IllegalArgumentException("the target is read-only");
-        }
-    }
-
-    private void finishCloseInBackground() {
+    private void awaitClosed(CompletableFuture<Void> closed) throws RdmaException {
+        long linger = Math.min(TimeUnit.NANOSECONDS.convert(settings.linger()), LONGEST_LINGER);
+        long end = System.nanoTime() + linger + CLOSE_NANOS;
+        boolean interrupted = false;
         try {
-            finishClose();
-        } catch (RdmaException | RuntimeException e) {
-            LOG.debug("{} could not be closed", this, e);
-        }
-    }
-
-    private void finishClose() throws RdmaException {
-        try {
-            // After these, no thread is reading or writing, and none will.
-            writer.enter();
-            writer.leave();
-            reader.enter();
-            reader.leave();
-            if (keepAlive != null) {
-                keepAlive.stop();
+            while (true) {
+                try {
+                    closed.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                    return;
+                } catch (InterruptedException e) {
+                    // Whoever interrupts wants the thread back: what is still in flight is lost.
+                    interrupted = true;
+                    end = Math.min(end, System.nanoTime() + CLOSE_NANOS);
+                    task.hurry();
+                }
             }
-            core.sayGoodbye();
-            linger();
-            core.free();
-            closed.complete(null);
-        } catch (RdmaException | RuntimeException e) {
-            closed.completeExceptionally(e);
-            throw e;
-        }
-    }
-
-    private void linger() throws RdmaException {
-        Deadline deadline = Deadline.after(settings.linger());
-        boolean interrupted = Thread.interrupted();
-        try {
-            core.await(DELIVERED, deadline, true);
-        } catch (InterruptedException e) {
-            // Whoever interrupts wants the thread back: what is still in flight is lost.
-            interrupted = true;
+        } catch (TimeoutException e) {
+            throw new RdmaTimeoutException(FUNCTION, this + " could not be closed yet; that goes on: one of its threads"
+                    + " does not leave it, or the machine is overloaded");
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RdmaException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -724,14 +751,110 @@ public final class RdmaStream implements AutoCloseable {
         }
     }
 
-    private void awaitClosed() throws RdmaException {
+    /** A part of a read or a write. */
+    @FunctionalInterface
+    private interface Read {
+        /** Reads without waiting. */
+        long run() throws RdmaException;
+    }
+
+    /** A part of a write. */
+    @FunctionalInterface
+    private interface Write {
+        /** Writes without waiting, after so many bytes. */
+        long run(long from) throws RdmaException;
+    }
+
+    /** Waits for this thread's turn, and takes its lock. Returns the deadline, null if there was no need to wait. */
+    private @Nullable Deadline takeTurn(Turn turn, Duration timeout, String what)
+            throws RdmaException, InterruptedException {
+        Deadline.requireValid(timeout);
+        turn.lock();
+        if (!turn.isOfAnother()) {
+            return null;
+        }
+        boolean taken = false;
         try {
-            closed.join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof RdmaException cause) {
-                throw cause;
+            Deadline deadline = Deadline.after(timeout);
+            taken = turn.await(deadline);
+            if (!taken) {
+                throw new RdmaTimeoutException(FUNCTION, "nothing was " + what + " on " + this + " within " + timeout
+                        + ", because another thread was waiting to do so");
             }
-            throw new IllegalStateException(e.getCause());
+            return deadline;
+        } finally {
+            if (!taken) {
+                turn.unlock();
+            }
+        }
+    }
+
+    /** Carries on with a read of a thread that has kept its turn. */
+    private long finishRead(Read read, @Nullable Deadline begun, Duration timeout)
+            throws RdmaException, InterruptedException {
+        try {
+            Deadline deadline = begun == null ? Deadline.after(timeout) : begun;
+            long length;
+            do {
+                if (!core.await(READABLE, deadline)) {
+                    throw new RdmaTimeoutException(FUNCTION, "nothing arrived on " + this + " within " + timeout);
+                }
+                length = read.run();
+            } while (length == 0);
+            return length;
+        } finally {
+            reader.turn().end();
+            core.turnEnded();
+        }
+    }
+
+    /** Carries on with a write of a thread that has kept its turn. */
+    private void finishWrite(Write write, long from, long length, @Nullable Deadline begun, Duration timeout)
+            throws RdmaException, InterruptedException {
+        try {
+            Deadline deadline = begun == null ? Deadline.after(timeout) : begun;
+            for (long written = from; written < length; written += write.run(written)) {
+                if (!core.await(WRITABLE, deadline)) {
+                    throw new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout);
+                }
+            }
+        } catch (IllegalStateException e) {
+            // It was not when the write began.
+            if (core.isOutputShut()) {
+                throw new RdmaClosedException(FUNCTION, "the output of " + this);
+            }
+            throw e;
+        } finally {
+            writer.turn().end();
+            core.turnEnded();
+        }
+    }
+
+    private static long remaining(ByteBuffer[] buffers, int first, int count) {
+        long bytes = 0;
+        for (int i = first; i < first + count; i++) {
+            bytes += buffers[i].remaining();
+        }
+        return bytes;
+    }
+
+    private static void requireNonNull(ByteBuffer[] buffers, int first, int count) {
+        Objects.checkFromIndexSize(first, count, buffers.length);
+        for (int i = first; i < first + count; i++) {
+            Objects.requireNonNull(buffers[i], "buffer");
+        }
+    }
+
+    private static void requireWritable(ByteBuffer[] targets, int first, int count) {
+        Objects.checkFromIndexSize(first, count, targets.length);
+        for (int i = first; i < first + count; i++) {
+            requireWritable(targets[i].isReadOnly());
+        }
+    }
+
+    private static void requireWritable(boolean readOnly) {
+        if (readOnly) {
+            throw new IllegalArgumentException("the target is read-only");
         }
     }
 

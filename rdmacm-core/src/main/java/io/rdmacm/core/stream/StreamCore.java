@@ -4,7 +4,7 @@ package io.rdmacm.core.stream;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.Objects;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.DisconnectedException;
@@ -13,6 +13,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
+import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
@@ -21,17 +22,20 @@ import org.jspecify.annotations.Nullable;
  * The heart of a stream: takes completions and messages, gives credits, and knows what the stream can do and how it
  * ends. The reader and the writer copy data without the lock.
  */
-final class StreamCore {
+final class StreamCore extends Wait.Subject {
     private static final String FUNCTION = "rsocket";
+    // How many batches of completions are taken at once: a peer may send more as fast as they are taken.
+    private static final int MOST_BATCHES = 16;
     private static final int NONE = -1;
 
     /** Guards everything that is not marked otherwise. Never held during a sleep. */
     final ReentrantLock lock = new ReentrantLock();
-    private final Condition left = lock.newCondition();
     private final StreamSettings settings;
     private final StreamLink link;
-    private final StreamWaits waits;
-    private final StreamWaits.Arming arming = this::armQueue;
+    private final long spinNanos;
+    private final StreamFiles platformFiles = new StreamFiles();
+    private final StreamFiles virtualFiles = new StreamFiles();
+    private final Wait wait = new Wait(lock, new Queue(), platformFiles, virtualFiles);
     // null until the stream is connected; then they never change
     @SuppressWarnings("NullAway.Init")
     private volatile StreamQueues queues;
@@ -52,18 +56,10 @@ final class StreamCore {
     private int nextTarget = 1;
     private int nextOffer = 1;
     private int controlsFree = StreamQueues.CONTROLS;
-    // the queue will raise an event, which has not been taken
-    private boolean armed;
     // the link knows something that was not taken over yet
-    private boolean linkChanged;
-    // the file of the queue may be readable
-    private boolean suspicious = true;
+    private volatile boolean linkChanged;
     // null until it is asked for
     private @Nullable EventFile file;
-    // the thread that has armed the file and not been told of anything since; null if there is none
-    private @Nullable Thread armer;
-    // Whether a reader, a writer or the keep-alive has taken something that the event loop has not been told of.
-    private boolean news;
     // a message of StreamMessage that is to be sent as soon as there is a request for it
     private int pendingControl = NONE;
     // Read without the lock by the reader and the writer, which at worst act a moment too late.
@@ -74,17 +70,16 @@ final class StreamCore {
     private volatile boolean disconnected;
     private volatile @Nullable RdmaException failure;
     private volatile boolean closing;
-    // the threads in await
-    private int waiting;
+    private volatile int polls;
+    // nothing can be used any more
+    private boolean freed;
     private boolean disconnectSent;
     private boolean disconnectDelivered;
 
     StreamCore(StreamSettings settings, StreamLink link) throws RdmaException {
         this.settings = settings;
         this.link = link;
-        this.waits = new StreamWaits(lock, settings.waiting());
-        waits.watch();
-        link.onChange(this::linkChanged);
+        this.spinNanos = TimeUnit.NANOSECONDS.convert(settings.waiting().spin());
         lock.lock();
         try {
             followLink();
@@ -93,11 +88,34 @@ final class StreamCore {
         }
     }
 
-    /** Something to wait for. */
-    @FunctionalInterface
-    interface Goal {
-        /** Returns whether it is reached. Called with the lock held. */
-        boolean isReached(StreamCore core);
+    /** What threads and event loops wait for. */
+    private final class Queue implements Wait.Source {
+        @Override
+        public boolean poll() {
+            return progress();
+        }
+
+        @Override
+        public boolean arm() {
+            try {
+                if (queues != null) {
+                    queues.arm();
+                }
+            } catch (RdmaException | IllegalStateException e) {
+                fail(e);
+            }
+            return true;
+        }
+
+        @Override
+        public boolean takeEvents() {
+            try {
+                return queues == null || queues.takeEvent();
+            } catch (RdmaException | IllegalStateException e) {
+                fail(e);
+                return true;
+            }
+        }
     }
 
     StreamQueues queues() {
@@ -152,11 +170,16 @@ final class StreamCore {
     void unmap(StreamMapping mapping) throws RdmaException {
         lock.lock();
         try {
-            maps.remove(mapping);
-            unpublished = maps.nextUnpublished() != null;
+            if (!freed) {
+                maps.remove(mapping);
+                unpublished = maps.nextUnpublished() != null;
+                return;
+            }
         } finally {
             lock.unlock();
         }
+        // It is being closed, or has been.
+        mapping.region().close();
     }
 
     /** Takes note that the peer has been told of a mapping. Called with the lock held. */
@@ -175,6 +198,11 @@ final class StreamCore {
 
     boolean isClosing() {
         return closing;
+    }
+
+    /** Returns a number that changes whenever it is looked at what has arrived. May be called without the lock. */
+    int polls() {
+        return polls;
     }
 
     /** Checks that the stream was not closed. */
@@ -220,7 +248,7 @@ final class StreamCore {
             if (!link.isStarted()) {
                 throw new IllegalStateException("startConnect was not called");
             }
-            resetFile();
+            wait.loopAwake();
             progress();
             if (!isConnected() && failure != null) {
                 throw failure;
@@ -234,13 +262,10 @@ final class StreamCore {
     /** Takes what has arrived and finished, without waiting. Returns whether there was anything. */
     boolean progress() {
         boolean any = false;
+        polls++;
         if (queues != null) {
             any = pollQueue();
-            if (armed && (any || suspicious)) {
-                takeQueueEvents();
-            }
         }
-        suspicious = false;
         if (linkChanged) {
             linkChanged = false;
             followLink();
@@ -255,14 +280,16 @@ final class StreamCore {
     private boolean pollQueue() {
         StreamQueues polled = queues;
         boolean any = false;
+        int batches = 0;
         try {
             do {
+                batches++;
                 WorkCompletions completions = polled.poll();
                 while (completions.next()) {
                     any = true;
                     take(completions);
                 }
-            } while (polled.wasFull());
+            } while (polled.wasFull() && batches < MOST_BATCHES);
             giveCredits();
             sendPendingControl();
         } catch (StreamProtocolException e) {
@@ -279,9 +306,7 @@ final class StreamCore {
     private void take(WorkCompletions completion) throws RdmaException {
         long id = completion.workRequestId();
         if (!completion.succeeded()) {
-            if ((id & StreamQueues.RECEIVE) == 0) {
-                completeFailed(id, completion);
-            }
+            completeFailed(id, completion);
         } else if ((id & StreamQueues.RECEIVE) != 0) {
             if (failure != null) {
                 return;
@@ -304,12 +329,13 @@ final class StreamCore {
     private void completeFailed(long id, WorkCompletions completion) {
         if ((id & StreamQueues.CONTROL) != 0) {
             controlsFree++;
-        } else {
+        } else if ((id & StreamQueues.RECEIVE) == 0) {
             ledger.complete(id);
         }
-        // After a disconnect, what was in flight is flushed: how the stream has ended is known.
+        // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.
         boolean flushed = completion.status() == WorkCompletionStatus.WR_FLUSH_ERR;
-        if (!disconnected && !peerClosed && !(flushed && failure != null)) {
+        boolean known = failure != null || link.failure() != null || link.isDisconnected();
+        if (!disconnected && !peerClosed && !(flushed && known)) {
             fail(new WorkCompletionException(completion.copy()));
         }
     }
@@ -360,34 +386,21 @@ final class StreamCore {
         }
     }
 
-    private void takeQueueEvents() {
-        try {
-            // It was armed once, so there is one event at most.
-            armed = !queues.takeEvent();
-        } catch (RdmaException | IllegalStateException e) {
-            fail(e);
-        }
+    /** The link knows more than before. Takes no lock. */
+    void linkChanged() {
+        linkChanged = true;
     }
 
-    /** Called by the thread of the link, which leaves the queues to the threads of the program. Takes the lock. */
-    private void linkChanged() {
-        lock.lock();
-        try {
-            linkChanged = true;
-            changed();
-        } finally {
-            lock.unlock();
-        }
+    /** Returns whether nobody has taken over yet what the link knows. */
+    boolean isLinkChanged() {
+        return linkChanged;
     }
 
     /** Takes over what the link has learnt. */
     private void followLink() {
         if (link.queues() != null && !watching) {
             watching = true;
-            waits.watch(link.queues().completionFile());
-            if (file != null) {
-                watchQueue();
-            }
+            watch(link.queues().completionFile());
         }
         ConnectData answer = link.peer();
         if (answer != null && queues == null) {
@@ -400,21 +413,27 @@ final class StreamCore {
             fail(link.failure());
         }
         if (link.isDisconnected() && !disconnected) {
-            // What the peer sent before has arrived already.
-            if (queues != null && failure == null) {
-                pollQueue();
+            // What the peer sent before has arrived already. It may go on sending, but only so much was there.
+            for (int left = queues == null ? 0 : queues.mostCompletions(); left > 0 && failure == null && pollQueue();
+                    left -= MOST_BATCHES) {
+                // once more
             }
             disconnected = true;
             link.disconnectQuietly();
         }
     }
 
-    @SuppressWarnings("NullAway") // called when the file is open
-    private void watchQueue() {
-        try {
-            file.watch(link.queues().completionFile());
-        } catch (RdmaException e) {
-            fail(e);
+    /** Sets the file that becomes readable when something arrives. */
+    private void watch(int queue) {
+        platformFiles.watch(queue);
+        virtualFiles.watch(queue);
+        wait.rearm();
+        if (file != null) {
+            try {
+                file.watch(queue);
+            } catch (RdmaException e) {
+                fail(e);
+            }
         }
     }
 
@@ -426,6 +445,7 @@ final class StreamCore {
         ledger = made.newLedger();
         maps = new StreamMaps(settings.mapSlots(), peer, made);
         queues = made;
+        wait.rearm();
         try {
             giveCredits();
         } catch (RdmaException | IllegalStateException e) {
@@ -523,9 +543,11 @@ final class StreamCore {
         }
     }
 
-    /** Writes nothing to the peer, so that it is noticed when the peer cannot be reached. Takes the lock. */
+    /** Writes nothing to the peer, so that it is noticed when the peer cannot be reached; not if the lock is taken. */
     void keepAlive() {
-        lock.lock();
+        if (!lock.tryLock()) {
+            return;
+        }
         try {
             if (closing || queues == null) {
                 return;
@@ -544,16 +566,29 @@ final class StreamCore {
 
     private void fail(Exception reason) {
         if (failure == null) {
-            if (reason instanceof RdmaException cause) {
-                failure = cause;
-            } else {
-                RdmaException unexpected = new RdmaException(FUNCTION,
-                        Objects.requireNonNullElse(reason.getMessage(), reason.toString()));
-                unexpected.initCause(reason);
-                failure = unexpected;
-            }
+            failure = unexpected(reason);
         }
         changed();
+    }
+
+    private static RdmaException unexpected(Exception reason) {
+        if (reason instanceof RdmaException expected) {
+            return expected;
+        }
+        RdmaException unexpected = new RdmaException(FUNCTION,
+                Objects.requireNonNullElse(reason.getMessage(), reason.toString()));
+        unexpected.initCause(reason);
+        return unexpected;
+    }
+
+    /** Tells those who could not read or write that another thread's turn is over. Takes the lock. */
+    void turnEnded() {
+        lock.lock();
+        try {
+            changed();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Takes note of a failure. Takes the lock. */
@@ -566,13 +601,9 @@ final class StreamCore {
         }
     }
 
-    @SuppressWarnings("NullAway") // a thread arms the file only when it is open
     private void changed() {
-        news = true;
-        waits.wake();
-        if (armer != null) {
-            file.wake();
-        }
+        wait.wakeAll();
+        wait.tellLoop();
     }
 
     /** Returns whether a read would find the end of the stream or throw an exception when there are no data. */
@@ -615,6 +646,15 @@ final class StreamCore {
         }
     }
 
+    /** Returns whether nothing more is to be read, not even what has arrived. */
+    boolean isInputShut() {
+        return inputShut;
+    }
+
+    boolean isOutputShut() {
+        return outputShut;
+    }
+
     private boolean hasOutputEnded() {
         return outputShut || failure != null || disconnected || peerClosed;
     }
@@ -654,9 +694,9 @@ final class StreamCore {
         lock.lock();
         try {
             if (!closing) {
-                resetFile();
+                loopAwake();
                 progress();
-                news = false;
+                wait.loopTold();
             }
             return readiness();
         } finally {
@@ -669,13 +709,22 @@ final class StreamCore {
         lock.lock();
         try {
             if (!closing) {
-                if (armer == Thread.currentThread()) {
-                    resetFile();
+                // Other threads must not take the wakeups of an event loop.
+                if (wait.isLooper()) {
+                    loopAwake();
                 }
                 progress();
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void loopAwake() {
+        try {
+            wait.loopAwake();
+        } catch (RdmaException e) {
+            fail(e);
         }
     }
 
@@ -689,6 +738,7 @@ final class StreamCore {
                     made.watch(link.queues().completionFile());
                 }
                 file = made;
+                wait.attach(made);
             }
             return file.fd();
         } finally {
@@ -701,100 +751,50 @@ final class StreamCore {
         lock.lock();
         try {
             fd();
-            resetFile();
-            boolean quiet = armQueue() && !news;
-            news = false;
-            armer = quiet ? Thread.currentThread() : null;
-            return quiet;
+            return wait.armLoop();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Makes the file unreadable. Called for the event loop only: other threads must not take its wakeups. */
-    @SuppressWarnings("NullAway") // a thread arms the file only when it is open
-    private void resetFile() {
-        if (armer == null) {
-            return;
-        }
-        armer = null;
-        suspicious = true;
-        try {
-            file.reset();
-        } catch (RdmaException e) {
-            fail(e);
-        }
-    }
-
-    /** Makes the queue raise an event; returns false if there is something to do already. */
-    private boolean armQueue() throws RdmaException {
-        if (queues == null) {
-            return !progress();
-        }
-        if (armed) {
-            // The event of a completion that was polled may have come late.
-            takeQueueEvents();
-        }
-        if (!armed && failure == null) {
-            queues.arm();
-            armed = true;
-        }
-        return !progress();
+    /** Returns whether one of several things is possible. Called with the lock held. */
+    private boolean isReady(long interest) throws RdmaClosedException {
+        requireOpen();
+        return (readiness() & interest) != 0;
     }
 
     /**
-     * Waits for a goal. Called without the lock.
+     * Waits until one of several things is possible. Takes the lock.
      *
-     * @param goal what to wait for
-     * @param deadline when to give up
-     * @param whileClosing whether the wait goes on when the stream is closed
-     * @return whether the goal was reached
+     * @param interest what {@link #readiness()} is to return one of
+     * @return false if the deadline has passed
      */
-    boolean await(Goal goal, Deadline deadline, boolean whileClosing) throws RdmaException, InterruptedException {
+    boolean await(int interest, Deadline deadline) throws RdmaException, InterruptedException {
         lock.lock();
-        waiting++;
         try {
-            long spinNanos = waits.spinNanos();
-            int spins = 0;
-            while (true) {
-                if (!whileClosing) {
-                    requireOpen();
-                }
-                progress();
-                if (goal.isReached(this)) {
-                    return true;
-                }
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-                if (deadline.hasPassed()) {
-                    return false;
-                }
-                if (spinNanos > 0 && deadline.elapsedNanos() < spinNanos) {
-                    waits.pause(++spins);
-                } else {
-                    suspicious |= waits.sleep(deadline, arming);
-                }
-            }
+            return wait.await(this, StreamCore::isReady, interest, deadline, spinNanos);
+        } catch (RdmaClosedException e) {
+            requireOpen();
+            throw e;
         } finally {
-            waiting--;
-            left.signalAll();
-            waits.promote();
             lock.unlock();
         }
     }
 
-    /** Begins to close: nothing can be read or written any more. Returns false if this has been done before. */
-    boolean beginClose() {
-        lock.lock();
+    /** From now on nothing can be read or written. Takes no lock, and nothing that may fail. */
+    void beginClose() {
+        closing = true;
+        if (queues == null) {
+            link.stop();
+        }
+    }
+
+    /** Lets all that wait find out that the stream is closing; returns false if the lock is taken. */
+    boolean wakeAll() {
+        if (!lock.tryLock()) {
+            return false;
+        }
         try {
-            if (closing) {
-                return false;
-            }
-            closing = true;
-            if (queues == null) {
-                link.stop();
-            }
             changed();
             return true;
         } finally {
@@ -802,9 +802,11 @@ final class StreamCore {
         }
     }
 
-    /** Tells the peer that the stream is closed. No reader and no writer is left. */
-    void sayGoodbye() {
-        lock.lock();
+    /** Tells the peer that the stream is closed. No reader and no writer is left. Returns false if the lock is taken. */
+    boolean sendDisconnect() {
+        if (!lock.tryLock()) {
+            return false;
+        }
         try {
             outputShut = true;
             inputShut = true;
@@ -815,44 +817,80 @@ final class StreamCore {
                     sendControl(StreamMessage.DISCONNECT);
                 }
             }
+            return true;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Returns whether there is nothing left to be delivered. */
+    /** Returns whether there is nothing left to be delivered; false if the lock is taken. */
     boolean isDelivered() {
-        return queues == null || failure != null || disconnected || peerClosed || disconnectDelivered;
-    }
-
-    /** Ends the connection and frees everything. No thread is using the stream any more. */
-    void free() throws RdmaException {
-        lock.lock();
+        if (!lock.tryLock()) {
+            return false;
+        }
         try {
-            while (waiting > 0) {
-                changed();
-                left.awaitUninterruptibly();
+            if (queues != null) {
+                progress();
             }
-            link.disconnectQuietly();
-            if (ledger != null) {
-                queues.closePair();
-                ledger.abandon();
-                maps.close();
-            }
+            return queues == null || failure != null || disconnected || peerClosed || disconnectDelivered;
         } finally {
             lock.unlock();
         }
-        // Without the lock, which the thread of the link may need before it can close the id.
-        link.close();
-        lock.lock();
+    }
+
+    /** Ends all waits, so that no thread will use the stream any more; returns false if the lock is taken. */
+    boolean endWaits() throws RdmaException {
+        if (!lock.tryLock()) {
+            return false;
+        }
         try {
-            waits.close();
-            if (file != null) {
-                file.close();
-                file = null;
-            }
+            freed = true;
+            wait.close();
+            return true;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Something that may fail. */
+    @FunctionalInterface
+    private interface Freeing {
+        void run() throws RdmaException;
+    }
+
+    /**
+     * Ends the connection and frees everything, without the lock, because that may take a while. Has no effect when it
+     * is called again after a failure on what has been freed.
+     */
+    void free() throws RdmaException {
+        link.disconnectQuietly();
+        RdmaException problem = null;
+        if (ledger != null) {
+            problem = free(queues::closePair, problem);
+            ledger.abandon();
+            problem = free(maps::close, problem);
+        }
+        problem = free(link::close, problem);
+        if (file != null) {
+            problem = free(file::close, problem);
+            file = null;
+        }
+        if (problem != null) {
+            throw problem;
+        }
+    }
+
+    private static @Nullable RdmaException free(Freeing part, @Nullable RdmaException former) {
+        try {
+            part.run();
+            return former;
+        } catch (RdmaException | IllegalStateException e) {
+            RdmaException problem = unexpected(e);
+            if (former == null) {
+                return problem;
+            }
+            former.addSuppressed(problem);
+            return former;
         }
     }
 

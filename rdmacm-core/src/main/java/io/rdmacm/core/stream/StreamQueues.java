@@ -188,6 +188,11 @@ final class StreamQueues {
         return completions;
     }
 
+    /** Returns how many completions there can be. */
+    int mostCompletions() {
+        return sendQueueSize + receiveQueueSize;
+    }
+
     /** Returns whether a batch was full, so that there may be more. */
     boolean wasFull() {
         return completions.size() == BATCH;

@@ -3,31 +3,30 @@ package io.rdmacm.core.stream;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Copies what has arrived to the program. One thread at a time does so, with a lock of its own. */
+/** Copies what has arrived to the program. One thread at a time does so. */
 final class StreamReader {
     private final StreamCore core;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Turn turn = new Turn();
 
     StreamReader(StreamCore core) {
         this.core = core;
     }
 
-    /** Waits until no thread is reading, and keeps others out until {@link #leave}. */
-    void enter() {
-        lock.lock();
+    Turn turn() {
+        return turn;
     }
 
-    void leave() {
-        lock.unlock();
+    /** Returns whether no thread is reading now. */
+    boolean isIdle() {
+        return turn.isIdle();
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     int read(MemorySegment target) throws RdmaException {
-        enter();
+        turn.lock();
         try {
             int length = (int) Math.min(available(), target.byteSize());
             if (length > 0) {
@@ -42,13 +41,13 @@ final class StreamReader {
             }
             return target.byteSize() == 0 ? 0 : length;
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     int read(ByteBuffer target) throws RdmaException {
-        enter();
+        turn.lock();
         try {
             int available = available();
             if (!target.hasRemaining()) {
@@ -56,13 +55,13 @@ final class StreamReader {
             }
             return available <= 0 ? available : copy(target, available);
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
-        enter();
+        turn.lock();
         try {
             int available = available();
             if (available <= 0) {
@@ -76,7 +75,7 @@ final class StreamReader {
             }
             return total;
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
@@ -89,9 +88,16 @@ final class StreamReader {
         return false;
     }
 
-    /** Returns how many bytes have arrived, -1 at the end of the stream. */
+    /** Returns how many bytes this thread may take, -1 at the end of the stream. */
     private int available() throws RdmaException {
         core.requireConnected();
+        if (core.isInputShut()) {
+            // What arrives is dropped, by another thread.
+            return -1;
+        }
+        if (turn.isOfAnother()) {
+            return 0;
+        }
         ReceiveWindow window = core.receiving();
         if (window.available() == 0) {
             core.look();

@@ -4,12 +4,11 @@ package io.rdmacm.core.stream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Sends what the program writes. One thread at a time does so, with a lock of its own. */
+/** Sends what the program writes. One thread at a time does so. */
 final class StreamWriter {
     /** With less room in the send buffer than this, nothing is sent: many small messages are slower than a pause. */
     static final int LOW_WATER = 2048;
@@ -20,27 +19,31 @@ final class StreamWriter {
     private static final int LONGEST_LENT = 1 << 28;
 
     private final StreamCore core;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Turn turn = new Turn();
+    // what StreamCore.polls() was before the last write
+    private int polls;
 
     StreamWriter(StreamCore core) {
         this.core = core;
     }
 
-    /** Waits until no thread is writing, and keeps others out until {@link #leave}. */
-    void enter() {
-        lock.lock();
+    Turn turn() {
+        return turn;
     }
 
-    void leave() {
-        lock.unlock();
+    /** Returns whether no thread is writing now. */
+    boolean isIdle() {
+        return turn.isIdle();
     }
 
     /** Writes without waiting; returns how much. */
     int write(MemorySegment source, long from) throws RdmaException {
-        enter();
+        turn.lock();
         try {
-            begin();
-            long left = source.byteSize() - from;
+            if (!begin()) {
+                return 0;
+            }
+            long left = Math.min(source.byteSize() - from, Integer.MAX_VALUE);
             int total = 0;
             for (int length = next(left); length > 0; length = next(left - total)) {
                 copyIn(source, from + total, length);
@@ -51,15 +54,17 @@ final class StreamWriter {
             }
             return total;
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
     /** Writes without waiting; returns how much. */
     int write(ByteBuffer source) throws RdmaException {
-        enter();
+        turn.lock();
         try {
-            begin();
+            if (!begin()) {
+                return 0;
+            }
             int position = source.position();
             int left = source.remaining();
             int total = 0;
@@ -73,15 +78,17 @@ final class StreamWriter {
             source.position(position + total);
             return total;
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
     /** Writes without waiting; returns how much. Short buffers share a message. */
     long write(ByteBuffer[] sources, int first, int count) throws RdmaException {
-        enter();
+        turn.lock();
         try {
-            begin();
+            if (!begin()) {
+                return 0;
+            }
             long left = 0;
             for (int i = first; i < first + count; i++) {
                 left += sources[i].remaining();
@@ -98,7 +105,7 @@ final class StreamWriter {
             advance(sources, first, count, total);
             return total;
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
@@ -132,9 +139,11 @@ final class StreamWriter {
 
     /** Writes without waiting and without copying; returns how much. */
     int write(MemoryRegion region, long offset, int length) throws RdmaException {
-        enter();
+        turn.lock();
         try {
-            begin();
+            if (!begin()) {
+                return 0;
+            }
             if (region.protectionDomain() != core.queues().domain()) {
                 throw new IllegalArgumentException(region + " belongs to another protection domain than " + core
                         + ": register memory in stream.protectionDomain()");
@@ -150,7 +159,7 @@ final class StreamWriter {
             }
             return total;
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
@@ -172,9 +181,11 @@ final class StreamWriter {
 
     /** Writes to memory that the peer has mapped, without waiting; returns how much. */
     int writeMapped(MemorySegment source, long offset) throws RdmaException {
-        enter();
+        turn.lock();
         try {
-            begin();
+            if (!begin()) {
+                return 0;
+            }
             int index = core.findMapping(offset);
             if (index < 0) {
                 core.look();
@@ -185,7 +196,7 @@ final class StreamWriter {
             }
             return writeMapped(source, offset, index);
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
@@ -224,21 +235,32 @@ final class StreamWriter {
 
     /** Tells the peer of mappings, as far as possible now. */
     void publishMappings() throws RdmaException {
-        enter();
+        turn.lock();
         try {
             core.requireOutput();
             publish();
         } finally {
-            leave();
+            turn.unlock();
         }
     }
 
-    /** Checks that there is an output, and sends first what has to come first. */
-    private void begin() throws RdmaException {
+    /** Checks that there is an output, and sends what has to come first. Returns false if it is another one's turn. */
+    private boolean begin() throws RdmaException {
+        // A program that only writes learns of the end of the stream, too.
+        int now = core.polls();
+        if (now == polls) {
+            core.look();
+            now = core.polls();
+        }
+        polls = now;
         core.requireOutput();
+        if (turn.isOfAnother()) {
+            return false;
+        }
         if (core.hasUnpublished()) {
             publish();
         }
+        return true;
     }
 
     private void publish() throws RdmaException {

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,15 +43,23 @@ class MalformedPeerDeviceTest {
 
     /** A client that knows the bytes of the protocol, and a stream that it is connected to. */
     private static final class Peer implements AutoCloseable {
-        private final Streams streams = new Streams(StreamSettings.builder().receiveBufferSize(4096)
-                .receiveQueueSize(CREDITS).mapSlots(1).build());
+        private final Streams streams;
         private final EventChannel channel = EventChannel.open();
-        private final CmId id = Loopback.resolved(channel, streams.server.localAddress());
-        private final End end = new End(id);
+        private final CmId id;
+        private final End end;
         private final RdmaStream stream;
         private ConnectData other;
 
         Peer() throws Exception {
+            this(CREDITS);
+        }
+
+        /** A stream with so many receives. */
+        Peer(int receives) throws Exception {
+            streams = new Streams(StreamSettings.builder().receiveBufferSize(4096).receiveQueueSize(receives)
+                    .mapSlots(1).build());
+            id = Loopback.resolved(channel, streams.server.localAddress());
+            end = new End(id);
             for (int i = 0; i < CREDITS; i++) {
                 end.queuePair.postReceive(end.receive.noData());
             }
@@ -210,6 +219,29 @@ class MalformedPeerDeviceTest {
                     }
                 }
             }
+        }
+    }
+
+    /** The stream has nothing in flight itself. */
+    @Test
+    void aReaderLearnsThatTheQueuePairIsBroken() throws Exception {
+        try (Peer peer = new Peer()) {
+            peer.end.queuePair.postSend(peer.end.send.data(peer.end.region, BUFFER, 1)
+                    .rdmaWrite(peer.other.buffer(), peer.other.bufferKey() + 1));
+            assertThatThrownBy(() -> peer.stream.read(ByteBuffer.allocate(1), Streams.TIMEOUT))
+                    .isInstanceOf(WorkCompletionException.class);
+        }
+    }
+
+    @Test
+    void oneReadTakesSoManyMessagesOnly() throws Exception {
+        try (Peer peer = new Peer(1024)) {
+            for (int i = 0; i < 600; i++) {
+                peer.send(StreamMessage.of(StreamMessage.CONTROL, StreamMessage.KEEP_ALIVE));
+            }
+            peer.send(1, 1);
+            assertThat(peer.stream.read(ByteBuffer.allocate(1))).isZero();
+            assertThat(peer.stream.read(ByteBuffer.allocate(1), Streams.TIMEOUT)).isEqualTo(1);
         }
     }
 

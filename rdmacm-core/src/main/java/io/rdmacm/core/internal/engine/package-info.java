@@ -11,6 +11,7 @@
  * <li>{@link io.rdmacm.core.internal.engine.Link}: the life of one id, from the first step of a connect or from a
  * request to its close.
  * <li>{@link io.rdmacm.core.internal.engine.Acceptor}: a listening id, the requests and what becomes of them.
+ * <li>{@link io.rdmacm.core.internal.engine.BackgroundTask}: what goes on without a thread of the program.
  * <li>{@link io.rdmacm.core.internal.engine.DeviceResources}: what the connections over one device share.
  * </ul>
  *
