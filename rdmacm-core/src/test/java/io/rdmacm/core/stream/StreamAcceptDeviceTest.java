@@ -145,6 +145,7 @@ class StreamAcceptDeviceTest {
     void aStreamHasNoThreadOfItsOwn() throws Exception {
         try (Streams streams = new Streams(); Streams.Pair first = streams.connect();
                 Streams.Pair second = streams.connect()) {
+            assertThat(first.client()).isNotSameAs(second.client());
             assertThat(Thread.getAllStackTraces().keySet()).filteredOn(StreamAcceptDeviceTest::takesEvents).hasSize(1);
         }
         assertThat(Thread.getAllStackTraces().keySet()).noneMatch(StreamAcceptDeviceTest::takesEvents);
