@@ -6,12 +6,18 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.FastThreadLocal;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What both kinds of channels have in common: they are open, active and linked to an event loop. The stream or server
@@ -19,6 +25,25 @@ import org.jspecify.annotations.Nullable;
  * the event loop from then on.
  */
 abstract class AbstractRdmaChannel extends AbstractChannel {
+    private static final Logger LOG = LoggerFactory.getLogger(AbstractRdmaChannel.class);
+    // Those of the event loop of this thread. Without a quiet period, Netty may end it without closing its channels.
+    private static final FastThreadLocal<Set<AbstractRdmaChannel>> OPEN = new FastThreadLocal<>() {
+        @Override
+        protected Set<AbstractRdmaChannel> initialValue() {
+            return new HashSet<>();
+        }
+
+        @Override
+        protected void onRemoval(Set<AbstractRdmaChannel> channels) {
+            for (AbstractRdmaChannel channel : List.copyOf(channels)) {
+                // Otherwise the loop goes on with another thread.
+                if (channel.eventLoop().isShuttingDown()) {
+                    channel.closeForLoop();
+                }
+            }
+        }
+    };
+
     // not this itself, so that programs do not see these methods
     private final LoopChannel driven = new Driven();
     private volatile boolean open = true;
@@ -75,9 +100,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
             return;
         }
         try {
+            OPEN.get().add(this);
             registering();
             linkIfPossible(promise);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             promise.tryFailure(e);
             return;
         }
@@ -87,6 +113,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     /** Links the channel to its event loop if there is a file. */
     final void linkIfPossible(ChannelPromise promise) throws IOException {
         if (link == null && hasFile()) {
+            OPEN.get().add(this);
             link = LoopLinks.link(driven, eventLoop(), promise::tryFailure);
         }
     }
@@ -98,6 +125,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
     @Override
     protected void doDeregister() throws Exception {
+        Set<AbstractRdmaChannel> ofThisThread = OPEN.getIfExists();
+        if (ofThisThread != null) {
+            ofThisThread.remove(this);
+        }
         @Nullable LoopLink former = link;
         link = null;
         if (former != null) {
@@ -134,9 +165,13 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         }
     }
 
-    /** Closes the channel; nobody waits for it. */
+    /** Closes the channel; nobody waits for it. Never throws, because other channels count on the event loop. */
     final void closeForLoop() {
-        unsafe().close(voidPromise());
+        try {
+            unsafe().close(voidPromise());
+        } catch (Throwable t) {
+            LOG.warn("{} could not be closed", this, t);
+        }
     }
 
     @Override
@@ -156,10 +191,13 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         free();
     }
 
-    /** Reports a failure that is nobody's in particular, and closes the channel. */
+    /** Reports a failure that is nobody's in particular, and closes the channel. Never throws. */
     final void fail(Throwable cause) {
-        pipeline().fireExceptionCaught(cause);
-        closeForLoop();
+        try {
+            pipeline().fireExceptionCaught(cause);
+        } finally {
+            closeForLoop();
+        }
     }
 
     /** Returns an address that a stream can be bound or connected to. */
@@ -182,7 +220,13 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
         @Override
         public boolean progress() {
-            return AbstractRdmaChannel.this.progress();
+            try {
+                return AbstractRdmaChannel.this.progress();
+            } catch (Throwable t) {
+                // It would end the event loop, and with it all of its channels.
+                fail(t);
+                return true;
+            }
         }
 
         @Override

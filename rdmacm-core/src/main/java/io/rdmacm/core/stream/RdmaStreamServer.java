@@ -200,11 +200,11 @@ public final class RdmaStreamServer implements AutoCloseable {
         }
     }
 
-    /** {@return whether the server has not been closed} */
+    /** {@return whether the server was not closed, and its device not removed} */
     public boolean isOpen() {
         lock.lock();
         try {
-            return !closing;
+            return !closing && failure == null;
         } finally {
             lock.unlock();
         }
