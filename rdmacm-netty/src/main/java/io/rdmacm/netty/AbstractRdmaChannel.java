@@ -44,8 +44,6 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         }
     };
 
-    // not this itself, so that programs do not see these methods
-    private final LoopChannel driven = new Driven();
     private volatile boolean open = true;
     // The two below are used in the event loop.
     private @Nullable LoopLink link;
@@ -63,19 +61,19 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         // nothing to do
     }
 
-    /** See {@link LoopChannel#file}. */
+    /** Returns the file to watch. */
     abstract int file() throws IOException;
 
-    /** See {@link LoopChannel#progress}. */
-    abstract boolean progress();
+    /** See {@link #progress}. */
+    abstract boolean doProgress() throws Exception;
 
-    /** See {@link LoopChannel#hasNews}. */
-    abstract boolean hasNews();
+    /** Returns whether {@link #progress} would find something to do. */
+    abstract boolean canProgress();
 
-    /** See {@link LoopChannel#arm}. */
-    abstract boolean arm();
+    /** See {@link #arm}. */
+    abstract boolean doArm() throws Exception;
 
-    /** See {@link LoopChannel#spinNanos}. */
+    /** Returns how many nanoseconds to poll before the file is armed, in an event loop that does not poll itself. */
     abstract long spinNanos();
 
     /** Frees the stream or server, without waiting for more than the options ask for. */
@@ -94,7 +92,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
     @Override
     protected final void doRegister(ChannelPromise promise) {
-        if (!LoopLinks.areCompatible(eventLoop())) {
+        if (!LoopLink.isPossible(eventLoop())) {
             promise.tryFailure(new IllegalStateException("channels over RDMA work in event loops with RdmaIoHandler or"
                     + " EpollIoHandler, not in " + eventLoop()));
             return;
@@ -114,13 +112,46 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     final void linkIfPossible(ChannelPromise promise) throws IOException {
         if (link == null && hasFile()) {
             OPEN.get().add(this);
-            link = LoopLinks.link(driven, eventLoop(), promise::tryFailure);
+            link = LoopLink.create(this, eventLoop(), promise::tryFailure);
         }
     }
 
     /** Returns the link to the event loop; null if there is none. */
     final @Nullable LoopLink link() {
         return link;
+    }
+
+    /** The stream was read or written in the event loop. */
+    final void armSoon() {
+        if (link != null) {
+            link.armSoon();
+        }
+    }
+
+    /**
+     * Does what can be done now; returns whether there was anything. What is thrown ends this channel: it would end the
+     * event loop, and with it all of its channels.
+     */
+    final boolean progress() {
+        try {
+            return doProgress();
+        } catch (Throwable t) {
+            fail(t);
+            return true;
+        }
+    }
+
+    /**
+     * Prepares the file for a sleep, right after {@link #progress} found nothing to do; returns false if there may be
+     * something by now.
+     */
+    final boolean arm() {
+        try {
+            return doArm();
+        } catch (Throwable t) {
+            fail(t);
+            return true;
+        }
     }
 
     @Override
@@ -140,7 +171,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     protected void doBeginRead() throws Exception {
         readPending = true;
         if (link != null) {
-            link.look();
+            link.progressSoon();
         }
     }
 
@@ -209,44 +240,5 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
             throw new UnresolvedAddressException();
         }
         return inet;
-    }
-
-    /** The channel as its event loop sees it. */
-    private final class Driven implements LoopChannel {
-        @Override
-        public int file() throws IOException {
-            return AbstractRdmaChannel.this.file();
-        }
-
-        @Override
-        public boolean progress() {
-            try {
-                return AbstractRdmaChannel.this.progress();
-            } catch (Throwable t) {
-                // It would end the event loop, and with it all of its channels.
-                fail(t);
-                return true;
-            }
-        }
-
-        @Override
-        public boolean hasNews() {
-            return AbstractRdmaChannel.this.hasNews();
-        }
-
-        @Override
-        public boolean arm() {
-            return AbstractRdmaChannel.this.arm();
-        }
-
-        @Override
-        public long spinNanos() {
-            return AbstractRdmaChannel.this.spinNanos();
-        }
-
-        @Override
-        public void closeForLoop() {
-            AbstractRdmaChannel.this.closeForLoop();
-        }
     }
 }

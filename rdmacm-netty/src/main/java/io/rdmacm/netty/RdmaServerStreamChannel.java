@@ -108,7 +108,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean hasNews() {
+    boolean canProgress() {
         return false;
     }
 
@@ -118,11 +118,11 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean arm() {
+    boolean doArm() {
         // The file is readable for as long as there are streams, so it is watched only while they are wanted.
         if (isOpen() && link() != null && watched && !isReadPending()) {
             watched = false;
-            link().interest(false);
+            link().watch(false);
         }
         return !isReadPending() || !isOpen() || !server.isAcceptable();
     }
@@ -131,7 +131,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     protected void doBeginRead() throws Exception {
         if (!watched && link() != null) {
             watched = true;
-            link().interest(true);
+            link().watch(true);
         }
         super.doBeginRead();
     }
@@ -143,7 +143,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean progress() {
+    boolean doProgress() {
         if (!isActive() || !isReadPending() || !server.isAcceptable()) {
             return false;
         }

@@ -171,7 +171,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    boolean hasNews() {
+    boolean canProgress() {
         if (!isActive()) {
             return true;
         }
@@ -181,20 +181,12 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    boolean arm() {
-        if (!isOpen()) {
-            return true;
-        }
-        try {
-            return stream.arm();
-        } catch (RdmaException e) {
-            fail(e);
-            return true;
-        }
+    boolean doArm() throws RdmaException {
+        return !isOpen() || stream.arm();
     }
 
     @Override
-    boolean progress() {
+    boolean doProgress() {
         if (!isOpen() || stream == null) {
             return false;
         }
@@ -440,9 +432,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
                 left--;
             }
         } finally {
-            if (link() != null) {
-                link().touched();
-            }
+            armSoon();
         }
         // There is room, but others may have their turn first.
         eventLoop().execute(flushing);
@@ -552,9 +542,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         requireConnected();
         stream.shutdownInput();
         inputShut = true;
-        if (link() != null) {
-            link().touched();
-        }
+        armSoon();
     }
 
     @Override
@@ -562,9 +550,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         requireConnected();
         stream.shutdownOutput();
         outputShut = true;
-        if (link() != null) {
-            link().touched();
-        }
+        armSoon();
     }
 
     private void requireConnected() throws IOException {
