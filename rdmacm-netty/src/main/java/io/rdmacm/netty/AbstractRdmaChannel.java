@@ -6,12 +6,18 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.FastThreadLocal;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What both kinds of channels have in common: they are open, active and linked to an event loop. The stream or server
@@ -19,8 +25,25 @@ import org.jspecify.annotations.Nullable;
  * the event loop from then on.
  */
 abstract class AbstractRdmaChannel extends AbstractChannel {
-    // not this itself, so that programs do not see these methods
-    private final LoopChannel driven = new Driven();
+    private static final Logger LOG = LoggerFactory.getLogger(AbstractRdmaChannel.class);
+    // Those of the event loop of this thread. Without a quiet period, Netty may end it without closing its channels.
+    private static final FastThreadLocal<Set<AbstractRdmaChannel>> OPEN = new FastThreadLocal<>() {
+        @Override
+        protected Set<AbstractRdmaChannel> initialValue() {
+            return new HashSet<>();
+        }
+
+        @Override
+        protected void onRemoval(Set<AbstractRdmaChannel> channels) {
+            for (AbstractRdmaChannel channel : List.copyOf(channels)) {
+                // Otherwise the loop goes on with another thread.
+                if (channel.eventLoop().isShuttingDown()) {
+                    channel.closeForLoop();
+                }
+            }
+        }
+    };
+
     private volatile boolean open = true;
     // The two below are used in the event loop.
     private @Nullable LoopLink link;
@@ -38,19 +61,19 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         // nothing to do
     }
 
-    /** See {@link LoopChannel#file}. */
+    /** Returns the file to watch. */
     abstract int file() throws IOException;
 
-    /** See {@link LoopChannel#progress}. */
-    abstract boolean progress();
+    /** See {@link #progress}. */
+    abstract boolean doProgress() throws Exception;
 
-    /** See {@link LoopChannel#hasNews}. */
-    abstract boolean hasNews();
+    /** Returns whether {@link #progress} would find something to do. */
+    abstract boolean canProgress();
 
-    /** See {@link LoopChannel#arm}. */
-    abstract boolean arm();
+    /** See {@link #arm}. */
+    abstract boolean doArm() throws Exception;
 
-    /** See {@link LoopChannel#spinNanos}. */
+    /** Returns how many nanoseconds to poll before the file is armed, in an event loop that does not poll itself. */
     abstract long spinNanos();
 
     /** Frees the stream or server, without waiting for more than the options ask for. */
@@ -69,15 +92,16 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
     @Override
     protected final void doRegister(ChannelPromise promise) {
-        if (!LoopLinks.areCompatible(eventLoop())) {
+        if (!LoopLink.isPossible(eventLoop())) {
             promise.tryFailure(new IllegalStateException("channels over RDMA work in event loops with RdmaIoHandler or"
                     + " EpollIoHandler, not in " + eventLoop()));
             return;
         }
         try {
+            OPEN.get().add(this);
             registering();
             linkIfPossible(promise);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             promise.tryFailure(e);
             return;
         }
@@ -87,7 +111,8 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     /** Links the channel to its event loop if there is a file. */
     final void linkIfPossible(ChannelPromise promise) throws IOException {
         if (link == null && hasFile()) {
-            link = LoopLinks.link(driven, eventLoop(), promise::tryFailure);
+            OPEN.get().add(this);
+            link = LoopLink.create(this, eventLoop(), promise::tryFailure);
         }
     }
 
@@ -96,8 +121,45 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         return link;
     }
 
+    /** The stream was read or written in the event loop. */
+    final void armSoon() {
+        if (link != null) {
+            link.armSoon();
+        }
+    }
+
+    /**
+     * Does what can be done now; returns whether there was anything. What is thrown ends this channel: it would end the
+     * event loop, and with it all of its channels.
+     */
+    final boolean progress() {
+        try {
+            return doProgress();
+        } catch (Throwable t) {
+            fail(t);
+            return true;
+        }
+    }
+
+    /**
+     * Prepares the file for a sleep, right after {@link #progress} found nothing to do; returns false if there may be
+     * something by now.
+     */
+    final boolean arm() {
+        try {
+            return doArm();
+        } catch (Throwable t) {
+            fail(t);
+            return true;
+        }
+    }
+
     @Override
     protected void doDeregister() throws Exception {
+        Set<AbstractRdmaChannel> ofThisThread = OPEN.getIfExists();
+        if (ofThisThread != null) {
+            ofThisThread.remove(this);
+        }
         @Nullable LoopLink former = link;
         link = null;
         if (former != null) {
@@ -109,7 +171,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     protected void doBeginRead() throws Exception {
         readPending = true;
         if (link != null) {
-            link.look();
+            link.progressSoon();
         }
     }
 
@@ -134,9 +196,13 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         }
     }
 
-    /** Closes the channel; nobody waits for it. */
+    /** Closes the channel; nobody waits for it. Never throws, because other channels count on the event loop. */
     final void closeForLoop() {
-        unsafe().close(voidPromise());
+        try {
+            unsafe().close(voidPromise());
+        } catch (Throwable t) {
+            LOG.warn("{} could not be closed", this, t);
+        }
     }
 
     @Override
@@ -156,10 +222,13 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         free();
     }
 
-    /** Reports a failure that is nobody's in particular, and closes the channel. */
+    /** Reports a failure that is nobody's in particular, and closes the channel. Never throws. */
     final void fail(Throwable cause) {
-        pipeline().fireExceptionCaught(cause);
-        closeForLoop();
+        try {
+            pipeline().fireExceptionCaught(cause);
+        } finally {
+            closeForLoop();
+        }
     }
 
     /** Returns an address that a stream can be bound or connected to. */
@@ -171,38 +240,5 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
             throw new UnresolvedAddressException();
         }
         return inet;
-    }
-
-    /** The channel as its event loop sees it. */
-    private final class Driven implements LoopChannel {
-        @Override
-        public int file() throws IOException {
-            return AbstractRdmaChannel.this.file();
-        }
-
-        @Override
-        public boolean progress() {
-            return AbstractRdmaChannel.this.progress();
-        }
-
-        @Override
-        public boolean hasNews() {
-            return AbstractRdmaChannel.this.hasNews();
-        }
-
-        @Override
-        public boolean arm() {
-            return AbstractRdmaChannel.this.arm();
-        }
-
-        @Override
-        public long spinNanos() {
-            return AbstractRdmaChannel.this.spinNanos();
-        }
-
-        @Override
-        public void closeForLoop() {
-            AbstractRdmaChannel.this.closeForLoop();
-        }
     }
 }

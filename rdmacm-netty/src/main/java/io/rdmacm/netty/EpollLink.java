@@ -17,35 +17,35 @@ import io.rdmacm.verbs.internal.wait.Spin;
  * Ties a channel to an event loop with Netty's EpollIoHandler. That one knows nothing of arming, so a stream is armed
  * whenever the channel has been dealt with: after an event, and after an iteration of the loop in which a task used it.
  */
-final class EpollLink implements LoopLink, EpollIoHandle {
+final class EpollLink extends LoopLink implements EpollIoHandle {
     // A channel that still has something to do then lets others go first.
     private static final int MOST_TURNS = 8;
     // never reported for the file of a stream; no events at all would remove the file for good
     private static final EpollIoOps NOTHING = EpollIoOps.EPOLLRDHUP;
 
-    private final LoopChannel channel;
     private final EventLoop loop;
     // never closed here: it belongs to the stream
     private final FileDescriptor file;
-    private final Runnable settling = this::settleLater;
-    private final Runnable looking = this::lookNow;
+    private final Runnable progressTask = this::progressNow;
+    private final Runnable armTask = this::armNow;
     @SuppressWarnings("NullAway.Init") // set by start, before anything else happens
     private IoRegistration registration;
-    private boolean settlePending;
-    private boolean lookPending;
+    private boolean progressPending;
+    private boolean armPending;
     private boolean busy;
     private boolean cancelled;
 
-    EpollLink(LoopChannel channel, EventLoop loop) throws IOException {
-        this.channel = channel;
+    EpollLink(AbstractRdmaChannel channel, EventLoop loop) throws IOException {
+        super(channel);
         this.loop = loop;
         this.file = new FileDescriptor(channel.file());
     }
 
+    @Override
     void start(IoRegistration with) {
         registration = with;
         registration.submit(EpollIoOps.EPOLLIN);
-        look();
+        progressSoon();
     }
 
     @Override
@@ -55,76 +55,70 @@ final class EpollLink implements LoopLink, EpollIoHandle {
 
     @Override
     public void handle(IoRegistration source, IoEvent event) {
-        settle();
+        progressAndArm();
     }
 
     @Override
-    public void look() {
-        if (!lookPending && !busy) {
-            lookPending = true;
-            loop.execute(looking);
+    void progressSoon() {
+        if (!progressPending && !busy) {
+            progressPending = true;
+            loop.execute(progressTask);
         }
     }
 
     @Override
-    public void touched() {
-        if (settlePending || busy || lookPending) {
+    void armSoon() {
+        if (armPending || busy || progressPending) {
             return;
         }
-        settlePending = true;
+        armPending = true;
         if (loop instanceof SingleThreadEventLoop single) {
-            single.executeAfterEventLoopIteration(settling);
+            single.executeAfterEventLoopIteration(armTask);
         } else {
-            loop.execute(settling);
+            loop.execute(armTask);
         }
     }
 
     @Override
-    public void interest(boolean interested) {
+    void watch(boolean wanted) {
         if (registration != null && registration.isValid()) {
-            registration.submit(interested ? EpollIoOps.EPOLLIN : NOTHING);
+            registration.submit(wanted ? EpollIoOps.EPOLLIN : NOTHING);
         }
     }
 
     @Override
-    public void cancel() {
+    void cancel() {
         cancelled = true;
         if (registration != null) {
             registration.cancel();
         }
     }
 
-    @Override
-    public void close() {
-        channel.closeForLoop();
+    private void progressNow() {
+        progressPending = false;
+        progressAndArm();
     }
 
-    private void lookNow() {
-        lookPending = false;
-        settle();
+    private void armNow() {
+        armPending = false;
+        progressAndArm();
     }
 
-    private void settleLater() {
-        settlePending = false;
-        settle();
-    }
-
-    /** Does what can be done, and arms the file. */
-    private void settle() {
+    private void progressAndArm() {
         if (cancelled) {
             return;
         }
-        boolean settled = false;
+        boolean armed = false;
         busy = true;
         try {
-            for (int turn = 0; turn < MOST_TURNS && !settled; turn++) {
-                settled = cancelled || !channel.progress() && !spin() && channel.arm();
+            for (int turn = 0; turn < MOST_TURNS && !armed; turn++) {
+                armed = cancelled || !channel.progress() && !spin() && channel.arm();
             }
         } finally {
             busy = false;
         }
-        if (!settled && !cancelled) {
-            look();
+        if (!armed && !cancelled) {
+            progressSoon();
         }
     }
 
@@ -135,7 +129,7 @@ final class EpollLink implements LoopLink, EpollIoHandle {
             return false;
         }
         long begin = System.nanoTime();
-        while (!channel.hasNews()) {
+        while (!channel.canProgress()) {
             if (System.nanoTime() - begin >= nanos || hasTasks()) {
                 return false;
             }

@@ -1,17 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty;
 
+import java.io.IOException;
+import java.util.function.Consumer;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.util.concurrent.Future;
+
 /** Ties a channel to the event loop that it is registered with. Used in the thread of the event loop. */
-interface LoopLink {
-    /** Has the channel look soon for what it can do. */
-    void look();
+abstract class LoopLink implements IoHandle {
+    final AbstractRdmaChannel channel;
+
+    LoopLink(AbstractRdmaChannel channel) {
+        this.channel = channel;
+    }
+
+    /** Returns whether there are links to this event loop. */
+    static boolean isPossible(EventLoop loop) {
+        return loop instanceof IoEventLoop io
+                && (io.isCompatible(RdmaLink.class) || io.isCompatible(EpollIoHandle.class));
+    }
+
+    /**
+     * Links a channel to an event loop. Called in its thread.
+     *
+     * @param failed told if the event loop does not take the channel
+     */
+    static LoopLink create(AbstractRdmaChannel channel, EventLoop loop, Consumer<Throwable> failed)
+            throws IOException {
+        IoEventLoop io = (IoEventLoop) loop;
+        LoopLink link = io.isCompatible(RdmaLink.class) ? new RdmaLink(channel) : new EpollLink(channel, loop);
+        Future<IoRegistration> registration = io.register(link);
+        if (registration.isSuccess()) {
+            // At once, so that an event cannot find the channel without its registration.
+            link.start(registration.getNow());
+        } else {
+            registration.addListener(future -> {
+                if (future.isSuccess()) {
+                    link.start(registration.getNow());
+                } else {
+                    failed.accept(future.cause());
+                }
+            });
+        }
+        return link;
+    }
+
+    abstract void start(IoRegistration with);
+
+    /** Has the channel do soon what it can do. */
+    abstract void progressSoon();
 
     /** The stream was read or written, so that its file has to be armed before the event loop sleeps. */
-    void touched();
+    abstract void armSoon();
 
     /** The file has or has no longer to be watched, because the channel does or does not want to know of it. */
-    void interest(boolean interested);
+    abstract void watch(boolean wanted);
 
     /** Ends the link. May be called from any thread. */
-    void cancel();
+    abstract void cancel();
+
+    /** The event loop is ending. */
+    @Override
+    public final void close() {
+        channel.closeForLoop();
+    }
 }

@@ -25,7 +25,6 @@ import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.internal.wait.Spin;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -126,7 +125,7 @@ public final class RdmaIoHandler implements IoHandler {
 
     @Override
     public boolean isCompatible(Class<? extends IoHandle> handleType) {
-        return RdmaIoHandle.class.isAssignableFrom(handleType);
+        return RdmaLink.class.isAssignableFrom(handleType);
     }
 
     private void requireLoop() {
@@ -146,12 +145,12 @@ public final class RdmaIoHandler implements IoHandler {
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
         requireAlive();
-        if (!(handle instanceof RdmaIoHandle ours)) {
+        if (!(handle instanceof RdmaLink link)) {
             throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
                     + handle.getClass().getName());
         }
-        Registration registration = new Registration(ours, ++lastToken, ours.channel().file());
-        registration.watch();
+        Registration registration = new Registration(link, ++lastToken, link.channel.file());
+        registration.watchFile();
         registrations.put(registration.token, registration);
         handle.registered();
         return registration;
@@ -204,7 +203,7 @@ public final class RdmaIoHandler implements IoHandler {
         // By index, because channels become active and are cancelled meanwhile.
         for (int i = 0; i < active.size(); i++) {
             Registration registration = active.get(i);
-            if (registration.valid && registration.handle.channel().progress()) {
+            if (registration.valid && registration.link.channel.progress()) {
                 handled++;
             }
         }
@@ -223,7 +222,7 @@ public final class RdmaIoHandler implements IoHandler {
         boolean quiet = true;
         for (int i = 0; i < active.size(); i++) {
             Registration registration = active.get(i);
-            registration.active = registration.valid && !registration.handle.channel().arm();
+            registration.active = registration.valid && !registration.link.channel.arm();
             quiet &= !registration.active;
         }
         active.removeIf(registration -> !registration.active);
@@ -236,7 +235,7 @@ public final class RdmaIoHandler implements IoHandler {
             if (woken) {
                 return epoll.await(0);
             }
-            // Rounded up, lest the loop comes round again and again for the last fraction of a millisecond.
+            // Rounded up to avoid spinning through the last partial millisecond.
             long milliseconds = nanos == Long.MAX_VALUE ? FOREVER
                     : Math.min((nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1, Integer.MAX_VALUE);
             return epoll.await((int) milliseconds);
@@ -288,11 +287,7 @@ public final class RdmaIoHandler implements IoHandler {
         requireLoop();
         for (Registration registration : List.copyOf(registrations.values())) {
             registration.cancel();
-            try {
-                registration.handle.close();
-            } catch (Exception e) {
-                LOG.debug("{} could not be closed", registration.handle, e);
-            }
+            registration.link.close();
         }
     }
 
@@ -322,67 +317,74 @@ public final class RdmaIoHandler implements IoHandler {
     }
 
     /** A channel of this event loop. */
-    private final class Registration implements IoRegistration {
-        private final RdmaIoHandle handle;
+    final class Registration implements IoRegistration {
+        private final RdmaLink link;
         private final long token;
         private final int file;
         private boolean active;
         private boolean watched;
         private volatile boolean valid = true;
 
-        Registration(RdmaIoHandle handle, long token, int file) {
-            this.handle = handle;
+        Registration(RdmaLink link, long token, int file) {
+            this.link = link;
             this.token = token;
             this.file = file;
         }
 
-        void watch() throws RdmaException {
+        private void watchFile() throws RdmaException {
             if (!watched && !destroyed) {
                 check(epoll.watch(file, token));
                 watched = true;
             }
         }
 
-        void forget() throws RdmaException {
+        private void forgetFile() throws RdmaException {
             if (watched && !destroyed) {
                 watched = false;
                 epoll.forget(file);
             }
         }
 
-        void activate() {
+        private void activate() {
             if (!active && valid) {
                 active = true;
                 RdmaIoHandler.this.active.add(this);
             }
         }
 
-        @Override
-        public <T> @Nullable T attachment() {
-            return null;
+        /** Has the channel polled, until it has nothing to do any more. */
+        void poll() {
+            if (valid) {
+                lastUse = System.nanoTime();
+                activate();
+            }
         }
 
-        @Override
-        public long submit(IoOps ops) {
-            if (!(ops instanceof RdmaIoOps ours)) {
-                throw new IllegalArgumentException("not an operation of RdmaIoHandler: " + ops);
-            }
+        void watch(boolean wanted) {
             if (!valid) {
-                return -1;
+                return;
             }
             try {
-                switch (ours) {
-                    case WATCH -> watch();
-                    case IGNORE -> forget();
-                    default -> {
-                        lastUse = System.nanoTime();
-                        activate();
-                    }
+                if (wanted) {
+                    watchFile();
+                } else {
+                    forgetFile();
                 }
             } catch (RdmaException e) {
                 throw new UncheckedIOException(e);
             }
-            return token;
+        }
+
+        /** {@return this, for {@link RdmaLink}} */
+        @Override
+        @SuppressWarnings("unchecked")
+        public <T> T attachment() {
+            return (T) this;
+        }
+
+        @Override
+        public long submit(IoOps ops) {
+            throw new IllegalArgumentException("RdmaIoHandler has no operations: " + ops);
         }
 
         @Override
@@ -409,11 +411,11 @@ public final class RdmaIoHandler implements IoHandler {
                 return;
             }
             try {
-                forget();
+                forgetFile();
             } catch (RdmaException e) {
-                LOG.debug("{} could not be removed from its event loop", handle, e);
+                LOG.debug("{} could not be removed from its event loop", link.channel, e);
             }
-            handle.unregistered();
+            link.unregistered();
         }
     }
 }

@@ -6,22 +6,20 @@ import io.netty.channel.IoRegistration;
 import org.jspecify.annotations.Nullable;
 
 /** Ties a channel to an event loop with an {@link RdmaIoHandler}, which polls and arms the channel itself. */
-final class RdmaLink implements LoopLink, RdmaIoHandle {
-    private final LoopChannel channel;
+final class RdmaLink extends LoopLink {
     private @Nullable IoRegistration registration;
+    // what the handler has made of it
+    private RdmaIoHandler.@Nullable Registration polled;
 
-    RdmaLink(LoopChannel channel) {
-        this.channel = channel;
-    }
-
-    void start(IoRegistration with) {
-        registration = with;
-        look();
+    RdmaLink(AbstractRdmaChannel channel) {
+        super(channel);
     }
 
     @Override
-    public LoopChannel channel() {
-        return channel;
+    void start(IoRegistration with) {
+        registration = with;
+        polled = with.attachment();
+        progressSoon();
     }
 
     @Override
@@ -30,35 +28,28 @@ final class RdmaLink implements LoopLink, RdmaIoHandle {
     }
 
     @Override
-    public void look() {
-        submit(RdmaIoOps.LOOK);
-    }
-
-    @Override
-    public void touched() {
-        submit(RdmaIoOps.LOOK);
-    }
-
-    @Override
-    public void interest(boolean interested) {
-        submit(interested ? RdmaIoOps.WATCH : RdmaIoOps.IGNORE);
-    }
-
-    @Override
-    public void cancel() {
-        if (registration != null) {
-            registration.cancel();
+    void progressSoon() {
+        if (polled != null) {
+            polled.poll();
         }
     }
 
     @Override
-    public void close() {
-        channel.closeForLoop();
+    void armSoon() {
+        progressSoon();
     }
 
-    private void submit(RdmaIoOps ops) {
+    @Override
+    void watch(boolean wanted) {
+        if (polled != null) {
+            polled.watch(wanted);
+        }
+    }
+
+    @Override
+    void cancel() {
         if (registration != null) {
-            registration.submit(ops);
+            registration.cancel();
         }
     }
 }

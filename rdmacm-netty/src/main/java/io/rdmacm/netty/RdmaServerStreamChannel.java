@@ -108,7 +108,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean hasNews() {
+    boolean canProgress() {
         return false;
     }
 
@@ -118,11 +118,11 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean arm() {
+    boolean doArm() {
         // The file is readable for as long as there are streams, so it is watched only while they are wanted.
         if (isOpen() && link() != null && watched && !isReadPending()) {
             watched = false;
-            link().interest(false);
+            link().watch(false);
         }
         return !isReadPending() || !isOpen() || !server.isAcceptable();
     }
@@ -131,7 +131,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     protected void doBeginRead() throws Exception {
         if (!watched && link() != null) {
             watched = true;
-            link().interest(true);
+            link().watch(true);
         }
         super.doBeginRead();
     }
@@ -143,7 +143,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean progress() {
+    boolean doProgress() {
         if (!isActive() || !isReadPending() || !server.isAcceptable()) {
             return false;
         }
@@ -151,33 +151,44 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         handle.reset(config);
         handle.attemptedBytesRead(1);
         Throwable failure = null;
-        int accepted = 0;
         do {
-            RdmaStream stream = null;
             try {
-                stream = server.accept();
-            } catch (RdmaException e) {
-                failure = e;
+                RdmaStream stream = server.accept();
+                if (stream == null) {
+                    break;
+                }
+                handle.lastBytesRead(1);
+                handle.incMessagesRead(1);
+                endRead();
+                pipeline().fireChannelRead(newChild(stream));
+            } catch (RdmaException | RuntimeException | Error e) {
+                if (!server.isOpen()) {
+                    failure = e;
+                    break;
+                }
+                // Of this peer alone. As an exception of the server, it would stop Netty from accepting for a second.
+                LOG.warn("{} could not accept a stream", this, e);
             }
-            if (stream == null) {
-                break;
-            }
-            accepted++;
-            handle.lastBytesRead(1);
-            handle.incMessagesRead(1);
-            endRead();
-            pipeline().fireChannelRead(new RdmaStreamChannel(this, stream));
         } while (isOpen() && handle.continueReading());
-        if (accepted == 0) {
-            endRead();
-        }
         handle.readComplete();
         pipeline().fireChannelReadComplete();
         if (failure != null) {
-            // A stream that did not come about, or a device that has gone; the handlers may close the channel.
-            pipeline().fireExceptionCaught(failure);
+            fail(failure);
         }
         return true;
+    }
+
+    private RdmaStreamChannel newChild(RdmaStream stream) {
+        boolean made = false;
+        try {
+            RdmaStreamChannel child = new RdmaStreamChannel(this, stream);
+            made = true;
+            return child;
+        } finally {
+            if (!made) {
+                stream.closeAsync();
+            }
+        }
     }
 
     @Override
@@ -185,7 +196,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         RdmaStreamServer closing = server;
         if (closing != null) {
             // It waits for the thread of the server, which may be busy with a handshake.
-            Thread.ofVirtual().name("rdmacm-netty-close").start(() -> {
+            Thread.ofPlatform().daemon().name("rdmacm-netty-close").start(() -> {
                 try {
                     closing.close();
                 } catch (RdmaException e) {

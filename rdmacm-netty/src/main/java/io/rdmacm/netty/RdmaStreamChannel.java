@@ -12,10 +12,8 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.WritableByteChannel;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
@@ -30,6 +28,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.StringUtil;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.StreamSettings;
@@ -172,7 +171,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    boolean hasNews() {
+    boolean canProgress() {
         if (!isActive()) {
             return true;
         }
@@ -182,20 +181,12 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    boolean arm() {
-        if (!isOpen()) {
-            return true;
-        }
-        try {
-            return stream.arm();
-        } catch (RdmaException e) {
-            fail(e);
-            return true;
-        }
+    boolean doArm() throws RdmaException {
+        return !isOpen() || stream.arm();
     }
 
     @Override
-    boolean progress() {
+    boolean doProgress() {
         if (!isOpen() || stream == null) {
             return false;
         }
@@ -309,7 +300,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             if (!stream.finishConnect()) {
                 return false;
             }
-        } catch (RdmaException | IllegalStateException e) {
+        } catch (RdmaException | RuntimeException | Error e) {
             ((StreamUnsafe) unsafe()).connectFailed(endConnect(), e);
             return true;
         }
@@ -352,7 +343,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             if (ended) {
                 endInput(true);
             }
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | Error e) {
             readFailed(buffer, e);
         }
     }
@@ -381,7 +372,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         ChannelPipeline pipeline = pipeline();
         pipeline.fireChannelReadComplete();
         pipeline.fireExceptionCaught(cause);
-        if (cause instanceof IOException || cause instanceof OutOfMemoryError) {
+        if (!(cause instanceof RuntimeException)) {
             endInput(false);
         }
     }
@@ -423,7 +414,6 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
-        writePending = false;
         int left = config.getWriteSpinCount();
         try {
             while (left > 0) {
@@ -442,9 +432,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
                 left--;
             }
         } finally {
-            if (link() != null) {
-                link().touched();
-            }
+            armSoon();
         }
         // There is room, but others may have their turn first.
         eventLoop().execute(flushing);
@@ -554,9 +542,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         requireConnected();
         stream.shutdownInput();
         inputShut = true;
-        if (link() != null) {
-            link().touched();
-        }
+        armSoon();
     }
 
     @Override
@@ -564,9 +550,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         requireConnected();
         stream.shutdownOutput();
         outputShut = true;
-        if (link() != null) {
-            link().touched();
-        }
+        armSoon();
     }
 
     private void requireConnected() throws IOException {
@@ -644,34 +628,24 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    void free() throws IOException {
-        RdmaStream closing = stream;
-        if (closing == null) {
-            return;
-        }
-        if (allocator != null) {
-            // Before the stream is closed: the protection domain can be closed only after the memory in it.
-            allocator.leave(closing);
-        }
-        CompletableFuture<Void> end = closing.closeAsync();
-        end.whenComplete((nothing, failure) -> lent.release(Long.MAX_VALUE));
-        if (config.getSoLinger() > 0) {
-            awaitEnd(end);
+    void free() throws Exception {
+        if (stream != null) {
+            CompletableFuture<Void> end = closeStream();
+            if (end.isCompletedExceptionally()) {
+                throw new IOException(this + " could not be closed", end.exceptionNow());
+            }
         }
     }
 
-    /** The program asked for it with SO_LINGER; this is not the event loop. */
-    private void awaitEnd(CompletableFuture<Void> end) throws IOException {
-        try {
-            end.get(config.getSoLinger(), TimeUnit.SECONDS);
-        } catch (TimeoutException | InterruptedException e) {
-            LOG.debug("{} is being closed in the background", this, e);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof IOException cause) {
-                throw cause;
-            }
-            throw new IllegalStateException(e.getCause());
+    /** Begins to close the stream. May be called again. */
+    private CompletableFuture<Void> closeStream() {
+        if (allocator != null) {
+            // Before the stream is closed: the protection domain can be closed only after the memory in it.
+            allocator.leave(stream);
         }
+        CompletableFuture<Void> end = stream.closeAsync();
+        end.whenComplete((nothing, failure) -> lent.release(Long.MAX_VALUE));
+        return end;
     }
 
     /** Takes part in the registered memory of the allocator, if it is one of ours. */
@@ -758,20 +732,25 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         }
 
         void flushNow() {
+            // Set again if there is no room. Nothing is written when the output has been shut down meanwhile.
+            writePending = false;
             super.flush0();
         }
 
+        /** With SO_LINGER, the channel is closed when the stream is, or the time has run out. */
         @Override
         protected @Nullable Executor prepareToClose() {
-            if (isOpen() && connected && config.getSoLinger() > 0) {
-                try {
-                    doDeregister();
-                } catch (Exception e) {
-                    LOG.debug("{} could not be removed from its event loop", RdmaStreamChannel.this, e);
-                }
-                return task -> Thread.ofVirtual().name("rdmacm-netty-close").start(task);
+            int linger = config.getSoLinger();
+            if (!isOpen() || !connected || linger <= 0) {
+                return null;
             }
-            return null;
+            try {
+                doDeregister();
+            } catch (Exception e) {
+                LOG.debug("{} could not be removed from its event loop", RdmaStreamChannel.this, e);
+            }
+            return closing -> closeStream().orTimeout(linger, TimeUnit.SECONDS)
+                    .whenComplete((nothing, failure) -> GlobalEventExecutor.INSTANCE.execute(closing));
         }
     }
 }

@@ -11,9 +11,13 @@ import java.util.stream.Stream;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.SocketChannel;
 import io.rdmacm.netty.testing.ChannelPair;
+import io.rdmacm.netty.testing.LoopThread;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
@@ -24,6 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** One side shuts down its output, and the other one goes on. Netty's own tests of it have TCP sockets as peers. */
@@ -66,6 +71,24 @@ class HalfCloseDeviceTest {
             assertThat(atFirst.next()).isEqualTo("end");
             first.close().sync();
             assertThat(atFirst.next()).isEqualTo("inactive");
+        }
+    }
+
+    /** What had not been written is given up, and the event loop does not go on trying. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void theLoopSleepsAfterTheOutputWasShutDownWithAWritePending(Loops loops) throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(loops,
+                server -> server.childOption(ChannelOption.AUTO_READ, false), client -> { })) {
+            // more than there is room for
+            ChannelFuture write = pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 20]));
+            assertThat(pair.atClient().next()).isEqualTo("not writable");
+            LoopThread.awaitAsleep(pair.client().eventLoop());
+            pair.client().shutdownOutput().sync();
+            assertThat(write.await(SECONDS * 1000)).isTrue();
+            assertThat(write.cause()).isInstanceOf(ChannelOutputShutdownException.class);
+
+            LoopThread.awaitAsleep(pair.client().eventLoop());
         }
     }
 

@@ -3,8 +3,10 @@ package io.rdmacm.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -63,9 +65,7 @@ class LoopEndDeviceTest {
             channels.add(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
                     .connect(Loops.silent()).channel());
         } finally {
-            // Netty looks twice in a turn of the loop whether it is to end, and closes the channels at the first look.
-            // Without a quiet period, a loop that finds out at the second ends at once.
-            ChannelPair.end(group, loops == Loops.EPOLL ? 1 : 0);
+            ChannelPair.end(group);
         }
         for (Channel channel : channels) {
             assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
@@ -75,5 +75,50 @@ class LoopEndDeviceTest {
             assertThat(write.await(Recorder.SECONDS * 1000)).isTrue();
             assertThat(write.isSuccess()).isFalse();
         }
+    }
+
+    /** Netty then ends the loop without having closed its channels. */
+    @ParameterizedTest
+    @EnumSource
+    void aLoopThatIsAwakeIsToldToEndAtOnceDuringConnects(Loops loops) throws Exception {
+        EventLoopGroup servers = loops.group();
+        EventLoopGroup clients = loops.group();
+        List<ChannelFuture> connects = new ArrayList<>();
+        try {
+            Channel server = new ServerBootstrap().group(servers).channel(RdmaServerStreamChannel.class)
+                    .childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new Recorder());
+                        }
+                    }).bind(Loops.anyPort()).sync().channel();
+            Channel connected = connect(clients, server.localAddress()).sync().channel();
+            Channel bound = new Bootstrap().group(clients).channel(RdmaStreamChannel.class).handler(new Recorder())
+                    .bind(Loops.anyPort()).sync().channel();
+            clients.next().submit(() -> {
+                for (int i = 0; i < CHANNELS; i++) {
+                    connects.add(connect(clients, i % 2 == 0 ? server.localAddress() : Loops.silent()));
+                }
+                clients.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+                return null;
+            }).sync();
+            assertThat(clients.terminationFuture().await(Recorder.SECONDS * 1000)).isTrue();
+
+            for (ChannelFuture connect : connects) {
+                assertThat(connect.await(Recorder.SECONDS * 1000)).isTrue();
+                assertThat(connect.channel().closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
+            }
+            for (Channel channel : List.of(connected, bound)) {
+                assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
+            }
+            server.close().sync();
+        } finally {
+            ChannelPair.end(clients);
+            ChannelPair.end(servers);
+        }
+    }
+
+    private static ChannelFuture connect(EventLoopGroup group, SocketAddress server) {
+        return new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder()).connect(server);
     }
 }

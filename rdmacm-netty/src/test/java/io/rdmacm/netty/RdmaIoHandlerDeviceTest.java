@@ -37,7 +37,6 @@ import io.rdmacm.netty.testing.LoopThread;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
-import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -275,62 +274,5 @@ class RdmaIoHandlerDeviceTest {
         handler.wakeup();
         assertThatIllegalStateException().isThrownBy(() -> handler.run(new Impatient()))
                 .withMessageContaining("destroyed");
-    }
-
-    /** Something with a file, and nothing to do. */
-    private static final class Idle implements LoopChannel {
-        private final int file;
-        private boolean closed;
-
-        Idle(int file) {
-            this.file = file;
-        }
-
-        @Override
-        public int file() {
-            return file;
-        }
-
-        @Override
-        public boolean progress() {
-            return false;
-        }
-
-        @Override
-        public boolean hasNews() {
-            return false;
-        }
-
-        @Override
-        public boolean arm() {
-            return true;
-        }
-
-        @Override
-        public long spinNanos() {
-            return 0;
-        }
-
-        @Override
-        public void closeForLoop() {
-            closed = true;
-        }
-    }
-
-    @Test
-    void closesItsChannelsWhenItIsDestroyedUnprepared() throws Exception {
-        IoHandler handler = RdmaIoHandler.newFactory().newHandler(new OneThread(Thread.currentThread()));
-        int file = Libc.eventfd();
-        try {
-            Idle channel = new Idle(file);
-            IoRegistration registration = handler.register(new RdmaLink(channel));
-            assertThat(registration.isValid()).isTrue();
-            handler.destroy();
-
-            assertThat(channel.closed).isTrue();
-            assertThat(registration.isValid()).isFalse();
-        } finally {
-            Libc.close(file);
-        }
     }
 }

@@ -129,7 +129,7 @@ public final class RdmaStreamServer implements AutoCloseable {
         }
     }
 
-    /** {@return whether the server has not been closed} */
+    /** {@return whether the server was not closed, and its device not removed} */
     public boolean isOpen() {
         return acceptor.isOpen();
     }

@@ -42,6 +42,11 @@ public record Usage(long heap, long registered, long resident, long files, long 
         }
     }
 
+    /** {@return the bytes of memory that the kernel has pinned now} */
+    public static long pinned() throws IOException {
+        return KIB * value(Files.readAllLines(Path.of("/proc/self/status")), "VmPin");
+    }
+
     private static long value(List<String> status, String name) throws IOException {
         return status.stream().filter(line -> line.startsWith(name + ":"))
                 .map(line -> Long.parseLong(line.split("\\s+")[1])).findFirst()

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device.stream;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.util.concurrent.Future;
+import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.netty.RdmaChannelOption;
+
+/** Streams of one group of event loops, which drives both ends. */
+final class OpenNettyStreams implements OpenStreams {
+    private final EventLoopGroup group;
+    private final Bootstrap bootstrap;
+    private final Channel listener;
+    private final List<Channel> clients = new ArrayList<>();
+    private final AtomicInteger accepted = new AtomicInteger();
+    private final Semaphore answered = new Semaphore(0);
+    private final AtomicInteger roundTrips = new AtomicInteger();
+
+    /** Sends back what it receives. */
+    @ChannelHandler.Sharable
+    private final class Echo extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            accepted.incrementAndGet();
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            accepted.decrementAndGet();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            context.writeAndFlush(message, context.voidPromise());
+        }
+    }
+
+    /** Takes what is sent back. */
+    @ChannelHandler.Sharable
+    private final class Answers extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf bytes = (ByteBuf) message;
+            int length = bytes.readableBytes();
+            bytes.release();
+            if (roundTrips.get() > 0 && roundTrips.decrementAndGet() > 0) {
+                send(context.channel());
+            } else {
+                answered.release(length);
+            }
+        }
+    }
+
+    /**
+     * Creates the group and the end that listens.
+     *
+     * @param transport what the streams use
+     * @param settings those of the streams, if they are over RDMA
+     * @param threads how many event loops there are
+     */
+    OpenNettyStreams(NettyTransport transport, StreamSettings settings, int threads) throws IOException {
+        group = new MultiThreadIoEventLoopGroup(threads, transport.handler());
+        ServerBootstrap server = transport.server(group).childHandler(new Echo());
+        bootstrap = transport.client(group).handler(new Answers());
+        if (transport.overRdma()) {
+            server.option(RdmaChannelOption.STREAM_SETTINGS, settings);
+            bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, settings);
+        }
+        ChannelFuture bound = server.bind(HostAndPort.any());
+        await(bound);
+        listener = bound.channel();
+    }
+
+    private static void await(Future<?> future) throws IOException {
+        if (!future.awaitUninterruptibly(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new IOException("Netty did not do it within " + LIMIT_SECONDS + " s");
+        }
+        if (!future.isSuccess()) {
+            throw new IOException(future.cause().toString(), future.cause());
+        }
+    }
+
+    private void awaitAnswers(int count) throws IOException, InterruptedException {
+        if (!answered.tryAcquire(count * MESSAGE, LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new IOException("only " + answered.availablePermits() / MESSAGE + " of " + count + " were answered");
+        }
+    }
+
+    private static ChannelFuture send(Channel channel) {
+        return channel.writeAndFlush(channel.alloc().directBuffer(MESSAGE).writeZero(MESSAGE));
+    }
+
+    @Override
+    public void open(int count) throws IOException, InterruptedException {
+        for (int left = count; left > 0; left -= AT_ONCE) {
+            List<ChannelFuture> connects = new ArrayList<>();
+            for (int i = Math.min(left, AT_ONCE); i > 0; i--) {
+                connects.add(bootstrap.connect(listener.localAddress()));
+            }
+            for (ChannelFuture connect : connects) {
+                await(connect);
+                clients.add(connect.channel());
+                send(connect.channel());
+            }
+            awaitAnswers(connects.size());
+        }
+    }
+
+    @Override
+    public int opened() {
+        return clients.size();
+    }
+
+    @Override
+    public void roundTrips(int times) throws IOException, InterruptedException {
+        roundTrips.set(times);
+        send(clients.getFirst());
+        awaitAnswers(1);
+    }
+
+    @Override
+    public void closeAllBut(int first) throws IOException, InterruptedException {
+        List<Channel> closing = clients.subList(first, clients.size());
+        closing.forEach(Channel::close);
+        for (Channel channel : closing) {
+            await(channel.closeFuture());
+        }
+        closing.clear();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (accepted.get() > first) {
+            if (System.nanoTime() > end) {
+                throw new IOException(accepted.get() + " accepted channels were not closed");
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        try {
+            closeAllBut(0);
+            await(listener.close());
+        } finally {
+            group.shutdownGracefully(0, LIMIT_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.bench.device.stream;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Streams of NIO: those that accept are driven by one selector, those that connect block. */
+final class OpenNioStreams implements OpenStreams {
+    private final SelectorProvider provider;
+    private final ServerSocketChannel listener;
+    private final Selector selector;
+    private final Thread echo;
+    private final List<SocketChannel> clients = new ArrayList<>();
+    private final ByteBuffer message = ByteBuffer.allocateDirect(MESSAGE);
+    private volatile int accepted;
+
+    /** Creates the end that listens. */
+    OpenNioStreams(SelectorProvider provider) throws IOException {
+        this.provider = provider;
+        listener = provider.openServerSocketChannel();
+        listener.bind(HostAndPort.any(), AT_ONCE);
+        listener.configureBlocking(false);
+        selector = provider.openSelector();
+        listener.register(selector, SelectionKey.OP_ACCEPT);
+        echo = Thread.ofPlatform().daemon().start(this::echo);
+    }
+
+    private void echo() {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(MESSAGE);
+        try {
+            while (selector.isOpen()) {
+                selector.select(key -> serve(key, buffer));
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void serve(SelectionKey key, ByteBuffer buffer) {
+        try {
+            if (key.isAcceptable()) {
+                SocketChannel channel = listener.accept();
+                if (channel != null) {
+                    channel.configureBlocking(false);
+                    channel.register(selector, SelectionKey.OP_READ);
+                    accepted++;
+                }
+                return;
+            }
+            SocketChannel channel = (SocketChannel) key.channel();
+            int length = channel.read(buffer.clear());
+            if (length < 0) {
+                channel.close();
+                accepted--;
+            } else if (length > 0) {
+                channel.write(buffer.flip());
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void open(int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            SocketChannel channel = provider.openSocketChannel();
+            channel.connect(listener.getLocalAddress());
+            clients.add(channel);
+            exchange(channel);
+        }
+    }
+
+    private void exchange(SocketChannel channel) throws IOException {
+        message.clear();
+        while (message.hasRemaining()) {
+            channel.write(message);
+        }
+        message.clear();
+        while (message.hasRemaining()) {
+            if (channel.read(message) < 0) {
+                throw new EOFException();
+            }
+        }
+    }
+
+    @Override
+    public int opened() {
+        return clients.size();
+    }
+
+    @Override
+    public void roundTrips(int times) throws IOException {
+        for (int i = 0; i < times; i++) {
+            exchange(clients.getFirst());
+        }
+    }
+
+    @Override
+    public void closeAllBut(int first) throws IOException, InterruptedException {
+        List<SocketChannel> closing = clients.subList(first, clients.size());
+        for (SocketChannel channel : closing) {
+            channel.close();
+        }
+        closing.clear();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (accepted > first) {
+            if (System.nanoTime() > end) {
+                throw new IOException(accepted + " accepted channels were not closed");
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        closeAllBut(0);
+        selector.close();
+        echo.join();
+        listener.close();
+    }
+}
