@@ -2,6 +2,7 @@
 package io.rdmacm.bench.device.stream;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -152,12 +153,16 @@ final class OpenNettyStreams implements OpenStreams {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
+    public void close() throws IOException {
         try {
-            closeAllBut(0);
-            await(listener.close());
-        } finally {
-            group.shutdownGracefully(0, LIMIT_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+            try {
+                closeAllBut(0);
+                await(listener.close());
+            } finally {
+                group.shutdownGracefully(0, LIMIT_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+            }
+        } catch (InterruptedException e) {
+            throw new InterruptedIOException(e.getMessage());
         }
     }
 }

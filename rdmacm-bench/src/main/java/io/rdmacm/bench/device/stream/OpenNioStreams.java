@@ -3,6 +3,7 @@ package io.rdmacm.bench.device.stream;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -121,10 +122,14 @@ final class OpenNioStreams implements OpenStreams {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
-        closeAllBut(0);
-        selector.close();
-        echo.join();
-        listener.close();
+    public void close() throws IOException {
+        try {
+            closeAllBut(0);
+            selector.close();
+            echo.join();
+            listener.close();
+        } catch (InterruptedException e) {
+            throw new InterruptedIOException(e.getMessage());
+        }
     }
 }

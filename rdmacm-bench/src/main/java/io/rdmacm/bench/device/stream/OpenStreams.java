@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device.stream;
 
+import java.io.Closeable;
 import java.io.IOException;
 
 /** Connected streams in one process, which has both ends of each. The ends that accept send back what they receive. */
-interface OpenStreams extends AutoCloseable {
+interface OpenStreams extends Closeable {
     /** The bytes that are sent over each stream when it is open, and back. */
     int MESSAGE = 64;
     /** How many connects are under way at the same time. */
@@ -26,5 +27,5 @@ interface OpenStreams extends AutoCloseable {
 
     /** Closes the rest too. */
     @Override
-    void close() throws IOException, InterruptedException;
+    void close() throws IOException;
 }
