@@ -187,6 +187,9 @@ public final class CmEvent extends NativeObject {
      */
     public RdmaException failure(String waitedFor) {
         life().ensureOpen();
+        if (type == CmEventType.DISCONNECTED) {
+            return new DisconnectedException(waitedFor, id);
+        }
         return CmFailures.of(type, status, connection == null ? new byte[0] : connection.privateData(), waitedFor);
     }
 

@@ -64,7 +64,6 @@ final class CmFailures {
             case ADDR_ERROR, ROUTE_ERROR, UNREACHABLE -> new UnreachableException(waitedFor, event, status);
             // negative from the kernel, positive from librdmacm
             case ADDRINFO_ERROR -> new UnreachableException(waitedFor, event, -Math.abs(status));
-            case DISCONNECTED -> new DisconnectedException(waitedFor);
             case DEVICE_REMOVAL -> new DeviceRemovedException(waitedFor);
             default -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
                     + describe(status));

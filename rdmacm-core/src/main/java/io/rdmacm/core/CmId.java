@@ -880,6 +880,11 @@ public final class CmId extends NativeObject {
         requireDevice(Memory.getLong(address() + rdma_cm_id.verbs$offset()));
     }
 
+    /** Returns whether the connection has ended after this side had called {@link #disconnect()}. */
+    boolean hasDisconnected() {
+        return machine.hasDisconnected();
+    }
+
     MulticastMemberships memberships() {
         return memberships;
     }

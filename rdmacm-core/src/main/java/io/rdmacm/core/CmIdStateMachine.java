@@ -19,6 +19,8 @@ final class CmIdStateMachine {
     private volatile CmIdState state;
     // Whether an event has ended a connection that C can still disconnect. Used with the channel's lock held.
     private boolean wasConnected;
+    // whether an event was read after this side had asked for the end
+    private volatile boolean disconnected;
     // Null for none; guarded by the channel's lock.
     private @Nullable Runnable endHandler;
 
@@ -48,6 +50,11 @@ final class CmIdStateMachine {
 
     CmIdState state() {
         return state;
+    }
+
+    /** Returns whether the connection has ended after this side had disconnected. */
+    boolean hasDisconnected() {
+        return disconnected;
     }
 
     EventChannel channel() {
@@ -102,6 +109,9 @@ final class CmIdStateMachine {
 
     /** Updates the state after an event was read. With the channel's lock held. */
     void happened(CmEventType event) {
+        if (state == CmIdState.DISCONNECTING) {
+            disconnected = true;
+        }
         CmIdState next = CmIdTransitions.after(event, state);
         if (next == CmIdState.FAILED) {
             wasConnected = state == CmIdState.CONNECTED && event != CmEventType.DEVICE_REMOVAL;

@@ -13,6 +13,14 @@ public class DisconnectedException extends RdmaException {
      * @param waitedFor what the program was waiting for or trying to do; the message starts with it
      */
     public DisconnectedException(String waitedFor) {
-        super("rdma_get_cm_event", waitedFor + ": the connection has ended");
+        this(waitedFor, "the connection has ended");
+    }
+
+    DisconnectedException(String waitedFor, CmId id) {
+        this(waitedFor, id.hasDisconnected() ? "this side has disconnected" : "the peer has disconnected or died");
+    }
+
+    private DisconnectedException(String waitedFor, String end) {
+        super("rdma_get_cm_event", waitedFor + ": " + end);
     }
 }

@@ -145,7 +145,7 @@ final class EndpointCompletions implements Wait.Source {
             // Everything that arrived before the end is in the queue by now.
             taken = queue.poll(completions);
             if (taken == 0) {
-                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete");
+                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete", id);
             }
         }
         if (taken > 0) {

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that C refuses or that are refused before, and what is closed. */
@@ -112,6 +113,23 @@ class CmIdTest {
         assertRefused(() -> id.disconnect(), "rdma_disconnect", CmIdState.CONNECTED);
         id.disconnect();
         assertThat(FakeRdmaCm.calls("rdma_disconnect")).hasSize(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, this side has disconnected", "false, the peer has disconnected or died"})
+    void anEndSaysByWhom(boolean here, String message) throws Exception {
+        id.resolveAddress(address("192.0.2.8"), Duration.ofSeconds(1));
+        becomes(CmEventType.ADDR_RESOLVED);
+        id.resolveRoute(Duration.ofSeconds(1));
+        becomes(CmEventType.ROUTE_RESOLVED);
+        id.connect(ConnectionParameters.builder().queuePairNumber(5).build());
+        becomes(CmEventType.ESTABLISHED);
+        if (here) {
+            id.disconnect();
+        }
+        FakeRdmaCm.event(id, CmEventType.DISCONNECTED);
+        assertThatThrownBy(() -> channel.await(id, CmEventType.CONNECT_REQUEST, Loopback.TIMEOUT))
+                .isInstanceOf(DisconnectedException.class).hasMessageEndingWith(": " + message);
     }
 
     private void becomes(CmEventType type) throws Exception {
