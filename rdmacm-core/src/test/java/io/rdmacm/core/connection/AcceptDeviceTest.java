@@ -96,12 +96,12 @@ class AcceptDeviceTest {
     @Test
     void settingsThatTheDeviceCannotServeAreAFailureOfTheServer() throws Exception {
         ConnectionSettings greedy = ConnectionSettings.builder()
-                .parameters(ConnectionParameters.builder().responderResources(255).build()).build();
+                .parameters(ConnectionParameters.builder().responderResources(254).build()).build();
         try (Peers peers = new Peers(4, greedy);
                 Background<Connection> connecting = Background.call(
                         () -> peers.clients.connect(peers.listener.address(), Peers.TIMEOUT))) {
             assertThatThrownBy(() -> peers.listener.accept(Duration.ofSeconds(60))).isInstanceOf(RdmaException.class)
-                    .hasMessageContaining("responderResources").hasMessageContaining("255");
+                    .hasMessageContaining("responderResources").hasMessageContaining("254");
             assertThatThrownBy(connecting::result).isInstanceOf(RejectedException.class);
         }
     }

@@ -28,6 +28,8 @@ public abstract class Link implements CmLoop.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
     private static final QueuePairAttributes RNR_TIMER = QueuePairAttributes.builder()
             .minRnrTimer(RnrTimer.atLeast(Duration.ofNanos(640_000))).build();
+    // RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH
+    private static final int AS_MANY_AS_POSSIBLE = 255;
     private static final Runnable NOTHING = () -> {
     };
 
@@ -244,7 +246,7 @@ public abstract class Link implements CmLoop.Handler {
     }
 
     private static String excess(String what, int wanted, int limit) {
-        return wanted > limit ? " allows " + what + " of at most " + limit + ", not " + wanted : "";
+        return wanted > limit && wanted != AS_MANY_AS_POSSIBLE ? " allows " + what + " of at most " + limit + ", not " + wanted : "";
     }
 
     @Override
