@@ -70,7 +70,8 @@ final class StreamCore extends Wait.Subject {
     private volatile boolean disconnected;
     private volatile @Nullable RdmaException failure;
     private volatile boolean closing;
-    private volatile int polls;
+    // read without the lock by the writer, which then at worst polls once more than it has to
+    private int polls;
     // nothing can be used any more
     private boolean freed;
     private boolean disconnectSent;
