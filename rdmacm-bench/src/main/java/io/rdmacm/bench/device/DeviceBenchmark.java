@@ -63,6 +63,10 @@ public final class DeviceBenchmark {
                 part(trials.getFirst().toString(), only,
                         () -> StreamTrials.run(trials, java, new Rstream(port, cpus), plan.trialRounds(), collector));
             }
+            for (List<StreamTrial> trials : plan.amongChannels()) {
+                part(trials.getFirst().toString(), only,
+                        () -> StreamTrials.run(trials, java, plan.rounds(), collector));
+            }
             part("registration", only, () -> Registrations.run(port, programs, plan, collector));
             part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
             part("many connections", only, () -> ManyConnections.run(cpus, plan.manyConnections(), collector));

@@ -20,6 +20,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * @param measurements the measurements in order
  * @param trials the trials over connections; those with the same reference stand together
  * @param streams the trials of streams of bytes; those with the same reference stand together
+ * @param amongChannels the round trips of Netty while other channels are open; those of as many stand together
  * @param trialRounds how often each trial is repeated
  * @param rounds how often each measurement is repeated, both sides in turn
  * @param warmUp the number of operations before the first measurement of each kind, on the Java side
@@ -29,9 +30,9 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * @param registered the sizes that are registered, in bytes
  * @param manyConnections how many connections one process holds whose memory is measured
  */
-record Plan(List<Measurement> measurements, List<Trial> trials, List<List<StreamTrial>> streams, int trialRounds,
-        int rounds, int warmUp, int connections, int connectionWarmUp, int registrations, List<Integer> registered,
-        int manyConnections) {
+record Plan(List<Measurement> measurements, List<Trial> trials, List<List<StreamTrial>> streams,
+        List<List<StreamTrial>> amongChannels, int trialRounds, int rounds, int warmUp, int connections,
+        int connectionWarmUp, int registrations, List<Integer> registered, int manyConnections) {
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
@@ -49,7 +50,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
     static Plan quick(boolean twoCpus, int mtu) {
         return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
                 List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), trials(twoCpus, 3000, 600),
-                StreamTrial.groups(3000, 600), 5, 2, 2000, 50, 8, 21, List.of(4 * KIB, MIB), 500);
+                StreamTrial.groups(3000, 600), StreamTrial.amongChannels(3000), 5, 2, 2000, 50, 8, 21,
+                List.of(4 * KIB, MIB), 500);
     }
 
     /**
@@ -61,8 +63,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
     static Plan full(boolean twoCpus, int mtu) {
         List<Integer> sizes = powersOf(4);
         return new Plan(measurements(twoCpus, mtu, sizes, powersOf(8), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
-                trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000), 9,
-                3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
+                trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000),
+                StreamTrial.amongChannels(10_000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
                 5000);
     }
 
@@ -71,8 +73,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
         List<Trial> all = new ArrayList<>(trials);
         trials.stream().filter(trial -> trial.way() == Way.RECEIVE && !trial.polling().usesEvents())
                 .map(trial -> trial.by(Way.JUCX)).forEach(all::add);
-        return new Plan(measurements, all, streams, trialRounds, rounds, warmUp, connections, connectionWarmUp,
-                registrations, registered, manyConnections);
+        return new Plan(measurements, all, streams, amongChannels, trialRounds, rounds, warmUp, connections,
+                connectionWarmUp, registrations, registered, manyConnections);
     }
 
     private static List<Integer> powersOf(int base) {

@@ -51,12 +51,28 @@ final class StreamTrials {
      */
     static void run(List<StreamTrial> planned, JavaBench java, Rstream c, int rounds, Collector collector)
             throws InterruptedException {
-        StreamTrials group = new StreamTrials(java, c, collector);
-        List<StreamTrial> trials = planned.stream().filter(StreamTrials::isPossible).toList();
-        List<Turn> turns = new ArrayList<>();
         StreamTrial reference = planned.getFirst();
-        turns.add(new Turn("rstream", round -> group.reference(reference, round)));
-        trials.forEach(trial -> turns.add(new Turn(trial.toString(), round -> group.java(trial, round))));
+        StreamTrials group = new StreamTrials(java, c, collector);
+        group.run(planned, rounds, new Turn("rstream", round -> group.reference(reference, round)));
+    }
+
+    /**
+     * Measures trials that have no reference in turn.
+     *
+     * @param planned with the same size
+     * @param java the processes of this library
+     * @param rounds how often
+     * @param collector gets the results
+     */
+    static void run(List<StreamTrial> planned, JavaBench java, int rounds, Collector collector)
+            throws InterruptedException {
+        new StreamTrials(java, null, collector).run(planned, rounds);
+    }
+
+    private void run(List<StreamTrial> planned, int rounds, Turn... references) throws InterruptedException {
+        List<StreamTrial> trials = planned.stream().filter(StreamTrials::isPossible).toList();
+        List<Turn> turns = new ArrayList<>(List.of(references));
+        trials.forEach(trial -> turns.add(new Turn(trial.toString(), round -> java(trial, round))));
         for (int round = 0; round < rounds; round++) {
             for (Turn turn : turns) {
                 try {

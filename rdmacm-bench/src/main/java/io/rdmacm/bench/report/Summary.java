@@ -46,6 +46,8 @@ public final class Summary {
     public static final String STREAM_ROUND_TRIP = "stream_round_trip";
     /** Many transfers over streams of bytes, in each direction. */
     public static final String STREAM_TRANSFER = "stream_transfer";
+    /** Round trips with Netty, by how many channels of the event loop are open. */
+    public static final String NETTY_AMONG_CHANNELS = "netty_round_trip_among_channels";
 
     private static final String ROUND_TRIP = "connection_round_trip";
     private static final List<String> POLLINGS = List.of("busy", "yield", "events", "await");

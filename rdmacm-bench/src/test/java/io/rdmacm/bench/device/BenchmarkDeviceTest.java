@@ -100,7 +100,8 @@ class BenchmarkDeviceTest {
                         .isEqualTo(kind.polling() == Polling.YIELD);
             }
             Registrations.run(Port.find(), programs,
-                    new Plan(List.of(), List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096), 0), collector);
+                    new Plan(List.of(), List.of(), List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096), 0),
+                    collector);
         }
         for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
             assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
@@ -172,7 +173,7 @@ class BenchmarkDeviceTest {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
         Connections.run(Port.find(), java, Cpus.find(),
-                new Plan(List.of(), List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0), collector);
+                new Plan(List.of(), List.of(), List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0), collector);
 
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
                 .extracting(Result::side, Result::params)

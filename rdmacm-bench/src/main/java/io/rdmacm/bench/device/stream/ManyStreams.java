@@ -6,12 +6,9 @@ import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.Locale;
 
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.rdmacm.bench.device.measure.Usage;
 import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.core.stream.StreamSettings;
-import io.rdmacm.netty.RdmaIoHandler;
 
 /**
  * What many channels in one process take, and how long it takes to open and to close them. The process has both ends
@@ -70,12 +67,9 @@ public final class ManyStreams {
         return switch (way) {
             case NIO -> new OpenNioStreams(new RdmaSelectorProvider(settings));
             case NIO_TCP -> new OpenNioStreams(SelectorProvider.provider());
-            case NETTY_EPOLL -> new OpenNettyStreams(NettyTransport.rdma(EpollIoHandler.newFactory(),
-                    ByteBufAllocator.DEFAULT), settings, threads);
-            case NETTY_RDMA -> new OpenNettyStreams(NettyTransport.rdma(RdmaIoHandler.newFactory(),
-                    ByteBufAllocator.DEFAULT), settings, threads);
-            case NETTY_TCP -> new OpenNettyStreams(NettyTransport.tcp(), settings, threads);
-            case ENGINE, NETTY_REGISTERED -> throw new IllegalArgumentException("not measured: " + way.id());
+            case NETTY_EPOLL, NETTY_RDMA, NETTY_TCP, NETTY_REGISTERED ->
+                    new OpenNettyStreams(way.netty(settings), threads);
+            case ENGINE -> throw new IllegalArgumentException("not measured: " + way.id());
         };
     }
 

@@ -2,9 +2,15 @@
 package io.rdmacm.bench.device.stream;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.Future;
@@ -14,8 +20,12 @@ import io.rdmacm.bench.device.measure.Allocation;
 public final class NettyEnd implements StreamEnd {
     private static final long LIMIT_SECONDS = 270;
 
+    // how many connects are under way at the same time
+    private static final int AT_ONCE = 50;
+
     private final NettyTransport transport;
     private final boolean client;
+    private final int channels;
     private final EventLoopGroup group;
     private final NettyExchange exchange;
     private Channel listener;
@@ -26,10 +36,12 @@ public final class NettyEnd implements StreamEnd {
      * @param transport what it uses
      * @param client whether it connects
      * @param size the size of the largest message
+     * @param channels how many channels are open, of which one is used
      */
-    NettyEnd(NettyTransport transport, boolean client, int size) {
+    NettyEnd(NettyTransport transport, boolean client, int size, int channels) {
         this.transport = transport;
         this.client = client;
+        this.channels = channels;
         this.group = new MultiThreadIoEventLoopGroup(1, transport.handler());
         this.exchange = new NettyExchange(group.next(), client, size);
     }
@@ -39,7 +51,14 @@ public final class NettyEnd implements StreamEnd {
         if (client) {
             return HostAndPort.encode(null);
         }
-        var bound = transport.server(group).childHandler(exchange).bind(HostAndPort.any());
+        var bound = transport.server(group).childHandler(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                if (exchange.isFree()) {
+                    channel.pipeline().addLast(exchange);
+                }
+            }
+        }).bind(HostAndPort.any());
         await(bound);
         listener = bound.channel();
         return HostAndPort.encode(listener.localAddress());
@@ -49,8 +68,25 @@ public final class NettyEnd implements StreamEnd {
     public void connect(byte[] peer) throws IOException {
         if (client) {
             await(transport.client(group).handler(exchange).connect(HostAndPort.decode(peer)));
+            openOthers(HostAndPort.decode(peer));
         }
         await(exchange.ready());
+    }
+
+    private void openOthers(InetSocketAddress peer) throws IOException {
+        Bootstrap bootstrap = transport.client(group).handler(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                // it is idle
+            }
+        });
+        for (int left = channels - 1; left > 0; left -= AT_ONCE) {
+            List<ChannelFuture> connects = IntStream.range(0, Math.min(left, AT_ONCE))
+                    .mapToObj(i -> bootstrap.connect(peer)).toList();
+            for (ChannelFuture connect : connects) {
+                await(connect);
+            }
+        }
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
+import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.RdmaChannelOption;
 import io.rdmacm.netty.RdmaServerStreamChannel;
 import io.rdmacm.netty.RdmaStreamChannel;
@@ -23,14 +24,14 @@ import io.rdmacm.netty.RdmaStreamChannel;
  * @param server the class of channels that listen
  * @param client the class of channels that connect
  * @param allocator allocates the buffers
- * @param overRdma whether the channels have settings of streams
+ * @param settings those of streams over RDMA; null for TCP
  */
 public record NettyTransport(IoHandlerFactory handler, Class<? extends ServerChannel> server,
-        Class<? extends Channel> client, ByteBufAllocator allocator, boolean overRdma) {
+        Class<? extends Channel> client, ByteBufAllocator allocator, StreamSettings settings) {
     /** {@return Netty's own epoll, over TCP} */
     static NettyTransport tcp() {
         return new NettyTransport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class,
-                EpollSocketChannel.class, ByteBufAllocator.DEFAULT, false);
+                EpollSocketChannel.class, ByteBufAllocator.DEFAULT, null);
     }
 
     /**
@@ -38,16 +39,17 @@ public record NettyTransport(IoHandlerFactory handler, Class<? extends ServerCha
      *
      * @param handler makes what drives the channels of an event loop
      * @param allocator allocates the buffers
+     * @param settings those of the streams
      */
-    static NettyTransport rdma(IoHandlerFactory handler, ByteBufAllocator allocator) {
-        return new NettyTransport(handler, RdmaServerStreamChannel.class, RdmaStreamChannel.class, allocator, true);
+    static NettyTransport rdma(IoHandlerFactory handler, ByteBufAllocator allocator, StreamSettings settings) {
+        return new NettyTransport(handler, RdmaServerStreamChannel.class, RdmaStreamChannel.class, allocator, settings);
     }
 
     /** {@return a bootstrap of servers, without their handlers} */
     ServerBootstrap server(EventLoopGroup group) {
         ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(server)
                 .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.ALLOCATOR, allocator);
-        return overRdma ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, StreamWay.settings())
+        return settings != null ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, settings)
                 .childOption(RdmaChannelOption.SPIN, Rstream.polling()) : bootstrap;
     }
 
@@ -55,7 +57,7 @@ public record NettyTransport(IoHandlerFactory handler, Class<? extends ServerCha
     Bootstrap client(EventLoopGroup group) {
         Bootstrap bootstrap = new Bootstrap().group(group).channel(client)
                 .option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.ALLOCATOR, allocator);
-        return overRdma ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, StreamWay.settings())
+        return settings != null ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, settings)
                 .option(RdmaChannelOption.SPIN, Rstream.polling()) : bootstrap;
     }
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.bootstrap.Bootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -20,8 +19,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.Future;
-import io.rdmacm.core.stream.StreamSettings;
-import io.rdmacm.netty.RdmaChannelOption;
 
 /** Streams of one group of event loops, which drives both ends. */
 final class OpenNettyStreams implements OpenStreams {
@@ -72,18 +69,12 @@ final class OpenNettyStreams implements OpenStreams {
      * Creates the group and the end that listens.
      *
      * @param transport what the streams use
-     * @param settings those of the streams, if they are over RDMA
      * @param threads how many event loops there are
      */
-    OpenNettyStreams(NettyTransport transport, StreamSettings settings, int threads) throws IOException {
+    OpenNettyStreams(NettyTransport transport, int threads) throws IOException {
         group = new MultiThreadIoEventLoopGroup(threads, transport.handler());
-        ServerBootstrap server = transport.server(group).childHandler(new Echo());
         bootstrap = transport.client(group).handler(new Answers());
-        if (transport.overRdma()) {
-            server.option(RdmaChannelOption.STREAM_SETTINGS, settings);
-            bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, settings);
-        }
-        ChannelFuture bound = server.bind(HostAndPort.any());
+        ChannelFuture bound = transport.server(group).childHandler(new Echo()).bind(HostAndPort.any());
         await(bound);
         listener = bound.channel();
     }

@@ -23,7 +23,7 @@ public final class StreamTask implements PeerTask {
         this.trial = trial;
         this.client = client;
         this.warmUp = warmUp;
-        this.end = trial.way().open(client, Math.max(SYNC, trial.size()));
+        this.end = trial.way().open(trial, client, Math.max(SYNC, trial.size()));
     }
 
     @Override

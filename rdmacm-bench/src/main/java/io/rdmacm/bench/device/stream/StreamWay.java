@@ -37,9 +37,9 @@ public enum StreamWay {
     /** Netty's {@code EpollSocketChannel}, over TCP. */
     NETTY_TCP;
 
-    /** {@return the settings of the streams: the polling and the buffers of {@code rstream}} */
-    static StreamSettings settings() {
-        return StreamSettings.builder().sendBufferSize(StreamTrial.BUFFER).receiveBufferSize(StreamTrial.BUFFER)
+    /** Returns the settings of the streams: the polling of {@code rstream}. */
+    private static StreamSettings settings(int bufferSize) {
+        return StreamSettings.builder().sendBufferSize(bufferSize).receiveBufferSize(bufferSize)
                 .waiting(WaitPolicy.spinFor(Rstream.polling())).build();
     }
 
@@ -73,21 +73,30 @@ public enum StreamWay {
     /**
      * {@return an end of a stream}
      *
+     * @param trial what is measured
      * @param client whether it connects
      * @param size the size of the largest message
      */
-    StreamEnd open(boolean client, int size) throws IOException {
+    StreamEnd open(StreamTrial trial, boolean client, int size) throws IOException {
+        StreamSettings settings = settings(trial.bufferSize());
         return switch (this) {
-            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(settings(), client, size), client);
-            case NIO -> channel(new RdmaSelectorProvider(settings()), client, size);
+            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(settings, client, size), client);
+            case NIO -> channel(new RdmaSelectorProvider(settings), client, size);
             case NIO_TCP -> channel(SelectorProvider.provider(), client, size);
-            case NETTY_EPOLL -> new NettyEnd(NettyTransport.rdma(EpollIoHandler.newFactory(),
-                    ByteBufAllocator.DEFAULT), client, size);
-            case NETTY_REGISTERED -> new NettyEnd(NettyTransport.rdma(EpollIoHandler.newFactory(),
-                    new RdmaByteBufAllocator()), client, size);
-            case NETTY_RDMA -> new NettyEnd(NettyTransport.rdma(RdmaIoHandler.newFactory(settings().waiting()),
-                    ByteBufAllocator.DEFAULT), client, size);
-            case NETTY_TCP -> new NettyEnd(NettyTransport.tcp(), client, size);
+            default -> new NettyEnd(netty(settings), client, size, Math.max(trial.channels(), 1));
+        };
+    }
+
+    /** {@return what Netty uses for this way} */
+    NettyTransport netty(StreamSettings settings) {
+        return switch (this) {
+            case NETTY_EPOLL -> NettyTransport.rdma(EpollIoHandler.newFactory(), ByteBufAllocator.DEFAULT, settings);
+            case NETTY_REGISTERED -> NettyTransport.rdma(EpollIoHandler.newFactory(), new RdmaByteBufAllocator(),
+                    settings);
+            case NETTY_RDMA -> NettyTransport.rdma(RdmaIoHandler.newFactory(settings.waiting()),
+                    ByteBufAllocator.DEFAULT, settings);
+            case NETTY_TCP -> NettyTransport.tcp();
+            case ENGINE, NIO, NIO_TCP -> throw new IllegalArgumentException(id() + " is not Netty's");
         };
     }
 
