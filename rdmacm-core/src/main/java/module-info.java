@@ -8,8 +8,10 @@ import org.jspecify.annotations.NullMarked;
  * {@link io.rdmacm.core.nio}.
  */
 @NullMarked
+@SuppressWarnings("module") // io.rdmacm.netty is built after this module
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
+    requires jdk.net;
     requires org.slf4j;
     requires static transitive org.jspecify;
     // Without the module, no events are recorded.
@@ -17,6 +19,8 @@ module io.rdmacm.core {
 
     exports io.rdmacm.core;
     exports io.rdmacm.core.connection;
+    // The exceptions of sockets, which both kinds of channels throw.
+    exports io.rdmacm.core.internal.sockets to io.rdmacm.netty;
     exports io.rdmacm.core.nio;
     exports io.rdmacm.core.stream;
 }

@@ -22,6 +22,7 @@ class PackageGraphTest {
                 Set.of("io.rdmacm.core.stream"),
                 Set.of("io.rdmacm.core.connection"),
                 Set.of("io.rdmacm.core.internal.engine"),
+                Set.of("io.rdmacm.core.internal.sockets"),
                 Set.of("io.rdmacm.core"),
                 Set.of("io.rdmacm.core.internal.jfr")))).isEmpty();
         assertThat(graph.cycles()).isEmpty();

@@ -25,32 +25,32 @@ final class ChannelKeys {
     }
 
     /**
-     * Makes sure that no selector misses anything. To be called after everything that may have taken something that a
+     * Has the selectors check the channel again, so that none misses anything. To be called after everything that may have taken something that a
      * selector would be woken by: data may have arrived while this thread was writing, and the file is not readable any
      * more.
      */
-    void touch() {
+    void recheck() {
         for (RdmaSelectionKey key : keys) {
-            key.touch();
+            key.recheck();
         }
     }
 
-    /** Like {@link #touch}, for the selector of a key, which has looked by itself. */
-    void touchOthers(RdmaSelectionKey own) {
+    /** Like {@link #recheck}, except for the selector of a key, which has just checked. */
+    void recheckOthers(RdmaSelectionKey own) {
         RdmaSelectionKey[] all = keys;
         if (all.length > 1) {
             for (RdmaSelectionKey key : all) {
                 if (key != own) {
-                    key.touch();
+                    key.recheck();
                 }
             }
         }
     }
 
-    /** Has the selectors look at a channel that has changed: it has a file now, or other operations are possible. */
-    void renew() {
+    /** Tells the selectors that the channel has changed: it has a file now, or other operations are possible. */
+    void changed() {
         for (RdmaSelectionKey key : keys) {
-            key.renew();
+            key.channelChanged();
         }
     }
 

@@ -5,11 +5,15 @@ import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.stream.StreamSettings;
+import jdk.net.ExtendedSocketOptions;
 
 /**
  * The options of a channel: the settings of its stream, which are fixed when there is a stream, and the few that are
@@ -19,15 +23,21 @@ final class ChannelOptions {
     /** What a channel that listens has; they are for the channels that it accepts. */
     static final Set<SocketOption<?>> OF_SERVERS = Set.of(StandardSocketOptions.SO_RCVBUF,
             StandardSocketOptions.SO_SNDBUF, StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_KEEPALIVE,
+            ExtendedSocketOptions.TCP_KEEPIDLE, ExtendedSocketOptions.TCP_KEEPINTERVAL,
+            ExtendedSocketOptions.TCP_KEEPCOUNT, ExtendedSocketOptions.TCP_QUICKACK,
             RdmaSocketOptions.RDMA_SQSIZE, RdmaSocketOptions.RDMA_RQSIZE, RdmaSocketOptions.RDMA_INLINE,
             RdmaSocketOptions.RDMA_IOMAPSIZE, RdmaSocketOptions.RDMA_ROUTE, RdmaSocketOptions.KEEPALIVE_INTERVAL,
             RdmaSocketOptions.HANDSHAKE_TIMEOUT, RdmaSocketOptions.STREAM_SETTINGS);
     /** What a channel that connects has. */
     static final Set<SocketOption<?>> OF_SOCKETS = Stream.concat(OF_SERVERS.stream(),
-                    Stream.of(StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.SO_LINGER))
+                    Stream.of(StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.SO_LINGER,
+                            StandardSocketOptions.IP_TOS))
             .collect(Collectors.toUnmodifiableSet());
 
-    // That of TCP in Linux.
+    // Those of TCP in Linux. Each is a hint that has no effect here: every write is sent, and every arrival acknowledged
+    // at once, and the device decides how often it retransmits.
+    private static final Map<String, Object> HINTS = Map.of("TCP_NODELAY", false, "TCP_QUICKACK", true,
+            "TCP_KEEPINTERVAL", 75, "TCP_KEEPCOUNT", 9);
     private static final Duration KEEPALIVE_INTERVAL = Duration.ofHours(2);
 
     private final Set<SocketOption<?>> supported;
@@ -35,7 +45,7 @@ final class ChannelOptions {
     private StreamSettings settings;
     private boolean fixed;
     private Duration keepAliveInterval;
-    private boolean noDelay;
+    private final Map<String, Object> hints = new HashMap<>(HINTS);
     private int linger = -1;
 
     /** Options that begin with the settings; they are fixed if there is a stream already. */
@@ -56,6 +66,11 @@ final class ChannelOptions {
         return settings;
     }
 
+    /** Returns how often an idle stream checks that its peer can be reached; zero for never. */
+    synchronized Duration keepAlive() {
+        return settings.keepAlive();
+    }
+
     /** Returns the time in seconds that a close may wait; negative if it does not wait. */
     synchronized int linger() {
         return linger;
@@ -73,7 +88,10 @@ final class ChannelOptions {
             case "SO_REUSEADDR" -> settings.reuseAddress();
             case "SO_KEEPALIVE" -> !settings.keepAlive().isZero();
             case "SO_LINGER" -> linger;
-            case "TCP_NODELAY" -> noDelay;
+            case "TCP_NODELAY", "TCP_QUICKACK", "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT" ->
+                    Objects.requireNonNull(hints.get(option.name()));
+            case "TCP_KEEPIDLE" -> (int) Math.min(keepAliveInterval.toSeconds(), Integer.MAX_VALUE);
+            case "IP_TOS" -> settings.typeOfService();
             case "RDMA_SQSIZE" -> settings.sendQueueSize();
             case "RDMA_RQSIZE" -> settings.receiveQueueSize();
             case "RDMA_INLINE" -> settings.inlineSize();
@@ -92,11 +110,12 @@ final class ChannelOptions {
         }
         option.type().cast(value);
         switch (option.name()) {
-            case "TCP_NODELAY" -> noDelay = (Boolean) value;
+            case "TCP_NODELAY", "TCP_QUICKACK" -> hints.put(option.name(), value);
+            case "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT" -> hints.put(option.name(), positive(option, (Integer) value));
             case "SO_LINGER" -> setLinger((Integer) value);
-            case "SO_SNDBUF", "SO_RCVBUF", "SO_REUSEADDR", "SO_KEEPALIVE" -> {
-                // The first two are hints, the third has no effect on an address that is bound already, and
-                // programs that switch on the fourth for each channel they accept shall not fail.
+            case "SO_KEEPALIVE", "TCP_KEEPIDLE", "KEEPALIVE_INTERVAL" -> settings = change(option, value).build();
+            case "SO_SNDBUF", "SO_RCVBUF", "SO_REUSEADDR", "IP_TOS" -> {
+                // These are hints, or have no effect on an address that is bound already.
                 StreamSettings changed = change(option, value).build();
                 settings = fixed ? settings : changed;
             }
@@ -132,6 +151,8 @@ final class ChannelOptions {
             case "RDMA_ROUTE" -> builder.route((byte[]) value);
             case "HANDSHAKE_TIMEOUT" -> builder.handshakeTimeout((Duration) value);
             case "KEEPALIVE_INTERVAL" -> interval(builder, (Duration) value);
+            case "TCP_KEEPIDLE" -> interval(builder, Duration.ofSeconds(positive(option, (Integer) value)));
+            case "IP_TOS" -> builder.typeOfService((Integer) value);
             default -> ((StreamSettings) value).toBuilder();
         };
     }
@@ -142,10 +163,15 @@ final class ChannelOptions {
         }
         // Checks the rest.
         builder.keepAlive(interval).build();
-        if (!fixed) {
-            keepAliveInterval = interval;
-        }
+        keepAliveInterval = interval;
         return settings.keepAlive().isZero() ? builder.keepAlive(Duration.ZERO) : builder;
+    }
+
+    private static Integer positive(SocketOption<?> option, Integer value) {
+        if (value <= 0) {
+            throw new IllegalArgumentException(option + " must be positive, not " + value);
+        }
+        return value;
     }
 
     /** A hint: what is too small or too large becomes what is possible. */
@@ -158,7 +184,8 @@ final class ChannelOptions {
 
     private void requireSupported(SocketOption<?> option) {
         if (!supported.contains(option)) {
-            throw new UnsupportedOperationException("channels over RDMA have no option " + option);
+            throw new UnsupportedOperationException("channels over RDMA have no option " + option
+                    + (option == StandardSocketOptions.SO_REUSEPORT ? ": a port has one listener" : ""));
         }
     }
 }

@@ -17,8 +17,8 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     private volatile int interest;
     private volatile int ready;
 
-    // Whether the selector is going to look at the channel by itself. Written by the thread that selects. It clears the
-    // mark before it looks for the last time, so whoever changes something first and then finds the mark set knows that
+    // Whether the selector is going to check the channel by itself. Written by the thread that selects. It clears the
+    // mark before it checks for the last time, so whoever changes something first and then finds the mark set knows that
     // it will be seen.
     private volatile boolean listed;
 
@@ -88,11 +88,11 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     }
 
     /** Returns the operations that are both wanted and possible now. */
-    int look() {
+    int pollReadyOps() {
         int wanted = interest;
         // Even if nothing is wanted: it makes the file unreadable, which otherwise would be reported again and again.
         int possible = source.readyOps();
-        source.keys().touchOthers(this);
+        source.keys().recheckOthers(this);
         return possible & wanted;
     }
 
@@ -116,8 +116,8 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
         listed = on;
     }
 
-    /** See {@link ChannelKeys#touch}. A selector that sleeps is woken only if it has something to report. */
-    void touch() {
+    /** See {@link ChannelKeys#recheck}. A selector that sleeps is woken only if it has something to report. */
+    void recheck() {
         if (listed || interest == 0 || selector.queueUnlessAsleep(this)) {
             return;
         }
@@ -135,8 +135,8 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
         }
     }
 
-    /** See {@link ChannelKeys#renew}. */
-    void renew() {
+    /** See {@link ChannelKeys#changed}. */
+    void channelChanged() {
         selector.queue(this, true);
     }
 

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * A selector of {@link RdmaSelectorProvider}: an epoll instance over the files of its channels and a counter that wakes
  * it.
  *
- * <p>A selection looks only at the keys that are <em>listed</em>: those that were ready the last time, those whose file
+ * <p>A selection polls only the keys that are <em>listed</em>: those that were ready the last time, those whose file
  * epoll reports, and those in the queue, which other threads put there (new keys, new interest sets, channels that were
  * read or written). A listed key that is not ready is armed and leaves the list before the selector sleeps. So the cost
  * does not depend on how many channels are idle.
@@ -48,9 +48,9 @@ import org.jspecify.annotations.Nullable;
 final class RdmaSelector extends AbstractSelector {
     private static final long WAKEUP_TOKEN = 0;
     private static final int SLOT_BITS = 32;
-    // A channel that is busy enough to change between two looks so many times in a row may have another turn.
-    private static final int MOST_LOOKS = 8;
-    // A look at more keys than that takes longer than it is worth to wait without sleeping.
+    // A channel that is busy enough to change between two polls so many times in a row may have another turn.
+    private static final int MOST_POLLS = 8;
+    // To poll more keys than that takes longer than it is worth to wait without sleeping.
     private static final int MOST_SPINNING = 16;
     // While the thread polls, idle channels are asked for less often, because that is a system call.
     private static final int ROUNDS_PER_EVENTS = 16;
@@ -215,7 +215,7 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
-    /** Has the next selection look at a key, or the current one, if it sleeps and is to be woken. */
+    /** Has the next selection poll a key, or the current one, if it sleeps and is to be woken. */
     void queue(RdmaSelectionKey key, boolean wake) {
         synchronized (lock) {
             if (!key.queued && !closed) {
@@ -229,7 +229,7 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
-    /** Has the next selection look at a key; returns false if there is one that sleeps. */
+    /** Has the next selection poll a key; returns false if there is one that sleeps. */
     boolean queueUnlessAsleep(RdmaSelectionKey key) {
         synchronized (lock) {
             if (sleeping && !closed) {
@@ -272,7 +272,7 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
-    /** Selects: the time is in milliseconds, 0 to look once, -1 to wait without a limit. */
+    /** Selects: the time is in milliseconds, 0 to poll once, -1 to wait without a limit. */
     private int perform(@Nullable Consumer<SelectionKey> consumer, long timeout) throws IOException {
         synchronized (this) {
             requireOpen();
@@ -303,7 +303,7 @@ final class RdmaSelector extends AbstractSelector {
         long limit = timeout < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeout);
         ready = false;
         takeQueue();
-        lookAtList();
+        pollList();
         if (!ready && limit > 0) {
             spin(start, limit);
         }
@@ -379,12 +379,12 @@ final class RdmaSelector extends AbstractSelector {
         key.file = file;
     }
 
-    /** Looks at the keys of the list, without arming those that are not ready. */
-    private void lookAtList() {
+    /** Polls the keys of the list, without arming those that are not ready. */
+    private void pollList() {
         int kept = 0;
         for (int i = 0; i < list.size(); i++) {
             RdmaSelectionKey key = list.get(i);
-            int ops = key.isValid() ? key.look() : 0;
+            int ops = key.isValid() ? key.pollReadyOps() : 0;
             if (ops != 0) {
                 report(key, ops);
             }
@@ -419,7 +419,7 @@ final class RdmaSelector extends AbstractSelector {
                 takeEvents(epoll.await(0));
                 takeQueue();
             }
-            lookAtList();
+            pollList();
         }
     }
 
@@ -428,7 +428,7 @@ final class RdmaSelector extends AbstractSelector {
         int kept = 0;
         for (int i = 0; i < list.size(); i++) {
             RdmaSelectionKey key = list.get(i);
-            if (settle(key)) {
+            if (reportOrArm(key)) {
                 list.set(kept, key);
                 kept++;
             }
@@ -446,10 +446,10 @@ final class RdmaSelector extends AbstractSelector {
      * Reports a key that is ready, or arms it. Returns whether it is to be listed: because it is ready, or because it
      * changes so fast that it cannot be armed, and then the selector does not sleep.
      */
-    private boolean settle(RdmaSelectionKey key) throws IOException {
-        for (int looks = 0; looks < MOST_LOOKS; looks++) {
+    private boolean reportOrArm(RdmaSelectionKey key) throws IOException {
+        for (int polls = 0; polls < MOST_POLLS; polls++) {
             key.listed(false);
-            int ops = key.isValid() ? key.look() : 0;
+            int ops = key.isValid() ? key.pollReadyOps() : 0;
             if (ops != 0) {
                 key.listed(true);
                 report(key, ops);
@@ -463,7 +463,7 @@ final class RdmaSelector extends AbstractSelector {
         return true;
     }
 
-    /** Returns false if the key has to be looked at again. */
+    /** Returns false if the key has to be polled again. */
     private boolean arm(RdmaSelectionKey key) throws IOException {
         if (!key.source().isArmedBySelector()) {
             return key.source().arm();
@@ -522,7 +522,7 @@ final class RdmaSelector extends AbstractSelector {
         // An interrupt calls wakeup().
         begin();
         try {
-            // Rounded up, lest it is called again and again for the last fraction of a millisecond.
+            // Rounded up to avoid spinning through the last partial millisecond.
             long milliseconds = (nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1;
             return epoll.await((int) Math.min(milliseconds, Integer.MAX_VALUE));
         } finally {
@@ -539,7 +539,7 @@ final class RdmaSelector extends AbstractSelector {
         return epoll.await(0);
     }
 
-    /** Looks at the keys that epoll has reported. */
+    /** Polls the keys that epoll has reported. */
     private void takeEvents(int events) throws IOException {
         synchronized (lock) {
             for (int i = 0; i < events; i++) {
@@ -560,7 +560,7 @@ final class RdmaSelector extends AbstractSelector {
             RdmaSelectionKey key = reported.get(i);
             if (!key.isValid()) {
                 detach(key);
-            } else if (!key.isListed() && settle(key)) {
+            } else if (!key.isListed() && reportOrArm(key)) {
                 list.add(key);
             }
         }

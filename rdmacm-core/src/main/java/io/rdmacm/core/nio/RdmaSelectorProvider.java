@@ -32,19 +32,10 @@ import io.rdmacm.core.stream.StreamSettings;
  * the JVM are over RDMA. This class is never found by {@link java.util.ServiceLoader}, because the first provider that
  * is found becomes that of the whole JVM.
  *
- * <h2>What differs from TCP</h2>
- * <ul>
- * <li>The addresses are those of RDMA devices: not localhost, and no Unix domain sockets.
- * <li>A selector takes channels of this provider only, and a selector of the JDK takes none of them:
- *     {@link java.nio.channels.IllegalSelectorException}. So use one for each, or one thread for each.
- * <li>The sizes of buffers can be set until a channel is bound or connected, and those of a server apply to what it
- *     accepts. Later calls of {@link SocketChannel#setOption} for {@code SO_SNDBUF}, {@code SO_RCVBUF} and
- *     {@code SO_KEEPALIVE} have no effect, and {@link SocketChannel#getOption} says so. See {@link RdmaSocketOptions}.
- * <li>Every write is sent at once, whether or not {@code TCP_NODELAY} is set.
- * <li>A close without {@code SO_LINGER}, and any close of a non-blocking channel, goes on in the background: the peer
- *     receives what was written, as long as it reads it within {@link StreamSettings#linger()}.
- * <li>There is no urgent data. {@link #openPipe()} and {@link #openDatagramChannel()} give those of the JDK.
- * </ul>
+ * <p>The addresses are those of RDMA devices: not localhost, and no Unix domain sockets. A selector takes channels of
+ * this provider only, and a selector of the JDK takes none of them:
+ * {@link java.nio.channels.IllegalSelectorException}. {@link #openPipe()} and {@link #openDatagramChannel()} give those
+ * of the JDK. The guide ({@code docs/guide.md}) lists everything that differs from TCP.
  *
  * <p>Failures are {@link io.rdmacm.verbs.error.RdmaException RdmaException}s, which say more than those of TCP, but
  * {@link java.net.ConnectException} and {@link java.net.BindException} where the channels of the JDK throw these.

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 
+import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.verbs.error.RdmaException;
@@ -45,18 +46,18 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     @Override
     public ServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
         synchronized (lock) {
-            Causes.requireOpen(this);
+            ChannelExceptions.requireOpen(this);
             if (server != null) {
                 throw new AlreadyBoundException();
             }
-            InetSocketAddress address = Addresses.requireLocal(local, family);
+            InetSocketAddress address = Addresses.requireListening(local, family);
             try {
                 server = RdmaStreamServer.listen(address, backlog > 0 ? backlog : DEFAULT_BACKLOG, options.fix());
             } catch (RdmaException e) {
-                throw Causes.ofBind(e, address);
+                throw SocketExceptions.ofBind(e, address);
             }
         }
-        keys.renew();
+        keys.changed();
         return this;
     }
 
@@ -67,7 +68,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
 
     /** Accepts: without waiting if the timeout is null, and returns null if there is nothing to accept. */
     @Nullable SocketChannel accept(@Nullable Duration timeout) throws IOException {
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         RdmaStreamServer listening = server;
         if (listening == null) {
             throw new NotYetBoundException();
@@ -77,13 +78,13 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
             if (timeout == null) {
                 accepted = listening.accept();
             } else {
-                Causes.requireNotInterrupted(this);
+                ChannelExceptions.requireNotInterrupted(this);
                 accepted = listening.accept(timeout);
             }
         } catch (RdmaTimeoutException e) {
-            throw Causes.timedOut("Accept timed out", e);
+            throw SocketExceptions.timedOut("Accept timed out", e);
         } catch (IOException | IllegalStateException | InterruptedException e) {
-            throw Causes.of(this, e);
+            throw ChannelExceptions.of(this, e);
         }
         return accepted == null ? null : new RdmaSocketChannel((RdmaSelectorProvider) provider(), accepted);
     }
@@ -100,7 +101,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
 
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         return localAddress();
     }
 
@@ -113,7 +114,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         Objects.requireNonNull(name, "name");
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         options.set(name, value);
         return this;
     }
@@ -121,7 +122,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
         Objects.requireNonNull(name, "name");
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         return options.get(name);
     }
 

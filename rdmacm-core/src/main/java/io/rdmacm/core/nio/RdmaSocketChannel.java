@@ -2,6 +2,7 @@
 package io.rdmacm.core.nio;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.Socket;
@@ -11,8 +12,10 @@ import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
@@ -23,7 +26,10 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -32,16 +38,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link SocketChannel} over an {@link RdmaStream}, which is opened when it is needed, because its settings are fixed
- * then. Whatever may take an event of the stream ends with {@link ChannelKeys#touch}.
+ * then. Whatever may take an event of the stream ends with {@link ChannelKeys#recheck}.
  */
 final class RdmaSocketChannel extends SocketChannel implements Selectable {
     private static final Duration FOREVER = Deadline.FOREVER;
+    private static final int END = -1;
 
     private enum State { UNCONNECTED, PENDING, CONNECTED }
 
     private final @Nullable ProtocolFamily family;
     private final ChannelOptions options;
     private final ChannelKeys keys = new ChannelKeys();
+    // Held for the whole of an operation that may wait, and both by connects and binds.
+    private final ReentrantLock readLock = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
     private final Object lock = new Object();
     // The fields below are written with the lock held.
     private volatile State state;
@@ -76,22 +86,27 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     @Override
     public SocketChannel bind(SocketAddress local) throws IOException {
-        synchronized (lock) {
-            Causes.requireOpen(this);
-            if (state == State.PENDING) {
-                throw new ConnectionPendingException();
+        lockBoth();
+        try {
+            synchronized (lock) {
+                ChannelExceptions.requireOpen(this);
+                if (state == State.PENDING) {
+                    throw new ConnectionPendingException();
+                }
+                if (bound || state == State.CONNECTED) {
+                    throw new AlreadyBoundException();
+                }
+                InetSocketAddress address = Addresses.requireLocal(local, family);
+                try {
+                    stream().bind(address);
+                } catch (RdmaException e) {
+                    throw SocketExceptions.ofBind(e, address);
+                }
+                bound = true;
+                return this;
             }
-            if (bound || state == State.CONNECTED) {
-                throw new AlreadyBoundException();
-            }
-            InetSocketAddress address = Addresses.requireLocal(local, family);
-            try {
-                stream().bind(address);
-            } catch (RdmaException e) {
-                throw Causes.ofBind(e, address);
-            }
-            bound = true;
-            return this;
+        } finally {
+            unlockBoth();
         }
     }
 
@@ -103,17 +118,50 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return stream;
     }
 
+    private void lockBoth() {
+        readLock.lock();
+        writeLock.lock();
+    }
+
+    private void unlockBoth() {
+        writeLock.unlock();
+        readLock.unlock();
+    }
+
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
-        return connect(remote, isBlocking() ? FOREVER : null);
+        InetSocketAddress address = Addresses.requireRemote(remote, family);
+        lockBoth();
+        try {
+            return connect(address, isBlocking() ? FOREVER : null);
+        } finally {
+            unlockBoth();
+        }
+    }
+
+    /** Connects a channel in blocking mode; throws SocketTimeoutException when the time has passed. */
+    void connect(SocketAddress remote, Duration timeout) throws IOException {
+        InetSocketAddress address = Addresses.requireRemote(remote, family);
+        lockBoth();
+        try {
+            requireBlocking();
+            boolean ignored = connect(address, timeout);
+        } finally {
+            unlockBoth();
+        }
+    }
+
+    private void requireBlocking() {
+        if (!isBlocking()) {
+            throw new IllegalBlockingModeException();
+        }
     }
 
     /** Connects: without waiting if the timeout is null. */
-    boolean connect(SocketAddress peer, @Nullable Duration timeout) throws IOException {
-        InetSocketAddress address = Addresses.require(peer, family);
+    private boolean connect(InetSocketAddress address, @Nullable Duration timeout) throws IOException {
         RdmaStream connecting;
         synchronized (lock) {
-            Causes.requireOpen(this);
+            ChannelExceptions.requireOpen(this);
             if (state == State.CONNECTED) {
                 throw new AlreadyConnectedException();
             }
@@ -121,7 +169,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                 throw new ConnectionPendingException();
             }
             if (timeout != null) {
-                Causes.requireNotInterrupted(this);
+                ChannelExceptions.requireNotInterrupted(this);
             }
             connecting = streamToConnect(address);
             state = State.PENDING;
@@ -132,32 +180,53 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     private RdmaStream streamToConnect(InetSocketAddress address) throws IOException {
         try {
-            return stream();
+            RdmaStream opened = stream();
+            InetSocketAddress local = opened.localAddress();
+            if (local != null && Addresses.isIpv4(local) != Addresses.isIpv4(address)) {
+                rebind(local, address);
+            }
+            return stream;
         } catch (IOException e) {
             close();
-            throw Causes.ofConnect(e, address);
+            throw SocketExceptions.ofConnect(e, address);
         }
+    }
+
+    /** An id is bound to one family, but a wildcard address stands for both: takes the same port of the other one. */
+    private void rebind(InetSocketAddress local, InetSocketAddress to) throws IOException {
+        if (!local.getAddress().isAnyLocalAddress()) {
+            throw new ConnectException("Cannot connect to " + to + " from " + local + ": the families differ");
+        }
+        stream.close();
+        stream = RdmaStream.open(options.fix());
+        stream.bind(new InetSocketAddress(Addresses.wildcard(Addresses.isIpv4(to)), local.getPort()));
     }
 
     @Override
     public boolean finishConnect() throws IOException {
-        Causes.requireOpen(this);
-        boolean waits = isBlocking();
-        if (state == State.CONNECTED) {
-            return true;
+        lockBoth();
+        try {
+            ChannelExceptions.requireOpen(this);
+            boolean waits = isBlocking();
+            if (state == State.CONNECTED) {
+                return true;
+            }
+            if (state == State.UNCONNECTED) {
+                throw new NoConnectionPendingException();
+            }
+            if (waits) {
+                ChannelExceptions.requireNotInterrupted(this);
+            }
+            return finish(stream, waits ? FOREVER : null, false);
+        } finally {
+            unlockBoth();
         }
-        if (state == State.UNCONNECTED) {
-            throw new NoConnectionPendingException();
-        }
-        if (waits) {
-            Causes.requireNotInterrupted(this);
-        }
-        return finish(stream, waits ? FOREVER : null, false);
     }
 
     /** Starts or carries on with a connect; closes the channel if it fails. */
     private boolean finish(RdmaStream connecting, @Nullable Duration timeout, boolean start) throws IOException {
         boolean failed = true;
+        Deadline deadline = Deadline.after(timeout == null ? FOREVER : timeout);
         try {
             if (start) {
                 connecting.startConnect(remote);
@@ -166,24 +235,25 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                     : waitUntilConnected(connecting, timeout);
             if (connected) {
                 synchronized (lock) {
-                    Causes.requireOpen(this);
+                    ChannelExceptions.requireOpen(this);
                     bound = true;
                     state = State.CONNECTED;
                 }
-            } else if (start) {
-                Thread.ofVirtual().name("rdmacm-nio-connect").start(() -> carryOn(connecting));
             }
             failed = false;
             return connected;
+        } catch (RdmaTimeoutException e) {
+            throw !isOpen() ? ChannelExceptions.of(this, e) : deadline.hasPassed()
+                    ? SocketExceptions.timedOut("Connect timed out", e) : SocketExceptions.ofConnect(e, remote);
         } catch (RdmaException e) {
-            throw isOpen() ? Causes.ofConnect(e, remote) : Causes.of(this, e);
+            throw isOpen() ? SocketExceptions.ofConnect(e, remote) : ChannelExceptions.of(this, e);
         } catch (IllegalStateException | InterruptedException e) {
-            throw Causes.of(this, e);
+            throw ChannelExceptions.of(this, e);
         } finally {
             if (failed) {
                 close();
             }
-            keys.renew();
+            keys.changed();
         }
     }
 
@@ -191,19 +261,6 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             throws RdmaException, InterruptedException {
         connecting.finishConnect(timeout);
         return true;
-    }
-
-    /** Carries on with a connect while the program does something else, as the kernel does for TCP. */
-    private void carryOn(RdmaStream connecting) {
-        try {
-            connecting.await(RdmaStream.CONNECTED | RdmaStream.ENDED, FOREVER);
-        } catch (RdmaException | IllegalStateException e) {
-            // The program learns of it by finishConnect(), unless it has closed the channel.
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            keys.renew();
-        }
     }
 
     @Override
@@ -217,62 +274,105 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     private RdmaStream connected() throws ClosedChannelException {
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         if (state != State.CONNECTED) {
             throw new NotYetConnectedException();
         }
         return stream;
     }
 
+    /**
+     * Begins an operation. In blocking mode, others of its kind wait until it is done, however often it waits for the
+     * peer: what one thread writes stays together. Otherwise the stream sees to that, because nothing waits. Returns
+     * whether the channel is in blocking mode.
+     */
+    private boolean begin(ReentrantLock side) {
+        boolean waits = isBlocking();
+        if (waits) {
+            side.lock();
+        }
+        return waits;
+    }
+
+    private static void end(ReentrantLock side, boolean waits) {
+        if (waits) {
+            side.unlock();
+        }
+    }
+
     @Override
     public int read(ByteBuffer target) throws IOException {
-        return read(target, isBlocking() ? FOREVER : null);
+        Objects.requireNonNull(target, "target");
+        boolean waits = begin(readLock);
+        try {
+            return read(target, waits ? FOREVER : null);
+        } finally {
+            end(readLock, waits);
+        }
+    }
+
+    /** Reads from a channel in blocking mode; throws SocketTimeoutException when the time has passed. */
+    int readWithin(ByteBuffer target, Duration timeout) throws IOException {
+        readLock.lock();
+        try {
+            RdmaStream ignored = connected();
+            requireBlocking();
+            return read(target, timeout);
+        } finally {
+            readLock.unlock();
+        }
     }
 
     /** Reads: without waiting if the timeout is null. */
-    int read(ByteBuffer target, @Nullable Duration timeout) throws IOException {
-        Objects.requireNonNull(target, "target");
+    private int read(ByteBuffer target, @Nullable Duration timeout) throws IOException {
         RdmaStream connected = connected();
-        if (inputEnded) {
-            return -1;
-        }
         try {
-            if (timeout == null) {
-                return connected.read(target);
+            if (timeout != null) {
+                ChannelExceptions.requireNotInterrupted(this);
             }
-            Causes.requireNotInterrupted(this);
-            return connected.read(target, timeout);
+            if (inputEnded) {
+                return END;
+            }
+            return timeout == null ? connected.read(target) : connected.read(target, timeout);
+        } catch (DisconnectedException e) {
+            return END;
         } catch (RdmaTimeoutException e) {
-            throw Causes.timedOut("Read timed out", e);
+            throw SocketExceptions.timedOut("Read timed out", e);
         } catch (IOException | IllegalStateException | InterruptedException e) {
-            throw Causes.of(this, e);
+            throw ChannelExceptions.of(this, e);
         } finally {
-            keys.touch();
+            keys.recheck();
         }
     }
 
     @Override
     public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, targets.length);
-        RdmaStream connected = connected();
-        if (inputEnded) {
-            return -1;
-        }
-        boolean waits = isBlocking();
+        boolean waits = begin(readLock);
         try {
-            if (waits) {
-                Causes.requireNotInterrupted(this);
+            RdmaStream connected = connected();
+            try {
+                if (waits) {
+                    ChannelExceptions.requireNotInterrupted(this);
+                }
+                if (inputEnded) {
+                    return END;
+                }
+                long bytes = connected.read(targets, offset, length);
+                while (bytes == 0 && waits && hasRemaining(targets, offset, length)) {
+                    connected.await(RdmaStream.READABLE, FOREVER);
+                    bytes = connected.read(targets, offset, length);
+                }
+                return bytes;
+            } catch (DisconnectedException e) {
+                return END;
+            } catch (IOException | IllegalStateException | InterruptedException e) {
+                throw ChannelExceptions.of(this, e);
+            } finally {
+                keys.recheck();
             }
-            long bytes = connected.read(targets, offset, length);
-            while (bytes == 0 && waits && hasRemaining(targets, offset, length)) {
-                connected.await(RdmaStream.READABLE, FOREVER);
-                bytes = connected.read(targets, offset, length);
-            }
-            return bytes;
-        } catch (IOException | IllegalStateException | InterruptedException e) {
-            throw Causes.of(this, e);
         } finally {
-            keys.touch();
+            end(readLock, waits);
         }
     }
 
@@ -285,44 +385,82 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return false;
     }
 
+    /** Returns how many bytes can be read without waiting. */
+    int available() throws IOException {
+        RdmaStream connected = connected();
+        try {
+            return inputEnded ? 0 : connected.available();
+        } catch (IOException | IllegalStateException e) {
+            throw ChannelExceptions.of(this, e);
+        } finally {
+            keys.recheck();
+        }
+    }
+
     @Override
     public int write(ByteBuffer source) throws IOException {
         Objects.requireNonNull(source, "source");
+        boolean waits = begin(writeLock);
+        try {
+            return write(source, waits);
+        } finally {
+            end(writeLock, waits);
+        }
+    }
+
+    /** Writes all to a channel in blocking mode. */
+    void writeAll(ByteBuffer source) throws IOException {
+        writeLock.lock();
+        try {
+            RdmaStream ignored = connected();
+            requireBlocking();
+            int length = write(source, true);
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    private int write(ByteBuffer source, boolean waits) throws IOException {
         RdmaStream connected = connectedForOutput();
         try {
-            if (!isBlocking()) {
+            if (!waits) {
                 return connected.write(source);
             }
-            Causes.requireNotInterrupted(this);
+            ChannelExceptions.requireNotInterrupted(this);
             int length = source.remaining();
             connected.write(source, FOREVER);
             return length;
         } catch (IOException | IllegalStateException | InterruptedException e) {
-            throw Causes.of(this, e);
+            throw writeFailure(e);
         } finally {
-            keys.touch();
+            keys.recheck();
         }
     }
 
     @Override
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
-        RdmaStream connected = connectedForOutput();
-        boolean waits = isBlocking();
+        boolean waits = begin(writeLock);
         try {
-            if (waits) {
-                Causes.requireNotInterrupted(this);
+            RdmaStream connected = connectedForOutput();
+            try {
+                if (!waits) {
+                    return connected.write(sources, offset, length);
+                }
+                ChannelExceptions.requireNotInterrupted(this);
+                long bytes = 0;
+                for (int i = offset; i < offset + length; i++) {
+                    bytes += sources[i].remaining();
+                }
+                connected.write(sources, offset, length, FOREVER);
+                return bytes;
+            } catch (IOException | IllegalStateException | InterruptedException e) {
+                throw writeFailure(e);
+            } finally {
+                keys.recheck();
             }
-            long bytes = connected.write(sources, offset, length);
-            while (waits && hasRemaining(sources, offset, length)) {
-                connected.await(RdmaStream.WRITABLE, FOREVER);
-                bytes += connected.write(sources, offset, length);
-            }
-            return bytes;
-        } catch (IOException | IllegalStateException | InterruptedException e) {
-            throw Causes.of(this, e);
         } finally {
-            keys.touch();
+            end(writeLock, waits);
         }
     }
 
@@ -334,6 +472,12 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return connected;
     }
 
+    private IOException writeFailure(Exception failure) throws IOException {
+        // Another thread has ended the output since the write began.
+        return isOpen() && outputEnded && !(failure instanceof InterruptedException)
+                ? new AsynchronousCloseException() : ChannelExceptions.of(this, failure);
+    }
+
     @Override
     public SocketChannel shutdownInput() throws IOException {
         synchronized (lock) {
@@ -342,12 +486,12 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                 try {
                     connected.shutdownInput();
                 } catch (RdmaException | IllegalStateException e) {
-                    throw Causes.of(this, e);
+                    throw ChannelExceptions.of(this, e);
                 }
                 inputEnded = true;
             }
         }
-        keys.touch();
+        keys.recheck();
         return this;
     }
 
@@ -356,15 +500,16 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         synchronized (lock) {
             RdmaStream connected = connected();
             if (!outputEnded) {
+                // Before, so that a thread that is woken in a write knows why.
+                outputEnded = true;
                 try {
                     connected.shutdownOutput();
                 } catch (RdmaException | IllegalStateException e) {
-                    throw Causes.of(this, e);
+                    throw ChannelExceptions.of(this, e);
                 }
-                outputEnded = true;
             }
         }
-        keys.touch();
+        keys.recheck();
         return this;
     }
 
@@ -392,7 +537,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         return localAddress();
     }
 
@@ -403,7 +548,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     @Override
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         return remoteAddress();
     }
 
@@ -415,15 +560,20 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     @Override
     public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         Objects.requireNonNull(name, "name");
-        Causes.requireOpen(this);
-        options.set(name, value);
+        synchronized (lock) {
+            ChannelExceptions.requireOpen(this);
+            options.set(name, value);
+            if (stream != null) {
+                stream.keepAlive(options.keepAlive());
+            }
+        }
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
         Objects.requireNonNull(name, "name");
-        Causes.requireOpen(this);
+        ChannelExceptions.requireOpen(this);
         return options.get(name);
     }
 
@@ -434,7 +584,9 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     @Override
     protected void implConfigureBlocking(boolean block) {
-        // Each operation asks when it begins.
+        // Operations ask when they begin; those that wait go on as they began.
+        lockBoth();
+        unlockBoth();
     }
 
     @Override
@@ -477,12 +629,17 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     @Override
     public int readyOps() {
         State now = state;
-        if (now == State.UNCONNECTED || !isOpen()) {
+        if (!isOpen()) {
             return 0;
+        }
+        if (now == State.UNCONNECTED) {
+            // As with TCP: no operation would wait, each would throw NotYetConnectedException.
+            return validOps();
         }
         int ready = stream.poll();
         if (now == State.PENDING) {
-            return (ready & (RdmaStream.CONNECTED | RdmaStream.ENDED)) != 0 ? SelectionKey.OP_CONNECT : 0;
+            return (ready & RdmaStream.ENDED) != 0 ? validOps()
+                    : (ready & RdmaStream.CONNECTED) != 0 ? SelectionKey.OP_CONNECT : 0;
         }
         return ((ready & RdmaStream.READABLE) != 0 || inputEnded ? SelectionKey.OP_READ : 0)
                 | ((ready & RdmaStream.WRITABLE) != 0 || outputEnded ? SelectionKey.OP_WRITE : 0);
@@ -492,7 +649,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     public boolean arm() throws IOException {
         RdmaStream open = stream;
         if (open == null || state == State.UNCONNECTED || !isOpen()) {
-            // Nothing can happen; whoever connects it touches the keys.
+            // Nothing can happen; whoever connects it tells the keys.
             return true;
         }
         try {

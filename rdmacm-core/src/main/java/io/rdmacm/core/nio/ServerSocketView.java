@@ -11,7 +11,6 @@ import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.IllegalBlockingModeException;
-import java.nio.channels.NotYetBoundException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -72,13 +71,8 @@ final class ServerSocketView extends ServerSocket {
         if (limit > 0 && !channel.isBlocking()) {
             throw new IllegalBlockingModeException();
         }
-        @Nullable SocketChannel accepted;
-        try {
-            accepted = SocketView.asSocket(() -> limit > 0 ? channel.accept(Duration.ofMillis(limit))
-                    : channel.accept());
-        } catch (NotYetBoundException e) {
-            throw new SocketException("Socket is not bound yet", e);
-        }
+        @Nullable SocketChannel accepted = SocketView.asSocket(() -> limit > 0
+                ? channel.accept(Duration.ofMillis(limit)) : channel.accept());
         if (accepted == null) {
             throw new IllegalBlockingModeException();
         }

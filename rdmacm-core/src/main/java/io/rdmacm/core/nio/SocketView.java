@@ -17,9 +17,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 final class SocketView extends Socket {
     private final RdmaSocketChannel channel;
     private volatile int timeout;
+    private volatile boolean urgentInline;
 
     private SocketView(RdmaSocketChannel channel) throws SocketException {
         // Without an implementation: every method that would use one is overridden.
@@ -52,18 +55,22 @@ final class SocketView extends Socket {
         T run() throws IOException;
     }
 
-    /** Makes the exceptions of channels those of sockets. */
+    /** Makes the unchecked exceptions of channels those of sockets; the checked ones stay as they are. */
     static <T extends @Nullable Object> T asSocket(Call<T> call) throws IOException {
         try {
             return call.run();
-        } catch (ClosedChannelException e) {
-            throw because(e, "Socket is closed");
         } catch (NotYetConnectedException e) {
             throw because(e, "Socket is not connected");
+        } catch (NotYetBoundException e) {
+            throw because(e, "Socket is not bound yet");
         } catch (AlreadyBoundException e) {
             throw because(e, "Already bound");
         } catch (AlreadyConnectedException e) {
             throw because(e, "Already connected");
+        } catch (UnsupportedAddressTypeException e) {
+            throw because(e, "Unsupported address type");
+        } catch (UnresolvedAddressException e) {
+            throw because(e, "Unresolved address");
         }
     }
 
@@ -77,6 +84,8 @@ final class SocketView extends Socket {
             return asSocket(call);
         } catch (SocketException e) {
             throw e;
+        } catch (ClosedChannelException e) {
+            throw because(e, "Socket is closed");
         } catch (IOException e) {
             throw because(e, e.getMessage());
         }
@@ -114,18 +123,14 @@ final class SocketView extends Socket {
             close();
             throw new UnknownHostException(internet.getHostString());
         }
-        requireBlocking();
-        asSocket(() -> channel.connect(endpoint, limit(timeout)));
+        asSocket(() -> {
+            channel.connect(endpoint, limit(timeout));
+            return null;
+        });
     }
 
     private static Duration limit(int milliseconds) {
         return milliseconds == 0 ? Deadline.FOREVER : Duration.ofMillis(milliseconds);
-    }
-
-    private void requireBlocking() {
-        if (!channel.isBlocking()) {
-            throw new IllegalBlockingModeException();
-        }
     }
 
     @Override
@@ -227,16 +232,15 @@ final class SocketView extends Socket {
 
     @Override
     public void setOOBInline(boolean on) throws SocketException {
+        // Only remembered: no urgent data can arrive.
         requireOpen();
-        if (on) {
-            throw new SocketException("Urgent data not supported");
-        }
+        urgentInline = on;
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
         requireOpen();
-        return false;
+        return urgentInline;
     }
 
     @Override
@@ -294,17 +298,12 @@ final class SocketView extends Socket {
 
     @Override
     public void setTrafficClass(int trafficClass) throws SocketException {
-        // A hint, as in TCP.
-        requireOpen();
-        if (trafficClass < 0 || trafficClass > 255) {
-            throw new IllegalArgumentException("the traffic class must be from 0 to 255, not " + trafficClass);
-        }
+        set(StandardSocketOptions.IP_TOS, trafficClass);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        requireOpen();
-        return 0;
+        return get(StandardSocketOptions.IP_TOS);
     }
 
     @Override
@@ -398,8 +397,12 @@ final class SocketView extends Socket {
             if (length == 0) {
                 return 0;
             }
-            requireBlocking();
-            return asSocket(() -> channel.read(ByteBuffer.wrap(bytes, offset, length), limit(timeout)));
+            return asSocket(() -> channel.readWithin(ByteBuffer.wrap(bytes, offset, length), limit(timeout)));
+        }
+
+        @Override
+        public int available() throws IOException {
+            return asSocket(channel::available);
         }
 
         @Override
@@ -417,10 +420,11 @@ final class SocketView extends Socket {
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, bytes.length);
-            requireBlocking();
-            ByteBuffer source = ByteBuffer.wrap(bytes, offset, length);
-            while (source.hasRemaining()) {
-                asSocket(() -> channel.write(source));
+            if (length > 0) {
+                asSocket(() -> {
+                    channel.writeAll(ByteBuffer.wrap(bytes, offset, length));
+                    return null;
+                });
             }
         }
 

@@ -11,7 +11,7 @@
  * </ul>
  *
  * <h2>Read first</h2>
- * {@link io.rdmacm.core.nio.RdmaSelectorProvider} for what differs from TCP. Inside, {@code RdmaSelector} tells how a
+ * {@link io.rdmacm.core.nio.RdmaSelectorProvider}. Inside, {@code RdmaSelector} tells how a
  * selection finds what is ready, and how nothing is lost when other threads use the channels meanwhile.
  *
  * <h2>What it stands on</h2>

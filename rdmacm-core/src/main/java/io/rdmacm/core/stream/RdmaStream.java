@@ -553,6 +553,30 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
+     * Returns how many bytes have arrived and not been read ({@code FIONREAD} of TCP).
+     *
+     * @return the number of bytes that a {@code read} would return without waiting; 0 at the end of the stream, and
+     *         when it has failed
+     * @throws IllegalStateException when the stream is not connected
+     * @throws RdmaException when another thread closed the stream
+     */
+    public int available() throws RdmaException {
+        return core.available();
+    }
+
+    /**
+     * Sets how often an idle stream checks that the peer can be reached ({@code SO_KEEPALIVE} and
+     * {@code TCP_KEEPIDLE}), instead of what the {@linkplain StreamSettings#keepAlive() settings} say. May be called at
+     * any time.
+     *
+     * @param interval at least 1 ms; zero for never
+     * @throws IllegalArgumentException when the interval is out of its range
+     */
+    public void keepAlive(Duration interval) {
+        task.keepAlive(settings.toBuilder().keepAlive(interval).build().keepAlive());
+    }
+
+    /**
      * Waits until one of several things is possible.
      *
      * @param interest {@link #READABLE}, {@link #WRITABLE}, {@link #CONNECTED} and {@link #ENDED}, or-ed

@@ -721,6 +721,18 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
+    /** Returns how many bytes can be read. Takes the lock. */
+    int available() throws RdmaException {
+        lock.lock();
+        try {
+            requireConnected();
+            progress();
+            return receiving.available();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void loopAwake() {
         try {
             wait.loopAwake();

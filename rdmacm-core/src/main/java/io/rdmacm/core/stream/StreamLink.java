@@ -95,6 +95,9 @@ final class StreamLink extends Link {
         if (to.isUnresolved()) {
             throw new IllegalArgumentException("the address is not resolved: " + to);
         }
+        if (settings.typeOfService() != 0) {
+            id().options().typeOfService(settings.typeOfService());
+        }
         resolve(to);
         started = true;
     }

@@ -37,12 +37,14 @@ import io.rdmacm.verbs.address.AckTimeout;
  * @param linger how long a close waits until the peer's device has received everything that was written
  * @param handshakeTimeout how long the handshake of a stream that is accepted, or each step of a connect, may take
  * @param reuseAddress whether a local address in use may be bound ({@code SO_REUSEADDR})
+ * @param typeOfService the IP type of service, or traffic class, of a stream that connects
+ *        ({@code RDMA_OPTION_ID_TOS}), 0 to 255; the peer answers with the same
  * @param waiting how threads wait for the stream
  */
 public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inlineSize, int sendBufferSize,
         int receiveBufferSize, int mapSlots, byte[] route, Duration keepAlive, int retries,
         Optional<AckTimeout> ackTimeout, Duration linger, Duration handshakeTimeout, boolean reuseAddress,
-        WaitPolicy waiting) {
+        int typeOfService, WaitPolicy waiting) {
     /** The fewest entries of a send or receive queue. */
     public static final int MIN_QUEUE_SIZE = 16;
     /** The most entries of a send or receive queue. */
@@ -54,6 +56,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
 
     private static final int MOST_INLINE = 0xFFFE;
     private static final int MOST_RETRIES = 7;
+    private static final int MOST_TYPE_OF_SERVICE = 255;
     private static final Duration LEAST_TIME = Duration.ofMillis(1);
 
     /**
@@ -73,6 +76,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         }
         route = route.clone();
         requireRange("retries", retries, 0, MOST_RETRIES);
+        requireRange("typeOfService", typeOfService, 0, MOST_TYPE_OF_SERVICE);
         // The record can hold codes that C does not know.
         ackTimeout.ifPresent(timeout -> AckTimeout.ofCode(timeout.code()));
         if (keepAlive.isNegative() || linger.isNegative()) {
@@ -113,7 +117,8 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         Builder builder = new Builder().sendQueueSize(sendQueueSize).receiveQueueSize(receiveQueueSize)
                 .inlineSize(inlineSize).sendBufferSize(sendBufferSize).receiveBufferSize(receiveBufferSize)
                 .mapSlots(mapSlots).route(route).keepAlive(keepAlive).retries(retries).linger(linger)
-                .handshakeTimeout(handshakeTimeout).reuseAddress(reuseAddress).waiting(waiting);
+                .handshakeTimeout(handshakeTimeout).reuseAddress(reuseAddress)
+                .typeOfService(typeOfService).waiting(waiting);
         builder.ackTimeout = ackTimeout;
         return builder;
     }
@@ -139,6 +144,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         private Duration linger = Duration.ofSeconds(5);
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private boolean reuseAddress;
+        private int typeOfService;
         private WaitPolicy waiting = WaitPolicy.defaults();
 
         private Builder() {
@@ -288,6 +294,17 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         }
 
         /**
+         * Sets the IP type of service, or traffic class, of a stream that connects.
+         *
+         * @param value from 0 to 255; the default is 0
+         * @return this builder
+         */
+        public Builder typeOfService(int value) {
+            typeOfService = value;
+            return this;
+        }
+
+        /**
          * Sets how threads wait for the stream.
          *
          * @param policy the default is {@link WaitPolicy#defaults()}
@@ -306,7 +323,8 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
          */
         public StreamSettings build() {
             return new StreamSettings(sendQueueSize, receiveQueueSize, inlineSize, sendBufferSize, receiveBufferSize,
-                    mapSlots, route, keepAlive, retries, ackTimeout, linger, handshakeTimeout, reuseAddress, waiting);
+                    mapSlots, route, keepAlive, retries, ackTimeout, linger, handshakeTimeout, reuseAddress,
+                    typeOfService, waiting);
         }
     }
 }

@@ -36,7 +36,7 @@ final class StreamTask extends BackgroundTask {
     private final StreamReader reader;
     private final StreamWriter writer;
     // 0 if the stream is not to be checked
-    private final long interval;
+    private volatile long interval;
     private final long linger;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile boolean checking;
@@ -44,7 +44,7 @@ final class StreamTask extends BackgroundTask {
     // The rest is used by the thread of the tasks.
     private Step step = Step.OPEN;
     private long begun;
-    private boolean checked;
+    private long checkedInterval;
     private long nextCheck;
     private int errors;
 
@@ -65,6 +65,18 @@ final class StreamTask extends BackgroundTask {
         if (interval > 0 && !checking && core.isConnected()) {
             checking = true;
             submit();
+        }
+    }
+
+    /** Sets how often it is checked that the peer can be reached; zero for never. */
+    void keepAlive(Duration every) {
+        long nanos = nanos(every);
+        if (nanos != interval) {
+            interval = nanos;
+            if (core.isConnected()) {
+                checking = true;
+                submit();
+            }
         }
     }
 
@@ -119,15 +131,16 @@ final class StreamTask extends BackgroundTask {
         if (!checking) {
             return DONE;
         }
+        long every = interval;
         long now = System.nanoTime();
-        if (!checked) {
-            checked = true;
-            nextCheck = now + interval;
+        if (every != checkedInterval) {
+            checkedInterval = every;
+            nextCheck = now + every;
         } else if (now - nextCheck >= 0) {
             core.keepAlive();
-            nextCheck = now + interval;
+            nextCheck = now + every;
         }
-        return nextCheck - now;
+        return every == 0 ? DONE : nextCheck - now;
     }
 
     private long closeFurther() {

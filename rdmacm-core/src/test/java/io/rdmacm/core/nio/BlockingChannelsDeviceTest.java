@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -27,10 +28,14 @@ import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -39,6 +44,7 @@ import io.rdmacm.core.testing.NioProvider.Pair;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -424,6 +430,282 @@ class BlockingChannelsDeviceTest {
             }
             server.setSoTimeout(20);
             assertThatThrownBy(server::accept).isInstanceOf(SocketTimeoutException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatOneThreadWritesStaysTogether(NioProvider provider) throws Exception {
+        int length = 200_000;
+        int rounds = 10;
+        try (Pair pair = provider.pair();
+                Background<Void> one = Background.run(() -> writeRepeatedly(pair.client(), 'a', length, rounds));
+                Background<Void> other = Background.run(() -> gatherRepeatedly(pair.client(), 'b', length, rounds))) {
+            byte[] block = new byte[length];
+            for (int i = 0; i < 2 * rounds; i++) {
+                ByteBuffer target = ByteBuffer.wrap(block);
+                while (target.hasRemaining()) {
+                    assertThat(pair.server().read(target)).isPositive();
+                }
+                assertThat(new String(block)).isEqualTo(Character.toString(block[0]).repeat(length));
+            }
+            one.result();
+            other.result();
+        }
+    }
+
+    private static void writeRepeatedly(SocketChannel channel, char letter, int length, int rounds)
+            throws IOException {
+        for (int i = 0; i < rounds; i++) {
+            assertThat(channel.write(bytes(Character.toString(letter).repeat(length)))).isEqualTo(length);
+        }
+    }
+
+    private static void gatherRepeatedly(SocketChannel channel, char letter, int length, int rounds)
+            throws IOException {
+        ByteBuffer half = bytes(Character.toString(letter).repeat(length / 2));
+        for (int i = 0; i < rounds; i++) {
+            assertThat(channel.write(new ByteBuffer[] {half.duplicate(), half.duplicate()})).isEqualTo(length);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theModeDoesNotChangeUnderAWriter(NioProvider provider) throws Exception {
+        int length = 20 * MEBIBYTE;
+        try (Pair pair = provider.pair();
+                Background<Integer> writing = Background.call(() -> pair.client().write(ByteBuffer.allocate(length)))) {
+            writing.awaitAsleep();
+            try (Background<Void> changing = Background.run(() -> pair.client().configureBlocking(false))) {
+                changing.awaitWaiting();
+                ByteBuffer target = ByteBuffer.allocate(length);
+                while (target.hasRemaining() && pair.server().read(target) >= 0) {
+                    assertThat(pair.server().isOpen()).isTrue();
+                }
+                assertThat(writing.result()).isEqualTo(length);
+                changing.result();
+                assertThat(pair.client().isBlocking()).isFalse();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void endingTheOutputEndsAWrite(NioProvider provider) throws Exception {
+        // TCP may have taken a part of the data: the JDK's write returns then, and the next one throws.
+        Class<? extends IOException> expected = provider == NioProvider.RDMA ? AsynchronousCloseException.class
+                : ClosedChannelException.class;
+        try (Pair pair = provider.pair();
+                Background<Void> writing = Background.run(() -> assertThatThrownBy(() -> {
+                    while (true) {
+                        pair.client().write(ByteBuffer.allocate(MEBIBYTE));
+                    }
+                }).isInstanceOf(expected))) {
+            writing.awaitAsleep();
+            pair.client().shutdownOutput();
+            writing.result();
+            assertThat(pair.client().isOpen()).isTrue();
+            assertThatThrownBy(() -> pair.client().write(bytes("x"))).isInstanceOf(ClosedChannelException.class)
+                    .isNotInstanceOf(AsynchronousCloseException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void endingTheInputEndsARead(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair();
+                Background<Integer> reading = Background.call(() -> pair.client().read(ByteBuffer.allocate(1)))) {
+            reading.awaitAsleep();
+            pair.client().shutdownInput();
+            assertThat(reading.result()).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aWildcardTakesWhatItsFamilySays(NioProvider provider) throws Exception {
+        InetAddress four = provider.address();
+        InetAddress six = provider.ipv6Address();
+        assertThat(accepts(provider, null, null, four)).isTrue();
+        assertThat(accepts(provider, null, null, six)).isTrue();
+        assertThat(accepts(provider, StandardProtocolFamily.INET6, "0.0.0.0", six)).isTrue();
+        assertThat(accepts(provider, StandardProtocolFamily.INET6, "0.0.0.0", four)).isTrue();
+        assertThat(accepts(provider, StandardProtocolFamily.INET6, "::", four)).isTrue();
+        assertThat(accepts(provider, StandardProtocolFamily.INET, null, four)).isTrue();
+        assertThat(accepts(provider, StandardProtocolFamily.INET, "0.0.0.0", six)).isFalse();
+    }
+
+    private static boolean accepts(NioProvider provider, StandardProtocolFamily family, String local,
+            InetAddress address) throws Exception {
+        try (ServerSocketChannel server = family == null ? provider.get().openServerSocketChannel()
+                : provider.get().openServerSocketChannel(family)) {
+            server.bind(local == null ? null : new InetSocketAddress(InetAddress.getByName(local), 0));
+            InetSocketAddress bound = (InetSocketAddress) server.getLocalAddress();
+            assertThat(bound.getAddress().isAnyLocalAddress()).isTrue();
+            SocketChannel client = provider.get().openSocketChannel();
+            try (client) {
+                client.connect(new InetSocketAddress(address, bound.getPort()));
+                try (SocketChannel accepted = server.accept()) {
+                    assertThat(accepted.getRemoteAddress()).isEqualTo(client.getLocalAddress());
+                }
+                return true;
+            } catch (ConnectException e) {
+                return false;
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientOfAnyAddressConnectsToBothFamilies(NioProvider provider) throws Exception {
+        for (InetAddress address : List.of(provider.address(), provider.ipv6Address())) {
+            for (InetSocketAddress any : Arrays.asList(null, new InetSocketAddress("0.0.0.0", 0),
+                    new InetSocketAddress("::", 0))) {
+                try (ServerSocketChannel server = provider.get().openServerSocketChannel();
+                        SocketChannel client = provider.get().openSocketChannel()) {
+                    server.bind(new InetSocketAddress(address, 0));
+                    client.bind(any);
+                    int port = ((InetSocketAddress) client.getLocalAddress()).getPort();
+                    client.connect(server.getLocalAddress());
+                    try (SocketChannel accepted = server.accept()) {
+                        assertThat(accepted.getRemoteAddress()).isEqualTo(new InetSocketAddress(address, port));
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theWildcardIsThisHost(NioProvider provider) throws Exception {
+        for (String any : List.of("0.0.0.0", "::")) {
+            try (ServerSocketChannel server = provider.get().openServerSocketChannel();
+                    SocketChannel client = provider.get().openSocketChannel()) {
+                server.bind(null);
+                int port = ((InetSocketAddress) server.getLocalAddress()).getPort();
+                client.connect(new InetSocketAddress(any, port));
+                try (SocketChannel accepted = server.accept()) {
+                    assertThat(accepted.getRemoteAddress()).isEqualTo(client.getLocalAddress());
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aConnectOfASocketEndsInTime(NioProvider provider) throws Exception {
+        InetSocketAddress nobody = new InetSocketAddress(NioProvider.nobody(), 7);
+        Socket socket = provider.get().openSocketChannel().socket();
+        assertThatThrownBy(() -> socket.connect(nobody, 100)).isInstanceOf(SocketTimeoutException.class)
+                .hasMessageContaining("Connect timed out");
+        assertThat(socket.isClosed()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void socketsSayWhatIsAvailable(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            InputStream in = pair.server().socket().getInputStream();
+            assertThat(in.available()).isZero();
+            pair.client().write(bytes("hello"));
+            assertThat(in.read()).isEqualTo('h');
+            while (in.available() < 4) {
+                Thread.yield();
+            }
+            assertThat(in.available()).isEqualTo(4);
+            assertThat(in.readNBytes(4)).isEqualTo("ello".getBytes());
+            pair.server().shutdownInput();
+            assertThat(in.available()).isZero();
+            pair.server().close();
+            assertThatThrownBy(in::available).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void socketsThrowWhatChannelsThrow(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            InputStream in = pair.client().socket().getInputStream();
+            try (Background<Void> reading = Background.run(() -> assertThatThrownBy(in::read)
+                    .isInstanceOf(AsynchronousCloseException.class))) {
+                reading.awaitAsleep();
+                pair.client().close();
+                reading.result();
+            }
+            assertThatThrownBy(in::read).isInstanceOf(ClosedChannelException.class);
+            InputStream other = pair.server().socket().getInputStream();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(other::read).isInstanceOf(ClosedByInterruptException.class);
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        try (ServerSocketChannel server = provider.listen();
+                Background<Void> accepting = Background.run(() -> assertThatThrownBy(server.socket()::accept)
+                        .isInstanceOf(ClosedByInterruptException.class))) {
+            accepting.awaitAsleep();
+            accepting.interrupt();
+            accepting.result();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStreamOfASocketWhoseOutputEndsFailsWithAnIoException(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            OutputStream out = pair.client().socket().getOutputStream();
+            try (Background<Void> writing = Background.run(() -> assertThatThrownBy(() -> {
+                while (true) {
+                    out.write(new byte[MEBIBYTE]);
+                }
+            }).isInstanceOf(IOException.class))) {
+                writing.awaitAsleep();
+                pair.client().shutdownOutput();
+                writing.result();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void optionsOfAConnection(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            SocketChannel channel = pair.client();
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true)
+                    .setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 17)
+                    .setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, 5)
+                    .setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, 4)
+                    .setOption(ExtendedSocketOptions.TCP_QUICKACK, true)
+                    .setOption(StandardSocketOptions.IP_TOS, 96);
+            assertThat(channel.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
+            assertThat(channel.getOption(ExtendedSocketOptions.TCP_KEEPIDLE)).isEqualTo(17);
+            assertThat(channel.getOption(ExtendedSocketOptions.TCP_KEEPINTERVAL)).isEqualTo(5);
+            assertThat(channel.getOption(ExtendedSocketOptions.TCP_KEEPCOUNT)).isEqualTo(4);
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, false);
+            assertThat(channel.getOption(StandardSocketOptions.SO_KEEPALIVE)).isFalse();
+            assertThatThrownBy(() -> channel.setOption(StandardSocketOptions.IP_TOS, 256))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        try (ServerSocketChannel server = provider.listen();
+                SocketChannel client = provider.get().openSocketChannel()) {
+            client.socket().setTrafficClass(0x20);
+            assertThat(client.socket().getTrafficClass()).isEqualTo(0x20);
+            client.connect(server.getLocalAddress());
+            assertThat(client.getOption(StandardSocketOptions.IP_TOS)).isEqualTo(0x20);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everythingIsReadyBeforeAConnect(NioProvider provider) throws Exception {
+        try (Selector selector = provider.get().openSelector();
+                SocketChannel channel = provider.get().openSocketChannel()) {
+            channel.configureBlocking(false);
+            SelectionKey key = channel.register(selector, SelectionKey.OP_WRITE);
+            assertThat(selector.selectNow()).isOne();
+            assertThat(key.readyOps()).isEqualTo(SelectionKey.OP_WRITE);
+            key.interestOps(SelectionKey.OP_CONNECT | SelectionKey.OP_WRITE);
+            selector.selectedKeys().clear();
+            assertThat(selector.selectNow()).isOne();
+            assertThat(key.readyOps()).isEqualTo(SelectionKey.OP_CONNECT | SelectionKey.OP_WRITE);
         }
     }
 

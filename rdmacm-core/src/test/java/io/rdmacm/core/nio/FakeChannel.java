@@ -57,7 +57,7 @@ final class FakeChannel extends AbstractSelectableChannel implements Selectable 
         synchronized (this) {
             take();
         }
-        keys.touch();
+        keys.recheck();
     }
 
     private void take() throws RdmaException {

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
@@ -14,6 +16,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +25,10 @@ import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.core.testing.CSocket;
 import io.rdmacm.core.testing.NioProvider;
 import io.rdmacm.core.testing.NioProvider.Pair;
+import io.rdmacm.core.testing.PeerProcess;
 import io.rdmacm.core.testing.SelectorEcho;
 import io.rdmacm.core.testing.Streams;
+import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -62,11 +67,13 @@ class RdmaChannelsDeviceTest {
                             .isInstanceOf(SocketException.class);
                     StreamSettings before = end.getOption(RdmaSocketOptions.STREAM_SETTINGS);
                     end.setOption(StandardSocketOptions.SO_SNDBUF, 1 << 20)
-                            .setOption(StandardSocketOptions.SO_KEEPALIVE, true)
                             .setOption(StandardSocketOptions.TCP_NODELAY, true)
                             .setOption(StandardSocketOptions.SO_LINGER, 4);
                     assertThat(end.getOption(RdmaSocketOptions.STREAM_SETTINGS)).isEqualTo(before);
-                    assertThat(end.getOption(StandardSocketOptions.SO_KEEPALIVE)).isFalse();
+                    end.setOption(StandardSocketOptions.SO_KEEPALIVE, true)
+                            .setOption(RdmaSocketOptions.KEEPALIVE_INTERVAL, Duration.ofMinutes(3));
+                    assertThat(end.getOption(RdmaSocketOptions.STREAM_SETTINGS).keepAlive())
+                            .isEqualTo(Duration.ofMinutes(3));
                     assertThat(end.getOption(StandardSocketOptions.SO_LINGER)).isEqualTo(4);
                 }
             }
@@ -87,6 +94,33 @@ class RdmaChannelsDeviceTest {
                 client.transferAll(CSocket.Transfer.RECV, back);
                 assertThat(back.mismatch(data)).isEqualTo(-1);
             }
+        }
+    }
+
+    @Test
+    void theEndOfThePeersProcessIsTheEndOfTheStream() throws Exception {
+        try (ServerSocketChannel server = RDMA.listen();
+                PeerProcess peer = PeerProcess.start("stream="
+                        + ((InetSocketAddress) server.getLocalAddress()).getPort())) {
+            assertThat(peer.line()).isEqualTo("stream");
+            try (SocketChannel accepted = server.accept();
+                    Background<Integer> reading = Background.call(() -> accepted.read(ByteBuffer.allocate(1)))) {
+                reading.awaitAsleep();
+                peer.kill();
+                assertThat(reading.result()).isEqualTo(-1);
+                assertThat(accepted.read(new ByteBuffer[] {ByteBuffer.allocate(1)})).isEqualTo(-1);
+                assertThatThrownBy(() -> accepted.write(ByteBuffer.allocate(1))).isInstanceOf(IOException.class);
+            }
+        }
+    }
+
+    @Test
+    void aConnectFromAnAddressOfTheOtherFamilyIsRefused() throws Exception {
+        try (SocketChannel client = RDMA.get().openSocketChannel()) {
+            client.bind(new InetSocketAddress(RDMA.address(), 0));
+            assertThatThrownBy(() -> client.connect(new InetSocketAddress(RDMA.ipv6Address(), 1)))
+                    .isInstanceOf(ConnectException.class).hasMessageContaining("families differ");
+            assertThat(client.isOpen()).isFalse();
         }
     }
 

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ServiceLoader;
 
 import io.rdmacm.core.stream.StreamSettings;
+import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 
 /** What the provider gives, as far as it needs no device. */
@@ -83,7 +84,8 @@ class RdmaSelectorProviderTest {
                     .setOption(StandardSocketOptions.SO_LINGER, 9)
                     .setOption(StandardSocketOptions.SO_REUSEADDR, true)
                     .setOption(StandardSocketOptions.SO_SNDBUF, 5000).setOption(StandardSocketOptions.SO_RCVBUF, 0)
-                    .setOption(RdmaSocketOptions.KEEPALIVE_INTERVAL, Duration.ofMinutes(1));
+                    .setOption(StandardSocketOptions.IP_TOS, 96)
+                    .setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 60);
             StreamSettings settings = channel.getOption(RdmaSocketOptions.STREAM_SETTINGS);
 
             assertThat(settings.sendQueueSize()).isEqualTo(100);
@@ -96,6 +98,7 @@ class RdmaSelectorProviderTest {
             assertThat(settings.reuseAddress()).isTrue();
             assertThat(settings.sendBufferSize()).isEqualTo(5000);
             assertThat(settings.receiveBufferSize()).isEqualTo(StreamSettings.MIN_BUFFER_SIZE);
+            assertThat(settings.typeOfService()).isEqualTo(96);
             assertThat(settings.keepAlive()).isZero();
             channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
             assertThat(channel.getOption(RdmaSocketOptions.STREAM_SETTINGS).keepAlive())
@@ -107,6 +110,10 @@ class RdmaSelectorProviderTest {
                     .isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> channel.setOption(RdmaSocketOptions.KEEPALIVE_INTERVAL, Duration.ZERO))
                     .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, 0))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> channel.setOption(StandardSocketOptions.SO_REUSEPORT, true))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("one listener");
             assertThat(channel.supportedOptions()).allSatisfy(option -> assertThat(option.name())
                     .isEqualTo(option.toString()));
             for (var option : channel.supportedOptions()) {

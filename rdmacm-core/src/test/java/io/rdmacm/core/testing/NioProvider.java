@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.testing;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -10,6 +13,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Optional;
 
 import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.verbs.testing.Background;
@@ -28,6 +32,11 @@ public enum NioProvider {
         public InetAddress address() {
             return InetAddress.getLoopbackAddress();
         }
+
+        @Override
+        public InetAddress ipv6Address() throws IOException {
+            return InetAddress.getByName("::1");
+        }
     },
     /** Ours. */
     RDMA {
@@ -40,6 +49,13 @@ public enum NioProvider {
         public InetAddress address() {
             return RdmaTestDevice.get().ipv4();
         }
+
+        @Override
+        public InetAddress ipv6Address() {
+            Optional<Inet6Address> address = RdmaTestDevice.get().ipv6();
+            assumeTrue(address.isPresent(), "the device has no IPv6 address");
+            return address.get();
+        }
     };
 
     /** Returns the provider. */
@@ -47,6 +63,16 @@ public enum NioProvider {
 
     /** Returns an address to listen at. */
     public abstract InetAddress address();
+
+    /** Returns an IPv6 address to listen at. */
+    public abstract InetAddress ipv6Address() throws IOException;
+
+    /** Returns an address in the network of the device that nobody answers at. */
+    public static InetAddress nobody() throws IOException {
+        byte[] address = RdmaTestDevice.get().ipv4().getAddress();
+        address[address.length - 1] ^= 0x40;
+        return InetAddress.getByAddress(address);
+    }
 
     /** Returns a server on a free port. */
     public ServerSocketChannel listen() throws IOException {
