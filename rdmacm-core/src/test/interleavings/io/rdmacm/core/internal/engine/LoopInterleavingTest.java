@@ -169,13 +169,14 @@ class LoopInterleavingTest {
             Peer plain = new Peer(loop, 1, false);
             Peer handled = new Peer(loop, 2, true);
             Thread thread = run(threads, loop);
-            threads.start("plain", () -> plain.await(1));
-            threads.start("handled", () -> handled.await(2));
+            Thread waiter = threads.start("plain", () -> plain.await(1));
+            Thread other = threads.start("handled", () -> handled.await(2));
             queue.complete(2);
             queue.complete(1);
             queue.complete(2);
-            plain.await(1);
             handled.await(2);
+            threads.join(waiter);
+            threads.join(other);
             stop(threads, loop, thread);
         });
     }
@@ -246,11 +247,12 @@ class LoopInterleavingTest {
             Thread thread = run(threads, loop);
             threads.start("failing", () -> assertThatExceptionOfType(RdmaClosedException.class)
                     .isThrownBy(() -> failing.await(2)));
-            threads.start("other", () -> other.await(1));
+            Thread waiter = threads.start("other", () -> other.await(1));
             queue.complete(1);
             queue.complete(2);
+            threads.join(waiter);
+            threads.join(waiter);
             other.await(1);
-            assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> failing.await(2));
             stop(threads, loop, thread);
         });
     }
@@ -266,9 +268,10 @@ class LoopInterleavingTest {
             Thread thread = run(threads, loop);
             threads.start("failing", () -> assertThatExceptionOfType(RdmaClosedException.class)
                     .isThrownBy(() -> failing.await(2)));
-            threads.start("other", () -> other.await(1));
+            Thread waiter = threads.start("other", () -> other.await(1));
             queue.complete(1);
             queue.complete(2);
+            threads.join(waiter);
             other.await(1);
             stop(threads, loop, thread);
         });
