@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Objects;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
@@ -24,6 +23,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.SendOpcode;
@@ -112,7 +112,7 @@ public final class Connection implements AutoCloseable {
     private final Loop loop;
     private final Completions member = new Completions();
     private final long spinNanos;
-    private final ReentrantLock lock;
+    private final MixedThreadsLock lock;
     private final Condition freed;
     private final SendRing ring;
     private final ConnectionCounters.Recorder counters = new ConnectionCounters.Recorder();

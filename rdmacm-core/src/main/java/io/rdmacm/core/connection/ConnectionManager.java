@@ -12,7 +12,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.internal.engine.CmLoop;
@@ -22,6 +21,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +42,7 @@ public final class ConnectionManager implements AutoCloseable {
 
     private final CmLoop loop;
     private final Outcomes outcomes = new Outcomes();
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Condition changed = lock.newCondition();
     // guarded by the lock
     private final Set<Connection> connections = new LinkedHashSet<>();

@@ -2,12 +2,12 @@
 package io.rdmacm.core.connection;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +30,7 @@ final class HandlerCalls {
     private final Connection connection;
     private final @Nullable ConnectionHandler handler;
     private final Loop loop;
-    private final ReentrantLock lock;
+    private final MixedThreadsLock lock;
     private final SendRing ring;
     private final Operations operations;
     private final boolean inLoop;

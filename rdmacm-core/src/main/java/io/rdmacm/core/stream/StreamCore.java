@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.verbs.WorkCompletions;
@@ -13,6 +12,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
@@ -29,7 +29,7 @@ final class StreamCore extends Wait.Subject {
     private static final int NONE = -1;
 
     /** Guards everything that is not marked otherwise. Never held during a sleep. */
-    final ReentrantLock lock = new ReentrantLock();
+    final MixedThreadsLock lock = new MixedThreadsLock();
     private final StreamSettings settings;
     private final StreamLink link;
     private final long spinNanos;

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.MemoryRegion;
@@ -20,6 +19,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +52,7 @@ public final class RegisteredPool implements AutoCloseable {
     private final int maxSlab;
     private final long maxBytes;
     private final FreeList slices = new FreeList();
-    private final ReentrantLock growing = new ReentrantLock();
+    private final MixedThreadsLock growing = new MixedThreadsLock();
     // guarded by growing
     private final List<MemoryRegion> slabs = new ArrayList<>();
     private int nextSlab;

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -15,6 +14,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Wait;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +37,7 @@ public final class Loop implements Wait.Source {
     private static final int BATCH = 16;
 
     /** Guards everything here and in the members. */
-    public final ReentrantLock lock = new ReentrantLock();
+    public final MixedThreadsLock lock = new MixedThreadsLock();
 
     private final VerbsContext context;
     private final int maxCompletions;

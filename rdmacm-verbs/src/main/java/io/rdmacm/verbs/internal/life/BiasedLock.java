@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 
 /**
  * A biased lock: admits one thread at a time to the native side of a queue, and lets a close wait until no thread is

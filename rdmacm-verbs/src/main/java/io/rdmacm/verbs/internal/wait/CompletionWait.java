@@ -2,7 +2,6 @@
 package io.rdmacm.verbs.internal.wait;
 
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -15,7 +14,7 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
  */
 public final class CompletionWait {
     private final Object owner;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Wait wait;
     private final Wait.Subject subject = new Wait.Subject();
 

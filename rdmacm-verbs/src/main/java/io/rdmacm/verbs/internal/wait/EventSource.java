@@ -28,7 +28,7 @@ public final class EventSource<E> {
     private static final int READS_SKIPPED = 15;
     private static final BooleanSupplier NEVER = () -> false;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Reader<E> reader;
     private final Wait wait;
     private final Wait.Subject subject = new Wait.Subject();

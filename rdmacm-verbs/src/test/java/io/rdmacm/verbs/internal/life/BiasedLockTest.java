@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.rdmacm.verbs.forked.LockWithBusyCarriers;
 import io.rdmacm.verbs.forked.UseBiasedLock;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs.internal.life;
+package io.rdmacm.verbs.internal.wait;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * virtual one and all carriers are busy, the lock stays free, while a platform thread behind it would sleep on. So a
  * platform thread does not rely on being woken. The wait for a condition has no such provision.
  */
-final class MixedThreadsLock extends ReentrantLock {
+public final class MixedThreadsLock extends ReentrantLock {
     private static final long serialVersionUID = 1L;
 
     @Override
@@ -21,6 +21,20 @@ final class MixedThreadsLock extends ReentrantLock {
             super.lock();
         } else {
             lockRepeatedly();
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        if (Thread.currentThread().isVirtual()) {
+            super.lockInterruptibly();
+            return;
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        while (!tryLock() && !tryLock(1, TimeUnit.MILLISECONDS)) {
+            continue;
         }
     }
 
