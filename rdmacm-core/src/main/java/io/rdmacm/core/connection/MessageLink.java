@@ -33,6 +33,8 @@ final class MessageLink extends Link {
     private volatile ConnectionParameters peerParameters;
     @SuppressWarnings("NullAway.Init")
     private volatile Connection connection;
+    // a wrong argument or a closed loop, null if there is none
+    private volatile @Nullable RuntimeException misuse;
     // what Java Flight Recorder is told, null if it does not ask
     private final @Nullable Object handshake;
 
@@ -84,7 +86,12 @@ final class MessageLink extends Link {
 
     @Override
     protected ConnectionParameters prepare() throws RdmaException {
-        connection = Connection.create(manager, this, settings);
+        try {
+            connection = Connection.create(manager, this, settings);
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            misuse = e;
+            throw e;
+        }
         return parameters;
     }
 
@@ -112,8 +119,8 @@ final class MessageLink extends Link {
     protected void changed() {
         RdmaException reason = failure();
         if (reason != null && !outcome.isDone()) {
-            // A wrong argument, which was found only now, is thrown as what it is.
-            Throwable thrown = reason.getCause() instanceof IllegalArgumentException wrong ? wrong : reason;
+            // A mistake of the program, which was found only now, is thrown as what it is.
+            Throwable thrown = misuse != null ? misuse : reason;
             record(thrown);
             outcome.completeExceptionally(thrown);
         }
