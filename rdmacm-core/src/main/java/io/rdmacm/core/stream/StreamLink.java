@@ -159,12 +159,15 @@ final class StreamLink extends Link {
     @Override
     public void close() throws RdmaException {
         stop();
-        if (isEstablished()) {
-            // The thread of all streams is not held up by what takes long.
-            free();
+        try {
+            if (isEstablished()) {
+                // The thread of all streams is not held up by what takes long.
+                free();
+            }
+            loop().run(super::discard);
+        } finally {
+            release();
         }
-        loop().run(super::discard);
-        release();
     }
 
     private void release() {
