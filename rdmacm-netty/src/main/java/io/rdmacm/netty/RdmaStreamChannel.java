@@ -30,6 +30,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.StringUtil;
+import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.error.RdmaException;
@@ -51,7 +52,7 @@ import org.slf4j.LoggerFactory;
  * <li>Addresses are those of RDMA devices.
  * <li>Every write is sent at once, whatever {@code TCP_NODELAY} says; a flush of several buffers is one message where
  * it fits.
- * <li>There is no reset: a peer that closes with {@code SO_LINGER} 0 is seen to close.
+ * <li>There is no reset: a peer that closes with {@code SO_LINGER} 0, or whose process ends, is seen to close.
  * </ul>
  *
  * <p>Buffers are copied to and from registered memory, except that those of an {@link RdmaByteBufAllocator} are written
@@ -350,13 +351,19 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
     private int readInto(ByteBuf buffer) throws IOException {
         int index = buffer.writerIndex();
-        int length = buffer.nioBufferCount() == 1
-                ? stream.read(buffer.internalNioBuffer(index, buffer.writableBytes()))
-                : (int) stream.read(buffer.nioBuffers(index, buffer.writableBytes()), 0, buffer.nioBufferCount());
-        if (length > 0) {
-            buffer.writerIndex(index + length);
+        try {
+            int length = buffer.nioBufferCount() == 1
+                    ? stream.read(buffer.internalNioBuffer(index, buffer.writableBytes()))
+                    : (int) stream.read(buffer.nioBuffers(index, buffer.writableBytes()), 0, buffer.nioBufferCount());
+            if (length > 0) {
+                buffer.writerIndex(index + length);
+            }
+            return length;
+        } catch (DisconnectedException e) {
+            // As over TCP, the exit of the peer's process is the end of the stream.
+            LOG.debug("the peer of {} has not said that it ends", this, e);
+            return -1;
         }
-        return length;
     }
 
     private void readFailed(@Nullable ByteBuf buffer, Throwable cause) {

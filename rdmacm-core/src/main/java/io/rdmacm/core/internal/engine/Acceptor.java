@@ -263,11 +263,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         }
     }
 
-    /** Returns whether it was not closed. */
+    /** Returns whether it was not closed, and its device not removed. */
     public boolean isOpen() {
         lock.lock();
         try {
-            return !closed;
+            return !closed && failure == null;
         } finally {
             lock.unlock();
         }
