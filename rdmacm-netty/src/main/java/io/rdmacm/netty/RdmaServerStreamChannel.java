@@ -10,6 +10,7 @@ import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ServerSocketChannel;
+import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.verbs.error.RdmaException;
@@ -91,7 +92,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         try {
             server = RdmaStreamServer.listen(local, Math.max(config.getBacklog(), 1), config.options().fix());
         } catch (RdmaException e) {
-            throw Causes.ofBind(e, local);
+            throw SocketExceptions.ofBind(e, local);
         }
         watched = true;
         linkIfPossible(newPromise().addListener(future -> fail(future.cause())));

@@ -31,6 +31,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.StringUtil;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.error.RdmaException;
@@ -235,7 +236,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         try {
             openStream().bind(local);
         } catch (RdmaException e) {
-            throw Causes.ofBind(e, local);
+            throw SocketExceptions.ofBind(e, local);
         }
     }
 
@@ -706,7 +707,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
                 startConnect(remoteAddress, localAddress, promise);
                 awaitConnect(promise);
             } catch (Throwable t) {
-                promise.tryFailure(annotateConnectException(Causes.ofConnect(t), remoteAddress));
+                promise.tryFailure(connectFailure(t, remoteAddress));
                 closeIfClosed();
             }
         }
@@ -725,8 +726,13 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             }
         }
 
+        private static Throwable connectFailure(Throwable cause, @Nullable SocketAddress remote) {
+            return cause instanceof IOException failure && remote != null ? SocketExceptions.ofConnect(failure, remote)
+                    : cause;
+        }
+
         void connectFailed(ChannelPromise promise, Throwable cause) {
-            promise.tryFailure(annotateConnectException(Causes.ofConnect(cause), requestedRemote));
+            promise.tryFailure(connectFailure(cause, requestedRemote));
             close(voidPromise());
         }
 

@@ -128,10 +128,11 @@ final class StreamTask extends BackgroundTask {
     }
 
     private long check() {
-        if (!checking) {
+        long every = interval;
+        if (!checking || every == 0) {
+            checkedInterval = 0;
             return DONE;
         }
-        long every = interval;
         long now = System.nanoTime();
         if (every != checkedInterval) {
             checkedInterval = every;
@@ -140,7 +141,7 @@ final class StreamTask extends BackgroundTask {
             core.keepAlive();
             nextCheck = now + every;
         }
-        return every == 0 ? DONE : nextCheck - now;
+        return nextCheck - now;
     }
 
     private long closeFurther() {
