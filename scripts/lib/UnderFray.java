@@ -23,7 +23,9 @@ import org.pastalab.fray.core.command.LambdaExecutor;
 import org.pastalab.fray.core.command.NetworkDelegateType;
 import org.pastalab.fray.core.command.SystemTimeDelegateType;
 import org.pastalab.fray.core.randomness.ControlledRandomProvider;
+import org.pastalab.fray.core.scheduler.POSScheduler;
 import org.pastalab.fray.core.scheduler.RandomScheduler;
+import org.pastalab.fray.core.scheduler.Scheduler;
 
 /// Runs the tests of interleavings under Fray, in a JVM that is instrumented for it, and then those that must fail with
 /// code that lacks something. Run by scripts/lib/interleavings as
@@ -49,6 +51,7 @@ public final class UnderFray {
     private int missed;
     // of the test that runs now
     private Configuration configuration;
+    private int tried;
 
     private UnderFray(Path folder, int schedules, String pattern, List<Path> classes) {
         this.folder = folder;
@@ -74,7 +77,7 @@ public final class UnderFray {
             for (Method test : tests(Class.forName(name))) {
                 long start = System.nanoTime();
                 Throwable found = failure(test);
-                int count = configuration == null ? 0 : configuration.getCurrentIteration();
+                int count = tried;
                 total += count;
                 out.printf("  %-80s %7d schedules %6.1f s  %s%n", test.getName(), count,
                         (System.nanoTime() - start) / 1e9, found == null ? "nothing found" : describe(found));
@@ -114,7 +117,7 @@ public final class UnderFray {
         int before = 0;
         for (Method test : tests) {
             Throwable found = failure(test);
-            before += configuration == null ? 0 : configuration.getCurrentIteration();
+            before += tried;
             if (found != null) {
                 out.printf("  without: %-70s found in schedule %d by %s%n", lacks, before + 1, test.getName());
                 return true;
@@ -154,6 +157,7 @@ public final class UnderFray {
         type.getClassLoader().loadClass("io.rdmacm.verbs.testing.Interleavings").getMethod("control", Consumer.class)
                 .invoke(null, explorer);
         configuration = null;
+        tried = 0;
         var constructor = type.getDeclaredConstructor();
         constructor.setAccessible(true);
         test.setAccessible(true);
@@ -173,11 +177,18 @@ public final class UnderFray {
             call(scenario);
             return Unit.INSTANCE;
         });
+        explore(name, executor, new RandomScheduler());
+        // This one lets a thread stay behind for long.
+        explore(name, executor, new POSScheduler());
+    }
+
+    private void explore(String name, LambdaExecutor executor, Scheduler scheduler) {
         configuration = new Configuration(new ExecutionInfo(executor, false, false, MAX_STEPS),
-                folder.resolve("reports").resolve(name), schedules, MAX_SECONDS, new RandomScheduler(),
+                folder.resolve("reports").resolve(name), schedules / 2, MAX_SECONDS, scheduler,
                 new ControlledRandomProvider(), false, false, true, false, false, false, NetworkDelegateType.NONE,
                 SystemTimeDelegateType.MOCK, NANOS_PER_LOOK, false, true, false, false, false, false, null);
         Throwable found = new TestRunner(configuration).run();
+        tried += configuration.getCurrentIteration();
         if (found != null) {
             UnderFray.<RuntimeException>rethrow(found);
         }
@@ -221,7 +232,7 @@ public final class UnderFray {
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        return "FAILED in schedule " + (configuration == null ? 0 : configuration.getCurrentIteration() + 1) + ": " + root
+        return "FAILED in schedule " + (tried + 1) + ": " + root
                 + (configuration == null ? "" : "; see " + configuration.getReport() + "/fray.log");
     }
 
