@@ -190,7 +190,7 @@ write_down() {
         echo "visible=$(quote "$(visible_folders)")"
         echo "shared=$(quote "$shared")"
         echo "hostname=$(quote "$(uname -n)")"
-        echo "host= netem="
+        echo "device=${RDMA_DEVICE:-rxe} host= netem="
     } >"$run/settings"
     [[ $accel != tcg ]] || export RDMACM_EMULATED=yes
     # In emulation, loading a JDK class takes 20 to 30 times longer. So use the fast compiler, only for what runs often,
@@ -204,7 +204,7 @@ write_down() {
         printf 'exec /usr/bin/env -i --default-signal=INT,QUIT '
         while IFS= read -r -d '' variable; do
             case $variable in
-                RDMA_RUNNER=* | RDMA_WAY=* | RDMA_KERNEL=* | RDMA_DISTRIBUTION=* | RDMA_ARCHITECTURE=*) ;;
+                RDMA_RUNNER=* | RDMA_WAY=* | RDMA_KERNEL=* | RDMA_DISTRIBUTION=* | RDMA_ARCHITECTURE=* | RDMA_DEVICE=*) ;;
                 *) quote "$variable" ;;
             esac
         done < <(env -0)

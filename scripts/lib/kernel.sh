@@ -1,9 +1,9 @@
 # The guest's kernel: the distribution's package, downloaded and unpacked into a cache, never installed.
 # shellcheck shell=bash disable=SC2154  # lib: the folder of this file, and what guest.sh sets
 
-# Loaded at boot. Others (veth, virtio_net, sch_netem ...) can be loaded with modprobe.
+# Loaded at boot, with the one of the device. Others (veth, virtio_net, sch_netem ...) can be loaded with modprobe.
 GUEST_MODULES=(virtio_pci virtio_console 9pnet_virtio 9p overlay dummy
-    ib_core ib_uverbs rdma_cm rdma_ucm ib_umad rdma_rxe)
+    ib_core ib_uverbs rdma_cm rdma_ucm ib_umad)
 # rdma_rxe of Linux 6.1 needs crc32_generic without declaring it; later kernels have no such module.
 GUEST_MODULES_IF_THERE=(virtio_rng crc32_generic)
 
@@ -182,7 +182,7 @@ download_packages() {
 build_initramfs() {
     local root version module busybox
     busybox=$(guest_busybox) || return 1
-    guest_initramfs=$guest_kernel/initramfs-$(cat "$lib/kernel.sh" "$lib"/guest/* "$busybox" | cksum | tr ' ' -)
+    guest_initramfs=$guest_kernel/initramfs-${RDMA_DEVICE:-rxe}-$(cat "$lib/kernel.sh" "$lib"/guest/* "$busybox" | cksum | tr ' ' -)
     [[ ! -e $guest_initramfs ]] || return 0
     find "$guest_kernel" -maxdepth 1 -name 'initramfs-*' -mtime +30 -delete
 
@@ -193,10 +193,10 @@ build_initramfs() {
     install -m 755 "$lib/guest/init" "$root/init"
     install -m 755 "$lib/guest/second-stage" "$root/second-stage"
     # shellcheck disable=SC2094  # removed, not read
-    for module in "${GUEST_MODULES_IF_THERE[@]}" "${GUEST_MODULES[@]}"; do
+    for module in "${GUEST_MODULES_IF_THERE[@]}" "${GUEST_MODULES[@]}" "$(soft_module)"; do
         modprobe -d "$guest_kernel" -S "$version" --show-depends "$module" 2>/dev/null ||
             [[ " ${GUEST_MODULES_IF_THERE[*]} " == *" $module "* ]] ||
-            { say "kernel $version lacks the module $module"; rm -rf "$root" "$root.modules"; return 1; }
+            { say "kernel $version lacks the module $module${RDMA_DEVICE:+ (RDMA_DEVICE=$RDMA_DEVICE)}"; rm -rf "$root" "$root.modules"; return 1; }
     done >"$root.modules"
     # "insmod PATH" in the order needed, some of them many times; "builtin NAME" needs nothing.
     awk '$1 == "insmod" && !seen[$2]++ { print $2 }' "$root.modules" | while read -r module; do

@@ -1,9 +1,14 @@
-# Ways without a guest: an existing device, or SoftRoCE on this kernel.
+# Ways without a guest: an existing device, or SoftRoCE (or SoftiWARP, with RDMA_DEVICE=siw) on this kernel.
 # shellcheck shell=bash
 
 # Several with-rdma may run at once and share a device that the first one has created and the last one removes: the lock
 # "setup" is held while it is created or removed, the lock "users" is held shared as long as it is used.
 RXE_STATE=/run/rdmacm-rxe
+
+# soft_module: prints the module of the device that is created.
+soft_module() { if [[ ${RDMA_DEVICE:-rxe} == siw ]]; then echo siw; else echo rdma_rxe; fi; }
+
+soft_name() { if [[ ${RDMA_DEVICE:-rxe} == siw ]]; then echo SoftiWARP; else echo SoftRoCE; fi; }
 
 # A device is usable only with the device node that librdmacm opens; in a container, sysfs may show the host's devices.
 device_present() {
@@ -16,7 +21,7 @@ device_present() {
 
 device_names() { printf '%s\n' /sys/class/infiniband/* | sed 's,.*/,,' | paste -sd ' ' -; }
 
-device_is_ours() { [[ -e $RXE_STATE/made ]]; }
+device_is_ours() { [[ -e $RXE_STATE/made && $(<"$RXE_STATE/made") == "${RDMA_DEVICE:-rxe}0" ]]; }
 
 # suited_interface: prints a dummy interface that is up and has a large MTU and an IPv4 address.
 suited_interface() {
@@ -49,13 +54,14 @@ remove_rxe() {
 make_rxe() {
     local interface
     have rdma && have ip || return 1
-    modprobe -aq rdma_rxe rdma_ucm ib_uverbs ib_umad 2>/dev/null || true # may be built in
+    [[ ! -e $RXE_STATE/made ]] || device_is_ours || return 1 # one of another kind is in use
+    modprobe -aq "$(soft_module)" rdma_ucm ib_uverbs ib_umad 2>/dev/null || true # may be built in
     interface=$(suited_interface) || { make_interface && interface=rdmacm0; } || { remove_rxe; return 1; }
-    if ! rdma link add rxe0 type rxe netdev "$interface" 2>/dev/null; then
+    if ! rdma link add "${RDMA_DEVICE:-rxe}0" type "${RDMA_DEVICE:-rxe}" netdev "$interface" 2>/dev/null; then
         remove_rxe
         return 1
     fi
-    echo rxe0 >"$RXE_STATE/made"
+    echo "${RDMA_DEVICE:-rxe}0" >"$RXE_STATE/made"
     device_present || { remove_rxe; return 1; }
 }
 

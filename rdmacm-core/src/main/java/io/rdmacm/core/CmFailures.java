@@ -27,6 +27,10 @@ final class CmFailures {
     static void check(NativeFunction function, int result, String detail) throws RdmaException {
         if (result == -1) {
             int errno = Check.cause();
+            if (errno == Rdma.ECONNREFUSED()) {
+                // iWARP is told by TCP
+                throw new RejectedException(function.name(), detail, -errno);
+            }
             throw UNREACHABLE.contains(errno)
                     ? new UnreachableException(function.name(), errno, detail)
                     : Failures.of(function.name(), errno, detail);

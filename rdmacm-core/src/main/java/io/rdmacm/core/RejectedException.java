@@ -15,7 +15,16 @@ public class RejectedException extends RdmaException {
     private final byte[] privateData;
 
     RejectedException(String waitedFor, int status, byte[] privateData) {
-        super("rdma_get_cm_event", waitedFor + ": rejected by the peer, reason " + describe(status)
+        this("rdma_get_cm_event", waitedFor, status, privateData);
+    }
+
+    /** Creates an exception for a function that was refused at once, with a negative error number. */
+    RejectedException(String function, String detail, int status) {
+        this(function, function + " (" + detail + ")", status, new byte[0]);
+    }
+
+    private RejectedException(String function, String waitedFor, int status, byte[] privateData) {
+        super(function, waitedFor + ": rejected by the peer, reason " + describe(status)
                 + (isEmpty(privateData) ? "" : ", with private data"));
         this.status = status;
         this.reason = RejectReason.of(status);
@@ -48,6 +57,9 @@ public class RejectedException extends RdmaException {
     }
 
     private static String describe(int status) {
+        if (status < 0) {
+            return CmFailures.describe(status);
+        }
         RejectReason reason = RejectReason.of(status);
         String hint = reason == RejectReason.INVALID_SERVICE_ID ? ", nobody listens on this port" : "";
         return status + " (" + reason + hint + ")";

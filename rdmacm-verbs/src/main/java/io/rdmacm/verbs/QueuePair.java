@@ -18,6 +18,7 @@ import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_init_attr;
 import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
@@ -438,7 +439,9 @@ public final class QueuePair extends NativeObject {
      *        needs a closed address handle, memory window or memory region
      * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the request is invalid, or the queue
      *        pair is not in a state that allows it
-     * @throws RdmaException always a {@code WorkRequestException}
+     * @throws RdmaUnsupportedException if the request needs more than the iWARP device has; its cause is a
+     *         {@code WorkRequestException}
+     * @throws RdmaException always one of these
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequest request) throws RdmaException {
@@ -462,7 +465,7 @@ public final class QueuePair extends NativeObject {
             Reference.reachabilityFence(request);
         }
         if (error != 0) {
-            throw SendQueue.refused(ContextOps.POST_SEND.name(), error, 0, life());
+            throw refused(error, 0, request);
         }
     }
 
@@ -478,7 +481,8 @@ public final class QueuePair extends NativeObject {
      * @throws IllegalStateException as for {@link #postSend(SendRequest)}; nothing has been posted then
      * @throws WorkRequestException for the first request that was refused, with the errors of
      *        {@link #postSend(SendRequest)}; the requests before it have been posted
-     * @throws RdmaException always a {@code WorkRequestException}
+     * @throws RdmaUnsupportedException as for {@link #postSend(SendRequest)}
+     * @throws RdmaException always one of these
      */
     @CFunction("ibv_post_send")
     public void postSend(SendRequests block, int first, int count) throws RdmaException {
@@ -501,8 +505,21 @@ public final class QueuePair extends NativeObject {
             Reference.reachabilityFence(block);
         }
         if (error != 0) {
-            throw SendQueue.refused(ContextOps.POST_SEND.name(), error, failed, life());
+            throw refused(error, failed, block.get(failed));
         }
+    }
+
+    private RdmaException refused(int error, int index, SendRequest request) {
+        WorkRequestException refused = SendQueue.refused(ContextOps.POST_SEND.name(), error, index, life());
+        if (refused.errno() == Rdma.EINVAL() && context().transportType() == TransportType.IWARP
+                && request.exceedsIwarp()) {
+            RdmaException reason = new RdmaUnsupportedException(refused.function(), refused.errno(),
+                    refused.errnoName(), refused.getMessage() + ": this iWARP device may have neither immediate values"
+                            + " nor atomic operations nor memory windows");
+            reason.initCause(refused);
+            return reason;
+        }
+        return refused;
     }
 
     /**

@@ -387,6 +387,13 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         block.checkAlways();
     }
 
+    /** Returns whether the operation is one that iWARP did not have at first, which drivers refuse without a reason. */
+    boolean exceedsIwarp() {
+        int opcode = Memory.getInt(address, OPCODE);
+        return opcode != SendOpcode.SEND.value() && opcode != SendOpcode.SEND_WITH_INV.value()
+                && opcode != SendOpcode.RDMA_WRITE.value() && opcode != SendOpcode.RDMA_READ.value();
+    }
+
     /**
      * Checks that inline data is not too long, for which drivers give no reason, and that its memory is not freed,
      * which could crash them. Called with the lock of the send queue held, so that a region that is open now stays open

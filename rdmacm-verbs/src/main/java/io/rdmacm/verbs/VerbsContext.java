@@ -24,6 +24,7 @@ import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.device.NodeType;
 import io.rdmacm.verbs.device.PortAttributes;
 import io.rdmacm.verbs.device.RealTimeValues;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -55,6 +56,7 @@ public final class VerbsContext extends NativeObject {
     private static final Map<Long, VerbsContext> OF_LIBRDMACM = new ConcurrentHashMap<>();
 
     private final String deviceName;
+    private final TransportType transportType;
     // the kernel's index of the device, which is never reused; -1 if it is not known
     private final int deviceIndex;
     private final boolean owned;
@@ -70,6 +72,7 @@ public final class VerbsContext extends NativeObject {
         long device = nativeDevice(address);
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
+        this.transportType = TransportType.of(Memory.getInt(device, ibv_device.transport_type$offset()));
         this.quirks = new DriverQuirks(name, Path.of(Memory.string(device + ibv_device.ibdev_path$offset())));
         this.postsInUserSpace = quirks.postsInUserSpace();
         life.describe(() -> name);
@@ -127,6 +130,12 @@ public final class VerbsContext extends NativeObject {
     public String deviceName() {
         life().ensureOpen();
         return deviceName;
+    }
+
+    /** {@return the transport of the device ({@code ibv_device.transport_type})} */
+    public TransportType transportType() {
+        life().ensureOpen();
+        return transportType;
     }
 
     /**

@@ -4,6 +4,7 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
@@ -12,6 +13,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import org.jspecify.annotations.Nullable;
@@ -158,8 +160,10 @@ final class SendRing {
             try {
                 pair.postSend(requests, first, count);
                 posted += count;
-            } catch (WorkRequestException e) {
-                posted += e.failedIndex() - first;
+            } catch (WorkRequestException | RdmaUnsupportedException e) {
+                WorkRequestException refused = e instanceof WorkRequestException same ? same
+                        : (WorkRequestException) Objects.requireNonNull(e.getCause());
+                posted += refused.failedIndex() - first;
                 refused(e, retract);
                 throw e;
             } catch (IllegalStateException e) {

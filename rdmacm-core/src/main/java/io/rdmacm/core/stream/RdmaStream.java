@@ -69,9 +69,14 @@ import org.jspecify.annotations.Nullable;
  * keep to the protocol a {@link StreamProtocolException}. Writes throw the same exceptions; after the peer has closed
  * the stream they throw DisconnectedException.
  *
+ * <h2>On iWARP</h2>
+ *
+ * <p>The side that has connected must be the first one to send, so the output of an accepted stream has no room until
+ * the peer's library has taken note that it is connected, which it does in the first call of the program after that.
+ *
  * <h2>What is not supported</h2>
  *
- * <p>Devices without RDMA write with immediate data (iWARP), urgent data and datagrams.
+ * <p>Urgent data and datagrams.
  */
 public final class RdmaStream implements AutoCloseable {
     /** A read would not return 0: there is data, the end of the stream, or an exception. */

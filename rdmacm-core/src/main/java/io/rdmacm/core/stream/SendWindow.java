@@ -14,6 +14,7 @@ final class SendWindow {
     private static final int SEQUENCE_MASK = 0xFFFF;
 
     private final int credits;
+    private final int spared;
     // Numbers of messages, 16 bits. The first is written by the writer, the second by the taker.
     private volatile int sent;
     private volatile int limit;
@@ -28,12 +29,25 @@ final class SendWindow {
     private int key;
     private volatile int length;
 
-    SendWindow(ConnectData peer) {
+    /**
+     * Creates a window.
+     *
+     * @param peer what the peer said
+     * @param spare how many receives of the peer are left for messages that need no credit
+     * @param listensFirst whether nothing may be sent before {@link #begin}
+     */
+    SendWindow(ConnectData peer, int spare, boolean listensFirst) {
         this.credits = peer.credits();
-        this.limit = peer.credits();
+        this.spared = Math.min(spare, credits / 2);
+        this.limit = listensFirst ? spared : credits;
         this.address = peer.buffer();
         this.key = peer.bufferKey();
         this.length = peer.bufferLength();
+    }
+
+    /** Takes note of the first message of the peer. */
+    void begin() {
+        limit = credits;
     }
 
     /** Takes a credit message: the number of the last message that may be sent. */
@@ -62,7 +76,7 @@ final class SendWindow {
 
     /** Returns whether a message can be sent. */
     boolean hasCredit() {
-        return sent != limit;
+        return (limit - sent & SEQUENCE_MASK) > spared;
     }
 
     /** Returns whether the peer has room for data. For other threads than the writer. */

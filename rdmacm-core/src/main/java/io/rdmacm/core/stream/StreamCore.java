@@ -55,7 +55,9 @@ final class StreamCore extends Wait.Subject {
     // the entries of the target lists that are next: of the peer's, to be written; of our own, to be taken
     private int nextTarget = 1;
     private int nextOffer = 1;
-    private int controlsFree = StreamQueues.CONTROLS;
+    private int controlsFree;
+    // nothing may be sent before the first message of the peer
+    private boolean listensFirst;
     // the link knows something that was not taken over yet
     private volatile boolean linkChanged;
     // null until it is asked for
@@ -312,11 +314,14 @@ final class StreamCore extends Wait.Subject {
             if (failure != null) {
                 return;
             }
-            if (!completion.hasImmediate()) {
-                throw new StreamProtocolException("it sent a message without an immediate value");
-            }
+            int message = queues.message(completion);
             queues.receiveUsed();
-            takeMessage(completion.immediate());
+            if (listensFirst) {
+                listensFirst = false;
+                controlsFree = StreamQueues.CONTROLS;
+                sending.begin();
+            }
+            takeMessage(message);
         } else if ((id & StreamQueues.CONTROL) != 0) {
             controlsFree++;
             if ((int) id == StreamMessage.of(StreamMessage.CONTROL, StreamMessage.DISCONNECT)) {
@@ -442,11 +447,13 @@ final class StreamCore extends Wait.Subject {
         StreamQueues made = link.queues();
         peer = answer;
         receiving = made.newReceiveWindow();
-        sending = new SendWindow(peer);
+        sending = made.newSendWindow(peer);
         ledger = made.newLedger();
         maps = new StreamMaps(settings.mapSlots(), peer, made);
         queues = made;
         wait.rearm();
+        listensFirst = made.listensFirst();
+        controlsFree = listensFirst ? 0 : StreamQueues.CONTROLS;
         try {
             giveCredits();
         } catch (RdmaException | IllegalStateException e) {

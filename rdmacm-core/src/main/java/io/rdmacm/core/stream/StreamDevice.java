@@ -5,21 +5,20 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.rdmacm.core.CmId;
-import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.work.AccessFlag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What all streams over one device share: the protection domain, so that memory that is registered once can be written
- * to each of them. It is created with the first stream, and closed with the last one and the last region of the
- * program.
+ * to each of them, and the memory of their buffers. It is created with the first stream, and closed with the last one
+ * and the last region of the program.
  */
 final class StreamDevice {
     private static final Logger LOG = LoggerFactory.getLogger(StreamDevice.class);
@@ -29,6 +28,9 @@ final class StreamDevice {
 
     private final VerbsContext context;
     private final ProtectionDomain domain;
+    private final StreamPools sendPools;
+    private final StreamPools receivePools;
+    private final boolean iwarp;
     private final int maxRequests;
     private final int maxCompletions;
     // guarded by DEVICES
@@ -37,6 +39,9 @@ final class StreamDevice {
     private StreamDevice(VerbsContext context, ProtectionDomain domain, DeviceAttributes limits) {
         this.context = context;
         this.domain = domain;
+        this.sendPools = new StreamPools(domain, AccessFlag.LOCAL_WRITE);
+        this.receivePools = new StreamPools(domain, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        this.iwarp = context.transportType() == TransportType.IWARP;
         this.maxRequests = limits.maxQueuePairRequests();
         this.maxCompletions = limits.maxCompletionQueueEntries();
     }
@@ -47,23 +52,12 @@ final class StreamDevice {
         synchronized (DEVICES) {
             StreamDevice device = DEVICES.get(context);
             if (device == null) {
-                requireImmediates(context);
                 device = new StreamDevice(context, context.allocateProtectionDomain(), context.queryDevice());
                 VERBS.lifeOf(device.domain).whenChildless(device::noRegionIsLeft);
                 DEVICES.put(context, device);
             }
             device.streams++;
             return device;
-        }
-    }
-
-    private static void requireImmediates(VerbsContext context) throws RdmaException {
-        String name = context.deviceName();
-        for (Device device : Device.list()) {
-            if (device.name().equals(name) && device.transportType() == TransportType.IWARP) {
-                throw new RdmaUnsupportedException("rsocket", 0, "", "streams need RDMA write with immediate data,"
-                        + " which iWARP does not have: " + name);
-            }
         }
     }
 
@@ -75,9 +69,29 @@ final class StreamDevice {
         return context;
     }
 
-    /** Returns how many requests a queue can have, given a wish. */
+    /** Returns the memory that only this side uses. */
+    StreamPools sendPools() {
+        return sendPools;
+    }
+
+    /** Returns the memory that peers write to. */
+    StreamPools receivePools() {
+        return receivePools;
+    }
+
+    /**
+     * Returns whether it is an iWARP device: it has no write with immediate, a send that finds no receive ends the
+     * connection, and the side that has connected must be the first one to send.
+     */
+    boolean isIwarp() {
+        return iwarp;
+    }
+
+    /** Returns how many messages a queue can hold, given a wish. */
     int queueSize(int wanted) {
-        return Math.min(wanted, Math.min(maxRequests, maxCompletions / 2));
+        int most = Math.min(maxRequests, maxCompletions / 2);
+        // on iWARP, a message may be two requests
+        return Math.min(wanted, iwarp ? most / 3 : most);
     }
 
     /** Frees what is shared if this was the last stream. */

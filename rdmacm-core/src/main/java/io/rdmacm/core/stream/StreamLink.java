@@ -123,8 +123,9 @@ final class StreamLink extends Link {
             peer = ConnectData.decode(request);
         }
         queues = StreamQueues.create(id(), settings);
-        return ConnectionParameters.builder().privateData(queues.connectData().encode()).responderResources(0)
-                .initiatorDepth(0).flowControl(true).retryCount(settings.retries()).build();
+        return ConnectionParameters.builder().privateData(queues.connectData().encode())
+                .responderResources(queues.reads()).initiatorDepth(queues.reads()).flowControl(true)
+                .retryCount(settings.retries()).build();
     }
 
     @Override

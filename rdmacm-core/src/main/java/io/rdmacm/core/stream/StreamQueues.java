@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.CmIdState;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
@@ -14,14 +15,14 @@ import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequest;
-import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.pool.RegisteredSlice;
 
 /**
- * The queues and the registered memory of a stream, and how its messages become work requests. It knows nothing of
- * credits. The memory that the peer writes to:
+ * The queues and the memory of a stream, and how its messages become work requests. It knows nothing of credits. The
+ * memory that the peer writes to:
  *
  * <pre>
  * target list | mappings of the peer | receive buffer
@@ -30,12 +31,21 @@ import io.rdmacm.verbs.work.AccessFlag;
  * <p>and the memory that only this side sees:
  *
  * <pre>
- * send buffer | inline data of the writer | entries for the peer's target list
+ * send buffer | inline data of the writer | entries for the peer's target list | messages to send | received messages
  * </pre>
+ *
+ * <p>Both are slices of registered memory that the streams of a device share. Messages have a place there only if the
+ * device has no immediate values.
  */
 final class StreamQueues {
     /** How many requests are set aside for messages other than data. */
     static final int CONTROLS = 4;
+    /**
+     * How many messages without a credit a side may have sent at most before it has to hear of the other one: 2 for the
+     * halves of its buffer, 2 for credits, and those that end the stream. On iWARP, where a message that meets no
+     * receive ends the connection, there are receives for them.
+     */
+    static final int CREDITLESS = 8;
     /** The bit of the ids of receives. */
     static final long RECEIVE = 1L << 63;
     /** The bit of the ids of messages other than data; the rest is the message. */
@@ -44,6 +54,7 @@ final class StreamQueues {
     private static final int TARGET_SIZE = 16;
     private static final int MAP_SIZE = 24;
     private static final int LINE = 64;
+    private static final int SENDERS = 3;
     private static final int BATCH = 16;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -52,6 +63,7 @@ final class StreamQueues {
     private final StreamSettings settings;
     private final int sendQueueSize;
     private final int receiveQueueSize;
+    private final int receiveCount;
     private final int receiveBufferSize;
     @SuppressWarnings("NullAway.Init")
     private CompletionChannel channel;
@@ -61,9 +73,15 @@ final class StreamQueues {
     private QueuePair pair;
     private int inlineSize;
     @SuppressWarnings("NullAway.Init")
-    private MemoryRegion sendRegion;
+    private RegisteredSlice sendSlice;
     @SuppressWarnings("NullAway.Init")
-    private MemoryRegion receiveRegion;
+    private RegisteredSlice receiveSlice;
+    @SuppressWarnings("NullAway.Init")
+    private MemoryRegion sendRegion;
+    // where the slices begin: in the region, and for the peer
+    private long sendBase;
+    private long receiveAddress;
+    private int receiveKey;
     @SuppressWarnings("NullAway.Init")
     private MemorySegment receiveMemory;
     @SuppressWarnings("NullAway.Init")
@@ -76,21 +94,29 @@ final class StreamQueues {
     private final int bufferOffset;
     private final int inlineOffset;
     private final int controlOffset;
+    private final int messageOffset;
+    private final int receivedOffset;
     private final WorkCompletions completions = WorkCompletions.allocate(BATCH);
     // used by the writer
-    private final SendRequest data = SendRequests.allocate(1, 2).get(0);
-    private final SendRequest inline = SendRequests.allocate(1, 1).get(0);
+    @SuppressWarnings("NullAway.Init")
+    private MessageSender data;
+    @SuppressWarnings("NullAway.Init")
+    private MessageSender inline;
     // used with the lock of the stream held
-    private final SendRequest control = SendRequests.allocate(1, 1).get(0);
+    @SuppressWarnings("NullAway.Init")
+    private MessageSender control;
     private final ReceiveRequests receives = ReceiveRequests.allocate(BATCH, 1);
     private final int mostOwed;
     private int owedReceives;
+    private int nextReceive;
     private int controlSlot;
+    private final boolean accepting;
     private boolean closed;
 
-    private StreamQueues(StreamDevice device, StreamSettings settings) {
+    private StreamQueues(StreamDevice device, StreamSettings settings, boolean accepting) {
         this.device = device;
         this.settings = settings;
+        this.accepting = accepting;
         this.sendQueueSize = device.queueSize(settings.sendQueueSize());
         this.receiveQueueSize = device.queueSize(settings.receiveQueueSize());
         // so that both halves begin at a cache line
@@ -99,7 +125,10 @@ final class StreamQueues {
         this.bufferOffset = aligned(mapsOffset + settings.mapSlots() * MAP_SIZE);
         this.inlineOffset = aligned(settings.sendBufferSize());
         this.controlOffset = inlineOffset + aligned(settings.inlineSize());
+        this.messageOffset = controlOffset + CONTROLS * TARGET_SIZE;
+        this.receivedOffset = messageOffset + aligned(SENDERS * MessageSender.LENGTH);
         this.mostOwed = Math.clamp(receiveQueueSize / 8, 1, BATCH);
+        this.receiveCount = receiveQueueSize + (device.isIwarp() ? CREDITLESS + mostOwed : 0);
         for (int i = 0; i < BATCH; i++) {
             receives.get(i).id(RECEIVE).noData();
         }
@@ -111,7 +140,8 @@ final class StreamQueues {
 
     /** Creates everything for an id that is bound to a device, and posts the receives. */
     static StreamQueues create(CmId id, StreamSettings settings) throws RdmaException {
-        StreamQueues queues = new StreamQueues(StreamDevice.acquire(id), settings);
+        StreamQueues queues = new StreamQueues(StreamDevice.acquire(id), settings,
+                id.state() == CmIdState.REQUESTED);
         boolean made = false;
         try {
             queues.make(id);
@@ -129,29 +159,64 @@ final class StreamQueues {
             id.options().ackTimeout(settings.ackTimeout().get());
         }
         channel = device.context().createCompletionChannel();
-        completionQueue = device.context().createCompletionQueue(sendQueueSize + receiveQueueSize, channel);
+        boolean sends = device.isIwarp();
+        int requests = sends ? 2 * sendQueueSize : sendQueueSize;
+        completionQueue = device.context().createCompletionQueue(requests + receiveCount, channel);
         pair = id.createQueuePair(device.domain(), QueuePairInitAttributes.builder().completionQueue(completionQueue)
-                .maxSendRequests(sendQueueSize).maxReceiveRequests(receiveQueueSize).maxSendScatterGather(2)
-                .maxReceiveScatterGather(1).maxInlineData(settings.inlineSize()).build());
+                .maxSendRequests(requests).maxReceiveRequests(receiveCount).maxSendScatterGather(2)
+                .maxReceiveScatterGather(1)
+                .maxInlineData(Math.max(settings.inlineSize(), sends ? MessageSender.LENGTH : 0)).build());
         inlineSize = Math.min(settings.inlineSize(), pair.capabilities().maxInlineData());
-        sendRegion = device.domain().allocate(controlOffset + (long) CONTROLS * TARGET_SIZE, AccessFlag.LOCAL_WRITE);
-        receiveRegion = device.domain().allocate((long) bufferOffset + receiveBufferSize, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE);
-        sendMemory = sendRegion.memory();
-        receiveMemory = receiveRegion.memory();
+        if (sends && pair.capabilities().maxInlineData() < MessageSender.LENGTH) {
+            throw new RdmaUnsupportedException("rsocket", 0, "", "streams over iWARP need inline data, which "
+                    + device.context().deviceName() + " does not have");
+        }
+        takeMemory(sends);
+        data = new MessageSender(pair, sends, 2, sendSlice, messageOffset);
+        inline = new MessageSender(pair, sends, 1, sendSlice, messageOffset + MessageSender.LENGTH);
+        control = new MessageSender(pair, sends, 1, sendSlice, messageOffset + 2 * MessageSender.LENGTH);
+        inline.write().inline(true);
+        for (int left = receiveCount; left > 0; left -= BATCH) {
+            postReceives(Math.min(left, BATCH));
+        }
+    }
+
+    private void takeMemory(boolean sends) throws RdmaException {
+        sendSlice = device.sendPools().take(sends ? receivedOffset + aligned(receiveCount * MessageSender.LENGTH)
+                : messageOffset + aligned(SENDERS * MessageSender.LENGTH));
+        receiveSlice = device.receivePools().take(aligned(bufferOffset + receiveBufferSize));
+        sendRegion = sendSlice.region();
+        sendBase = sendSlice.offset();
+        receiveAddress = receiveSlice.region().remoteAddress() + receiveSlice.offset();
+        receiveKey = receiveSlice.region().remoteKey();
+        sendMemory = sendSlice.memory();
+        receiveMemory = receiveSlice.memory();
         sendBytes = sendMemory.asByteBuffer();
         receiveBytes = receiveMemory.asByteBuffer();
-        for (int left = receiveQueueSize; left > 0; left -= BATCH) {
-            pair.postReceive(receives, 0, Math.min(left, BATCH));
-        }
-        inline.inline(true);
+        // The targets of a former peer would lead this stream's data to it. Nor may a peer that announces more than it
+        // has written make this side read what a former one has sent.
+        receiveMemory.fill((byte) 0);
     }
 
     /** Returns what the peer is told. */
     ConnectData connectData() {
         return new ConnectData(ConnectData.isBigEndianHere(), receiveQueueSize, settings.mapSlots(),
-                receiveRegion.remoteAddress(), SendWindow.TARGETS, receiveRegion.remoteKey(),
-                receiveRegion.remoteAddress() + bufferOffset, receiveBufferSize / 2, receiveRegion.remoteKey());
+                receiveAddress, SendWindow.TARGETS, receiveKey, receiveAddress + bufferOffset, receiveBufferSize / 2,
+                receiveKey);
+    }
+
+    /** Returns how many reads the connection has to allow: iWARP devices may use one to begin it. */
+    int reads() {
+        return device.isIwarp() ? 1 : 0;
+    }
+
+    /** Returns whether the peer must have sent something before this side may. */
+    boolean listensFirst() {
+        return accepting && device.isIwarp();
+    }
+
+    SendWindow newSendWindow(ConnectData peer) {
+        return new SendWindow(peer, device.isIwarp() ? CREDITLESS : 0, listensFirst());
     }
 
     ReceiveWindow newReceiveWindow() {
@@ -219,9 +284,34 @@ final class StreamQueues {
     /** Posts a receive for each one that has been used. */
     void postReceives() throws RdmaException {
         if (owedReceives > 0) {
-            pair.postReceive(receives, 0, owedReceives);
+            postReceives(owedReceives);
             owedReceives = 0;
         }
+    }
+
+    private void postReceives(int count) throws RdmaException {
+        if (device.isIwarp()) {
+            for (int i = 0; i < count; i++) {
+                receives.get(i).id(RECEIVE | nextReceive).data(sendRegion,
+                        sendBase + receivedOffset + (long) nextReceive * MessageSender.LENGTH, MessageSender.LENGTH);
+                nextReceive = nextReceive + 1 == receiveCount ? 0 : nextReceive + 1;
+            }
+        }
+        pair.postReceive(receives, 0, count);
+    }
+
+    /** Returns the message of a receive that has completed. */
+    int message(WorkCompletions completion) throws StreamProtocolException {
+        if (completion.hasImmediate()) {
+            return completion.immediate();
+        }
+        if (!device.isIwarp()) {
+            throw new StreamProtocolException("it sent a message without an immediate value");
+        }
+        if (completion.byteLength() != MessageSender.LENGTH) {
+            throw new StreamProtocolException("it sent a message of " + completion.byteLength() + " bytes");
+        }
+        return sendMemory.get(INT, receivedOffset + (completion.workRequestId() & ~RECEIVE) * MessageSender.LENGTH);
     }
 
     /** Copies bytes out of the receive buffer. */
@@ -252,46 +342,49 @@ final class StreamQueues {
     /** Writes the inline data that were copied to the peer, with a message. */
     void postInline(int length, long number, boolean signal, long address, int key, int message)
             throws RdmaException {
-        pair.postSend(inline.id(number).data(sendRegion, inlineOffset, length).signaled(signal)
-                .rdmaWriteWithImmediate(address, key, message));
+        inline.write().data(sendRegion, sendBase + inlineOffset, length);
+        inline.post(number, signal, address, key, message);
     }
 
     /** Writes bytes of the send buffer, which may wrap, to the peer, with a message. */
     void postBuffered(int offset, int length, long number, boolean signal, long address, int key, int message)
             throws RdmaException {
-        pair.postSend(buffered(offset, length).id(number).signaled(signal)
-                .rdmaWriteWithImmediate(address, key, message));
+        setBuffered(offset, length);
+        data.post(number, signal, address, key, message);
     }
 
     /** Writes bytes of the send buffer, which may wrap, to the peer, who is not told. */
     void postSilent(int offset, int length, long number, boolean signal, long address, int key)
             throws RdmaException {
-        pair.postSend(buffered(offset, length).id(number).signaled(signal).rdmaWrite(address, key));
+        setBuffered(offset, length);
+        data.postSilent(number, signal, address, key);
     }
 
-    private SendRequest buffered(int offset, int length) {
+    private void setBuffered(int offset, int length) {
         int first = Math.min(length, settings.sendBufferSize() - offset);
-        data.data(sendRegion, offset, first);
-        return first == length ? data : data.data(1, sendRegion, 0, length - first);
+        SendRequest write = data.write().data(sendRegion, sendBase + offset, first);
+        if (first < length) {
+            write.data(1, sendRegion, sendBase, length - first);
+        }
     }
 
     /** Writes bytes of the program to the peer, with a message. */
     void postLent(MemoryRegion region, long offset, int length, long number, boolean signal, long address, int key,
             int message) throws RdmaException {
-        pair.postSend(data.data(region, offset, length).id(number).signaled(signal)
-                .rdmaWriteWithImmediate(address, key, message));
+        data.write().data(region, offset, length);
+        data.post(number, signal, address, key, message);
     }
 
     /** Sends a message without data. */
     void postControl(int message) throws RdmaException {
-        pair.postSend(control.noData().inline(false).id(CONTROL | Integer.toUnsignedLong(message))
-                .rdmaWriteWithImmediate(0, 0, message));
+        control.post(CONTROL | Integer.toUnsignedLong(message), message);
     }
 
     /** Writes nothing to the peer, which fails if the peer cannot be reached. */
     void postKeepAlive() throws RdmaException {
         int message = StreamMessage.of(StreamMessage.CONTROL, StreamMessage.KEEP_ALIVE);
-        pair.postSend(control.noData().inline(false).id(CONTROL | Integer.toUnsignedLong(message)).rdmaWrite(0, 0));
+        control.write().noData().inline(false);
+        control.postSilent(CONTROL | Integer.toUnsignedLong(message), true, 0, 0);
     }
 
     /**
@@ -306,11 +399,10 @@ final class StreamQueues {
         boolean swap = peer.bigEndian() != ConnectData.isBigEndianHere();
         long slot = controlOffset + (long) controlSlot * TARGET_SIZE;
         controlSlot = (controlSlot + 1) % CONTROLS;
-        writeTarget(sendMemory, slot, receiveRegion.remoteAddress() + bufferOffset + offset,
-                receiveRegion.remoteKey(), length, swap);
-        pair.postSend(control.data(sendRegion, slot, TARGET_SIZE).inline(inlineSize >= TARGET_SIZE)
-                .id(CONTROL | Integer.toUnsignedLong(message))
-                .rdmaWriteWithImmediate(peer.targets() + (long) index * TARGET_SIZE, peer.targetKey(), message));
+        writeTarget(sendMemory, slot, receiveAddress + bufferOffset + offset, receiveKey, length, swap);
+        control.write().data(sendRegion, sendBase + slot, TARGET_SIZE).inline(inlineSize >= TARGET_SIZE);
+        control.post(CONTROL | Integer.toUnsignedLong(message), true,
+                peer.targets() + (long) index * TARGET_SIZE, peer.targetKey(), message);
     }
 
     private static void writeTarget(MemorySegment memory, long offset, long address, int key, int length,
@@ -393,11 +485,11 @@ final class StreamQueues {
             return;
         }
         closePair();
-        if (receiveRegion != null) {
-            receiveRegion.close();
+        if (receiveSlice != null && receiveSlice.isOpen()) {
+            device.receivePools().giveBack(receiveSlice);
         }
-        if (sendRegion != null) {
-            sendRegion.close();
+        if (sendSlice != null && sendSlice.isOpen()) {
+            device.sendPools().giveBack(sendSlice);
         }
         if (completionQueue != null) {
             completionQueue.close();

@@ -10,8 +10,8 @@ import io.rdmacm.verbs.address.AckTimeout;
 
 /**
  * The settings of one side of an {@link RdmaStream}, and of the streams that an {@link RdmaStreamServer} accepts.
- * Immutable. The defaults are those of rsocket(7). Each stream registers {@code sendBufferSize + receiveBufferSize}
- * bytes of memory.
+ * Immutable. The defaults are those of rsocket(7). Each stream takes {@code sendBufferSize + receiveBufferSize}
+ * bytes and a few more of registered memory, which streams over a device share.
  *
  * <p>There is no counterpart of {@code TCP_NODELAY}: every write is sent at once.
  *

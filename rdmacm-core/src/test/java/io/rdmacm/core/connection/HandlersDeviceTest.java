@@ -26,6 +26,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionException;
@@ -250,6 +251,7 @@ class HandlersDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aHandlerIsToldWhenThereIsRoomAgain(Driver driver) throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         for (int buffers : new int[] {1, 4}) {
             Series series = new Series();
             ConnectionSettings.Builder few = ConnectionSettings.builder().sendBuffers(buffers).operations(2);
@@ -279,6 +281,7 @@ class HandlersDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aHandlerThatThrowsIsCalledAgain(Driver driver) throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         Events events = new Events() {
             private int calls;
 

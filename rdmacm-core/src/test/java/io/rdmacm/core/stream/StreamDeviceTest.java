@@ -23,6 +23,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.Test;
@@ -412,7 +413,8 @@ class StreamDeviceTest {
 
     @Test
     void manyStreamsAtOnce() throws Exception {
-        int count = Integer.getInteger("io.rdmacm.streams", 40);
+        // libsiw has no place for a queue whose memory would begin at the 144th page of a process's queues
+        int count = Integer.getInteger("io.rdmacm.streams", RdmaTestDevice.get().isIwarp() ? 10 : 40);
         StreamSettings settings = StreamSettings.builder().sendQueueSize(16).receiveQueueSize(16)
                 .sendBufferSize(4096).receiveBufferSize(4096).build();
         List<Streams.Pair> pairs = new ArrayList<>();

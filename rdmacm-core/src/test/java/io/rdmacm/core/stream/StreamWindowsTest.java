@@ -26,7 +26,7 @@ class StreamWindowsTest {
     void neitherSideEverComplainsAndNothingStops(int size, int queueSize, int seed) throws Exception {
         Random random = new Random(seed);
         ReceiveWindow receiver = new ReceiveWindow(size, queueSize);
-        SendWindow sender = new SendWindow(peer(queueSize, size / 2));
+        SendWindow sender = new SendWindow(peer(queueSize, size / 2), 0, false);
         ArrayDeque<Integer> data = new ArrayDeque<>();
         ArrayDeque<int[]> credits = new ArrayDeque<>();
         long sent = 0;
@@ -104,7 +104,7 @@ class StreamWindowsTest {
 
     @Test
     void creditsThatThePeerCannotHaveAreRefused() throws Exception {
-        SendWindow window = new SendWindow(peer(16, 100));
+        SendWindow window = new SendWindow(peer(16, 100), 0, false);
         assertRefused(() -> window.credit(17), "although it can take 16");
         assertRefused(() -> window.credit(0xFFFF), "although it can take 16");
         window.sent(1);
@@ -120,8 +120,31 @@ class StreamWindowsTest {
     }
 
     @Test
+    void someReceivesOfThePeerAreSparedForMessagesWithoutACredit() throws Exception {
+        SendWindow window = new SendWindow(peer(16, 100), 8, false);
+        for (int i = 0; i < 8; i++) {
+            assertThat(window.hasCredit()).isTrue();
+            window.sent(1);
+        }
+        assertThat(window.hasCredit()).isFalse();
+        // After a half of its messages, rsocket.c gives credits.
+        window.credit(8 + 16);
+        assertThat(window.hasCredit()).isTrue();
+    }
+
+    @Test
+    void whoListensFirstHasNoCreditBeforeThePeerHasSpoken() {
+        for (int spare : new int[] {0, 8}) {
+            SendWindow window = new SendWindow(peer(16, 100), spare, true);
+            assertThat(window.hasCredit()).isFalse();
+            window.begin();
+            assertThat(window.hasCredit()).isTrue();
+        }
+    }
+
+    @Test
     void targetsThatAreOverwrittenOrHaveNoLengthAreRefused() throws Exception {
-        SendWindow window = new SendWindow(peer(16, 100));
+        SendWindow window = new SendWindow(peer(16, 100), 0, false);
         window.offer(1, 1, 10);
         window.offer(2, 2, 20);
         assertRefused(() -> window.offer(3, 3, 30), "overwrites");

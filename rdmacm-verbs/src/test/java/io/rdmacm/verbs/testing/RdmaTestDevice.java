@@ -3,6 +3,7 @@ package io.rdmacm.verbs.testing;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -10,9 +11,14 @@ import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
 
 /**
  * The first RDMA device of this machine, found without the library under test.
@@ -51,6 +57,20 @@ public record RdmaTestDevice(String name, NetworkInterface networkInterface) {
         return find().orElseThrow(() -> new AssertionError(missing().orElse("the RDMA device is gone")));
     }
 
+    /** Whether it is an iWARP device, which has no immediate values, no atomic operations and no datagrams. */
+    public boolean isIwarp() {
+        try {
+            return Files.readString(DEVICES.toPath().resolve(name + "/node_type")).contains("RNIC");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Skips a test that needs more than iWARP. */
+    public static void assumeNotIwarp(String reason) {
+        Assumptions.assumeFalse(get().isIwarp(), () -> "the device is one of iWARP: " + reason);
+    }
+
     /** An IPv4 address of it. */
     public Inet4Address ipv4() {
         return addresses(Inet4Address.class).findFirst().orElseThrow();
@@ -84,13 +104,29 @@ public record RdmaTestDevice(String name, NetworkInterface networkInterface) {
     }
 
     private static Optional<RdmaTestDevice> interfaceOf(String device) {
+        Path port = DEVICES.toPath().resolve(device + "/ports/1");
         try {
-            Path file = DEVICES.toPath().resolve(device + "/ports/1/gid_attrs/ndevs/0");
-            return Optional.ofNullable(NetworkInterface.getByName(Files.readString(file).strip()))
-                    .map(found -> new RdmaTestDevice(device, found));
+            return Optional.ofNullable(NetworkInterface.getByName(Files.readString(
+                    port.resolve("gid_attrs/ndevs/0")).strip())).map(found -> new RdmaTestDevice(device, found));
         } catch (IOException e) {
-            // a port without an Ethernet interface: reading the file fails
-            return Optional.empty();
+            // a port without an Ethernet interface, or iWARP before Linux 6.5: reading the file fails
+            return interfaceOfGid(port).map(found -> new RdmaTestDevice(device, found));
         }
+    }
+
+    /** The GID of an iWARP device begins with the MAC address of its interface. */
+    private static Optional<NetworkInterface> interfaceOfGid(Path port) {
+        try {
+            byte[] gid = HexFormat.of().parseHex(Files.readString(port.resolve("gids/0")).strip().replace(":", ""));
+            for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+                byte[] mac = each.getHardwareAddress();
+                if (mac != null && Arrays.equals(mac, Arrays.copyOf(gid, mac.length))) {
+                    return Optional.of(each);
+                }
+            }
+        } catch (IOException e) {
+            // no GID
+        }
+        return Optional.empty();
     }
 }
