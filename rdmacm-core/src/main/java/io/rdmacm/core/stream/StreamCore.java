@@ -754,7 +754,8 @@ final class StreamCore extends Wait.Subject {
             requireOpen();
             if (file == null) {
                 EventFile made = EventFile.open();
-                if (link.queues() != null) {
+                // Not as soon as the link has queues, which another thread makes: followLink() would watch them again.
+                if (watching) {
                     made.watch(link.queues().completionFile());
                 }
                 file = made;
