@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +36,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 @RequiresRdma
 class StreamClosingDeviceTest {
     @RegisterExtension
-    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(Streams::warmUp);
+    static final LeavesNothing NOTHING = LeavesNothing.behindAfter(() -> {
+        // The JDK keeps the files open from which it makes names of temporary files, for the output of other JVMs.
+        Files.delete(Files.createTempFile("warm", "up"));
+        Streams.warmUp();
+    });
 
     private static final StreamSettings LINGERING = StreamSettings.builder().linger(Streams.TIMEOUT).build();
 
