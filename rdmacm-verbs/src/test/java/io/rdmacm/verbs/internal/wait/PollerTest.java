@@ -251,7 +251,7 @@ class PollerTest {
 
     @ParameterizedTest
     @EnumSource
-    void onlyOneThreadMayWaitAndNoneAfterAClose(Kind kind) throws Exception {
+    void onlyOneThreadMayWaitAndNobodySleepsAfterAClose(Kind kind) throws Exception {
         try (Background<Void> waiting = kind.sleeping(poller)) {
             assertThatIllegalStateException().isThrownBy(kind.start(poller, LONG)::result)
                     .withMessageContaining("another thread");
@@ -261,7 +261,7 @@ class PollerTest {
         poller.close();
         poller.close();
         poller.wake();
-        assertThatIllegalStateException().isThrownBy(kind.start(poller, LONG)::result).withMessageContaining("closed");
+        kind.start(poller, LONG).result();
     }
 
     private static void drain(int eventfd) throws RdmaException {
