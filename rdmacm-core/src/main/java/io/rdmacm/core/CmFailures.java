@@ -38,8 +38,8 @@ final class CmFailures {
     }
 
     /**
-     * Checks the result of a function that binds an id. The kernel says EADDRNOTAVAIL also if the port is in use and one
-     * of the two addresses is the wildcard.
+     * Checks the result of a function that binds an id. The kernel says EADDRNOTAVAIL also if the port is in use and
+     * one of the two addresses is the wildcard.
      *
      * @param local the address to bind to; null to let the kernel choose
      */

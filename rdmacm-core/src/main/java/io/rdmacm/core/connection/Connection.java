@@ -134,8 +134,8 @@ public final class Connection implements AutoCloseable {
     // Set when everything has been freed.
     private boolean closed;
 
-    private Connection(ConnectionManager manager, MessageLink link, ConnectionSettings settings, ProtectionDomain domain,
-            ConnectionQueues queues) {
+    private Connection(ConnectionManager manager, MessageLink link, ConnectionSettings settings,
+            ProtectionDomain domain, ConnectionQueues queues) {
         this.manager = manager;
         this.link = link;
         this.settings = settings;

@@ -177,7 +177,8 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /** Completes the future of the program, in a thread that may wait. */
-    private void finish(MessageLink link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
+    private void finish(MessageLink link, Connection connection, Throwable failure,
+            CompletableFuture<Connection> result) {
         if (connection == null || result.isDone() || result.getNumberOfDependents() > 0) {
             // This may take long: the others do not wait for it.
             Workers.execute(() -> complete(link, connection, failure, result));
@@ -186,7 +187,8 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    private void complete(MessageLink link, Connection connection, Throwable failure, CompletableFuture<Connection> result) {
+    private void complete(MessageLink link, Connection connection, Throwable failure,
+            CompletableFuture<Connection> result) {
         try {
             boolean taken = connection != null && result.complete(connection);
             if (!taken) {

@@ -129,8 +129,8 @@ final class HandlerCalls {
             Workers.execute(this::drive);
             driverStarting = true;
         } catch (OutOfMemoryError e) {
-            LOG.warn("no thread can be started to call the handlers of {}: they are called by those that wait", connection,
-                    e);
+            LOG.warn("no thread can be started to call the handlers of {}: they are called by those that wait",
+                    connection, e);
         }
     }
 

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs short tasks one after the other in a thread of its own, so that the thread of the event loop can go on. One thread
- * serves all tasks that come while it runs: to start one for each would cost more than the tasks.
+ * Runs short tasks one after the other in a thread of its own, so that the thread of the event loop can go on. One
+ * thread serves all tasks that come while it runs: to start one for each would cost more than the tasks.
  */
 final class Outcomes implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);

@@ -25,9 +25,9 @@ final class ChannelKeys {
     }
 
     /**
-     * Has the selectors check the channel again, so that none misses anything. To be called after everything that may have taken something that a
-     * selector would be woken by: data may have arrived while this thread was writing, and the file is not readable any
-     * more.
+     * Has the selectors check the channel again, so that none misses anything. To be called after everything that may
+     * have taken something that a selector would be woken by: data may have arrived while this thread was writing, and
+     * the file is not readable any more.
      */
     void recheck() {
         for (RdmaSelectionKey key : keys) {

@@ -34,7 +34,7 @@ final class ChannelOptions {
                             StandardSocketOptions.IP_TOS))
             .collect(Collectors.toUnmodifiableSet());
 
-    // Those of TCP in Linux. Each is a hint that has no effect here: every write is sent, and every arrival acknowledged
+    // Those of TCP in Linux. Each is a hint without effect here: every write is sent, and every arrival acknowledged
     // at once, and the device decides how often it retransmits.
     private static final Map<String, Object> HINTS = Map.of("TCP_NODELAY", false, "TCP_QUICKACK", true,
             "TCP_KEEPINTERVAL", 75, "TCP_KEEPCOUNT", 9);

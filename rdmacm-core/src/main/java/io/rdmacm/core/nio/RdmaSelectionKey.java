@@ -18,7 +18,7 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     private volatile int ready;
 
     // Whether the selector is going to check the channel by itself. Written by the thread that selects. It clears the
-    // mark before it checks for the last time, so whoever changes something first and then finds the mark set knows that
+    // mark before it checks for the last time: whoever changes something first and then finds the mark set knows that
     // it will be seen.
     private volatile boolean listed;
 

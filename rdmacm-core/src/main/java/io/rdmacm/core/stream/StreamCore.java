@@ -823,7 +823,7 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
-    /** Tells the peer that the stream is closed. No reader and no writer is left. Returns false if the lock is taken. */
+    /** Tells the peer that the stream is closed. No reader or writer is left. Returns false if the lock is taken. */
     boolean sendDisconnect() {
         if (!lock.tryLock()) {
             return false;

@@ -4,8 +4,8 @@ package io.rdmacm.verbs.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shared library, or a function in it, is missing or cannot be used. The message names it, the function that needed it,
- * and the package to install or the reason.
+ * A shared library, or a function in it, is missing or cannot be used. The message names it, the function that needed
+ * it, and the package to install or the reason.
  */
 public class NativeLibraryException extends RdmaException {
     private static final long serialVersionUID = 1L;

@@ -128,7 +128,8 @@ public final class Interleavings {
         }
         synchronized (failures) {
             if (!failures.isEmpty()) {
-                AssertionError failed = new AssertionError("in " + thread.getName() + " or before", failures.getFirst());
+                AssertionError failed = new AssertionError("in " + thread.getName() + " or before",
+                        failures.getFirst());
                 failures.stream().skip(1).forEach(failed::addSuppressed);
                 throw failed;
             }

@@ -246,7 +246,8 @@ public abstract class Link implements CmLoop.Handler {
     }
 
     private static String excess(String what, int wanted, int limit) {
-        return wanted > limit && wanted != AS_MANY_AS_POSSIBLE ? " allows " + what + " of at most " + limit + ", not " + wanted : "";
+        return wanted <= limit || wanted == AS_MANY_AS_POSSIBLE ? ""
+                : " allows " + what + " of at most " + limit + ", not " + wanted;
     }
 
     @Override

@@ -67,7 +67,7 @@ public final class Loop implements Wait.Source {
      *
      * @param context the device
      * @param maxCompletions how many completions a queue of the device can hold
-     * @param handlersInAnyThread whether waiting threads call handlers; otherwise only {@link #run} and {@link #drive} do
+     * @param handlersInAnyThread whether waiting threads call handlers; otherwise {@link #run} and {@link #drive} do
      */
     public Loop(VerbsContext context, int maxCompletions, boolean handlersInAnyThread) throws RdmaException {
         this.context = context;

@@ -9,8 +9,8 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * Allocates native memory for objects of this library. The JVM limits it, and throws an Error when the limit is reached:
- * one greedy program, or one peer, would end threads that serve others. Here it is a failure like any other.
+ * Allocates native memory for objects of this library. The JVM limits it, and throws an Error at the limit: one greedy
+ * program, or one peer, would end threads that serve others. Here it is a failure like any other.
  */
 public final class NativeMemory {
     private NativeMemory() {

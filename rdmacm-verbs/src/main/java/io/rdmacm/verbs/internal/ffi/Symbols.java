@@ -35,7 +35,7 @@ enum Symbols {
             }
         }
 
-        /** Returns the exception for a library that is missing, or that the dynamic linker refuses for another reason. */
+        /** Returns the exception for a library that is missing, or that the dynamic linker refuses otherwise. */
         private static NativeLibraryException notLoaded(NativeLibrary library, String symbol, UnsatisfiedLinkError e)
                 throws NativeLibraryException {
             String reason = Libc.loadError(library.soname());

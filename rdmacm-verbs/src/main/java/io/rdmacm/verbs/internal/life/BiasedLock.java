@@ -306,8 +306,8 @@ public class BiasedLock extends Bias {
     }
 
     /**
-     * Waits until the thread of a revoked bias is outside. Called without the lock: a virtual thread, which gives up its
-     * carrier meanwhile, may not run again for long.
+     * Waits until the thread of a revoked bias is outside. Called without the lock: a virtual thread, which gives up
+     * its carrier meanwhile, may not run again for long.
      */
     private static void awaitOutside(Bias revoked) {
         boolean virtual = Thread.currentThread().isVirtual();

@@ -7,8 +7,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A completion queue in plain Java, with its channel: an arrival raises an event only if the queue is armed, and disarms
- * it; the event makes the file readable until it is taken.
+ * A completion queue in plain Java, with its channel: an arrival raises an event only if the queue is armed, and
+ * disarms it; the event makes the file readable until it is taken.
  */
 final class FakeSource implements Wait.Source {
     final ReentrantLock lock = new ReentrantLock();
