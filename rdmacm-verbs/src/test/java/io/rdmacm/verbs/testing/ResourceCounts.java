@@ -52,6 +52,13 @@ public record ResourceCounts(int files, long objects, Map<String, Integer> kerne
         }
     }
 
+    /** Whether there is more of anything than there was. */
+    public boolean exceed(ResourceCounts former) {
+        return files > former.files || objects > former.objects
+                || kernel.entrySet().stream()
+                        .anyMatch(kind -> kind.getValue() > former.kernel.getOrDefault(kind.getKey(), 0));
+    }
+
     /**
      * The counts, once they are the wanted ones: the kernel frees some of its objects a little later.
      *
