@@ -19,6 +19,8 @@ module io.rdmacm.core {
 
     exports io.rdmacm.core;
     exports io.rdmacm.core.connection;
+    // Streams that share their queues.
+    exports io.rdmacm.core.internal.access to io.rdmacm.netty;
     // The exceptions of sockets, which both kinds of channels throw.
     exports io.rdmacm.core.internal.sockets to io.rdmacm.netty;
     exports io.rdmacm.core.nio;

@@ -15,6 +15,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,21 +46,27 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     };
 
     private volatile boolean open = true;
-    // The two below are used in the event loop.
-    private @Nullable LoopLink link;
+    // The two below are set in the event loop.
+    private volatile @Nullable LoopLink link;
     private boolean readPending;
 
     AbstractRdmaChannel(@Nullable Channel parent) {
         super(parent);
     }
 
-    /** Returns whether there is a stream or server, whose file can be watched. */
-    abstract boolean hasFile();
+    /** Returns whether the channel can be linked to an event loop now. */
+    abstract boolean isLinkable();
 
-    /** The channel is being registered with an event loop; its options have been set. */
-    void registering() {
+    /** The channel was registered with an event loop; its options have been set. */
+    void registered() throws IOException {
         // nothing to do
     }
+
+    /** Returns whether the event loop has queues for the channel, in place of a file of the channel's own. */
+    abstract boolean sharesQueues();
+
+    /** Returns the queues of the channel, null if it has none yet or has a file. */
+    abstract @Nullable SharedQueues queues();
 
     /** Returns the file to watch. */
     abstract int file() throws IOException;
@@ -67,13 +74,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     /** See {@link #progress}. */
     abstract boolean doProgress() throws Exception;
 
-    /** Returns whether {@link #progress} would find something to do. */
-    abstract boolean canProgress();
-
     /** See {@link #arm}. */
     abstract boolean doArm() throws Exception;
 
-    /** Returns how many nanoseconds to poll before the file is armed, in an event loop that does not poll itself. */
+    /** Returns how many nanoseconds to poll after a use, in an event loop that does not poll itself. */
     abstract long spinNanos();
 
     /** Frees the stream or server, without waiting for more than the options ask for. */
@@ -99,8 +103,8 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         }
         try {
             OPEN.get().add(this);
-            registering();
             linkIfPossible(promise);
+            registered();
         } catch (IOException | RuntimeException | Error e) {
             promise.tryFailure(e);
             return;
@@ -108,9 +112,9 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         promise.trySuccess();
     }
 
-    /** Links the channel to its event loop if there is a file. */
+    /** Links the channel to its event loop if it can be. */
     final void linkIfPossible(ChannelPromise promise) throws IOException {
-        if (link == null && hasFile()) {
+        if (link == null && isLinkable()) {
             OPEN.get().add(this);
             link = LoopLink.create(this, eventLoop(), promise::tryFailure);
         }
@@ -121,10 +125,11 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         return link;
     }
 
-    /** The stream was read or written in the event loop. */
-    final void armSoon() {
-        if (link != null) {
-            link.armSoon();
+    /** The stream was written in the event loop. */
+    final void used() {
+        LoopLink mine = link;
+        if (mine != null) {
+            mine.used();
         }
     }
 
@@ -170,8 +175,9 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     @Override
     protected void doBeginRead() throws Exception {
         readPending = true;
-        if (link != null) {
-            link.progressSoon();
+        LoopLink mine = link;
+        if (mine != null) {
+            mine.progressSoon();
         }
     }
 

@@ -6,17 +6,12 @@ import java.io.IOException;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
-import io.netty.channel.SingleThreadEventLoop;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
-import io.netty.util.concurrent.SingleThreadEventExecutor;
-import io.rdmacm.verbs.internal.wait.Spin;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 
-/**
- * Ties a channel to an event loop with Netty's EpollIoHandler. That one knows nothing of arming, so a stream is armed
- * whenever the channel has been dealt with: after an event, and after an iteration of the loop in which a task used it.
- */
+/** Ties a channel with a file of its own, a server, to an event loop with Netty's EpollIoHandler. */
 final class EpollLink extends LoopLink implements EpollIoHandle {
     // A channel that still has something to do then lets others go first.
     private static final int MOST_TURNS = 8;
@@ -27,11 +22,9 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
     // never closed here: it belongs to the stream
     private final FileDescriptor file;
     private final Runnable progressTask = this::progressNow;
-    private final Runnable armTask = this::armNow;
     @SuppressWarnings("NullAway.Init") // set by start, before anything else happens
     private IoRegistration registration;
     private boolean progressPending;
-    private boolean armPending;
     private boolean busy;
     private boolean cancelled;
 
@@ -67,16 +60,18 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
     }
 
     @Override
-    void armSoon() {
-        if (armPending || busy || progressPending) {
-            return;
-        }
-        armPending = true;
-        if (loop instanceof SingleThreadEventLoop single) {
-            single.executeAfterEventLoopIteration(armTask);
-        } else {
-            loop.execute(armTask);
-        }
+    void changed() {
+        throw new IllegalStateException("the channel has a file");
+    }
+
+    @Override
+    void used() {
+        throw new IllegalStateException("the channel has a file");
+    }
+
+    @Override
+    SharedQueues queues() {
+        throw new IllegalStateException("the channel has a file");
     }
 
     @Override
@@ -99,11 +94,6 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
         progressAndArm();
     }
 
-    private void armNow() {
-        armPending = false;
-        progressAndArm();
-    }
-
     private void progressAndArm() {
         if (cancelled) {
             return;
@@ -112,7 +102,7 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
         busy = true;
         try {
             for (int turn = 0; turn < MOST_TURNS && !armed; turn++) {
-                armed = cancelled || !channel.progress() && !spin() && channel.arm();
+                armed = cancelled || !channel.progress() && channel.arm();
             }
         } finally {
             busy = false;
@@ -120,25 +110,5 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
         if (!armed && !cancelled) {
             progressSoon();
         }
-    }
-
-    /** Polls for a while, unless there are tasks for the event loop; returns whether there is something to do. */
-    private boolean spin() {
-        long nanos = channel.spinNanos();
-        if (nanos == 0) {
-            return false;
-        }
-        long begin = System.nanoTime();
-        while (!channel.canProgress()) {
-            if (System.nanoTime() - begin >= nanos || hasTasks()) {
-                return false;
-            }
-            Spin.pause();
-        }
-        return true;
-    }
-
-    private boolean hasTasks() {
-        return loop instanceof SingleThreadEventExecutor single && single.pendingTasks() > 0;
     }
 }

@@ -2,6 +2,8 @@
 package io.rdmacm.netty;
 
 import java.io.IOException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 import io.netty.channel.EventLoop;
@@ -10,9 +12,14 @@ import io.netty.channel.IoHandle;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.util.concurrent.Future;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Ties a channel to the event loop that it is registered with. Used in the thread of the event loop. */
 abstract class LoopLink implements IoHandle {
+    private static final Logger LOG = LoggerFactory.getLogger(LoopLink.class);
+
     final AbstractRdmaChannel channel;
 
     LoopLink(AbstractRdmaChannel channel) {
@@ -33,7 +40,11 @@ abstract class LoopLink implements IoHandle {
     static LoopLink create(AbstractRdmaChannel channel, EventLoop loop, Consumer<Throwable> failed)
             throws IOException {
         IoEventLoop io = (IoEventLoop) loop;
-        LoopLink link = io.isCompatible(RdmaLink.class) ? new RdmaLink(channel) : new EpollLink(channel, loop);
+        boolean epoll = !io.isCompatible(RdmaLink.class);
+        if (epoll && channel.sharesQueues()) {
+            return new EpollStreamLink(channel, io);
+        }
+        LoopLink link = epoll ? new EpollLink(channel, loop) : new RdmaLink(channel);
         Future<IoRegistration> registration = io.register(link);
         if (registration.isSuccess()) {
             // At once, so that an event cannot find the channel without its registration.
@@ -55,8 +66,23 @@ abstract class LoopLink implements IoHandle {
     /** Has the channel do soon what it can do. */
     abstract void progressSoon();
 
-    /** The stream was read or written, so that its file has to be armed before the event loop sleeps. */
-    abstract void armSoon();
+    /** The stream may have become ready for something. Called by any thread; neither throws nor waits. */
+    abstract void changed();
+
+    /** The stream was written, so that an answer may come soon. */
+    abstract void used();
+
+    /** Returns the queues for the streams of the event loop, for a channel that shares them. */
+    abstract SharedQueues queues();
+
+    /** Has a task run, unless the event loop has ended. */
+    static void executeOrIgnore(Executor loop, Runnable task) {
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.trace("an event loop has ended", e);
+        }
+    }
 
     /** The file has or has no longer to be watched, because the channel does or does not want to know of it. */
     abstract void watch(boolean wanted);

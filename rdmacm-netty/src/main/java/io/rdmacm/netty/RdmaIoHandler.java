@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -20,11 +22,14 @@ import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.internal.wait.Spin;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,8 +59,11 @@ public final class RdmaIoHandler implements IoHandler {
     private final int wakeup;
     private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final Map<Long, Registration> registrations = new HashMap<>();
-    // those that are polled; the others are armed, or not to be watched
-    private final List<Registration> active = new ArrayList<>();
+    // those that may have something to do
+    private final ArrayDeque<Registration> active = new ArrayDeque<>();
+    // the queues of the channels: those of this handler, and those of channels that came from others
+    private final List<Shared> shared = new ArrayList<>(1);
+    private @Nullable SharedQueues own;
     private long lastToken = WAKEUP_TOKEN;
     private long lastUse = System.nanoTime();
     private int rounds;
@@ -149,8 +157,13 @@ public final class RdmaIoHandler implements IoHandler {
             throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
                     + handle.getClass().getName());
         }
-        Registration registration = new Registration(link, ++lastToken, link.channel.file());
-        registration.watchFile();
+        Shared queues = link.channel.sharesQueues() ? share(link.channel.queues()) : null;
+        Registration registration = new Registration(link, ++lastToken, queues);
+        if (queues == null) {
+            registration.watchFile();
+        } else {
+            queues.channels++;
+        }
         registrations.put(registration.token, registration);
         handle.registered();
         return registration;
@@ -185,7 +198,7 @@ public final class RdmaIoHandler implements IoHandler {
             if (left <= 0) {
                 return 0;
             }
-            if (active.isEmpty() || now - lastUse >= spinNanos) {
+            if (registrations.isEmpty() || now - lastUse >= spinNanos) {
                 if (armAll()) {
                     takeEvents(sleep(left));
                     return poll(context);
@@ -196,18 +209,24 @@ public final class RdmaIoHandler implements IoHandler {
         }
     }
 
-    /** Has the active channels do what they can; returns how many had something to do. */
+    /** Takes completions for all channels, and has the active ones do what they can; returns how many did anything. */
     private int poll(IoHandlerContext context) {
         long begin = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
         int handled = 0;
-        // By index, because channels become active and are cancelled meanwhile.
-        for (int i = 0; i < active.size(); i++) {
-            Registration registration = active.get(i);
+        for (int i = 0; i < shared.size(); i++) {
+            boolean ignored = shared.get(i).queues.poll();
+        }
+        // Those that become active meanwhile have their turn in the next round.
+        for (int left = active.size(); left > 0; left--) {
+            Registration registration = active.remove();
+            registration.active = false;
             if (registration.valid && registration.link.channel.progress()) {
                 handled++;
+                registration.activate();
+            } else if (registration.valid && !registration.link.channel.arm()) {
+                registration.activate();
             }
         }
-        active.removeIf(registration -> !registration.valid);
         if (handled > 0) {
             lastUse = System.nanoTime();
         }
@@ -217,16 +236,42 @@ public final class RdmaIoHandler implements IoHandler {
         return handled;
     }
 
-    /** Arms the active channels; returns false if one of them has something to do. */
+    /** Arms the queues; returns false if there is something to do. */
     private boolean armAll() {
         boolean quiet = true;
-        for (int i = 0; i < active.size(); i++) {
-            Registration registration = active.get(i);
-            registration.active = registration.valid && !registration.link.channel.arm();
-            quiet &= !registration.active;
+        for (int i = 0; i < shared.size(); i++) {
+            quiet &= shared.get(i).queues.arm();
         }
-        active.removeIf(registration -> !registration.active);
-        return quiet;
+        return quiet && active.isEmpty();
+    }
+
+    /** Returns the queues that a stream has, or those of this handler. */
+    private Shared share(@Nullable SharedQueues present) throws RdmaException {
+        SharedQueues wanted = present;
+        if (wanted == null) {
+            wanted = own == null ? StreamAccess.get().openQueues() : own;
+            own = wanted;
+        }
+        for (Shared each : shared) {
+            if (each.queues == wanted) {
+                return each;
+            }
+        }
+        check(epoll.watch(wanted.fd(), ++lastToken));
+        Shared made = new Shared(wanted);
+        shared.add(made);
+        return made;
+    }
+
+    /** A channel has left its queues. Those of other handlers, from where channels have come, are watched no more. */
+    private void unshare(Shared left) throws RdmaException {
+        left.channels--;
+        if (left.channels == 0 && left.queues != own && !destroyed) {
+            shared.remove(left);
+            epoll.forget(left.queues.fd());
+            // The handler that they belong to may rely on what this one has done.
+            boolean ignored = left.queues.arm();
+        }
     }
 
     private int sleep(long nanos) throws RdmaException {
@@ -305,6 +350,9 @@ public final class RdmaIoHandler implements IoHandler {
         try {
             epoll.close();
             Libc.close(wakeup);
+            if (own != null) {
+                own.close();
+            }
         } catch (RdmaException e) {
             LOG.warn("the files of an event loop over RDMA could not be closed", e);
         }
@@ -316,19 +364,37 @@ public final class RdmaIoHandler implements IoHandler {
         }
     }
 
+    /** Queues that are polled, and how many channels of this event loop use them. */
+    private static final class Shared {
+        private final SharedQueues queues;
+        private int channels;
+
+        Shared(SharedQueues queues) {
+            this.queues = queues;
+        }
+    }
+
     /** A channel of this event loop. */
     final class Registration implements IoRegistration {
         private final RdmaLink link;
         private final long token;
+        // null if the channel has a file
+        private final @Nullable Shared queues;
         private final int file;
+        private final Runnable activation = this::activate;
         private boolean active;
         private boolean watched;
         private volatile boolean valid = true;
 
-        Registration(RdmaLink link, long token, int file) {
+        Registration(RdmaLink link, long token, @Nullable Shared queues) throws IOException {
             this.link = link;
+            this.file = queues == null ? link.channel.file() : -1;
             this.token = token;
-            this.file = file;
+            this.queues = queues;
+        }
+
+        SharedQueues queues() {
+            return Objects.requireNonNull(queues).queues;
         }
 
         private void watchFile() throws RdmaException {
@@ -360,8 +426,22 @@ public final class RdmaIoHandler implements IoHandler {
             }
         }
 
+        /** The stream may have become ready for something. Called by any thread. */
+        void changed() {
+            if (executor.isExecutorThread(Thread.currentThread())) {
+                activate();
+            } else {
+                LoopLink.executeOrIgnore(executor, activation);
+            }
+        }
+
+        /** The channel was used, and an answer may come soon. */
+        void used() {
+            lastUse = System.nanoTime();
+        }
+
         void watch(boolean wanted) {
-            if (!valid) {
+            if (!valid || queues != null) {
                 return;
             }
             try {
@@ -412,6 +492,9 @@ public final class RdmaIoHandler implements IoHandler {
             }
             try {
                 forgetFile();
+                if (queues != null) {
+                    unshare(queues);
+                }
             } catch (RdmaException e) {
                 LOG.debug("{} could not be removed from its event loop", link.channel, e);
             }

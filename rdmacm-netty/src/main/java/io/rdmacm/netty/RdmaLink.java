@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty;
 
+import java.util.Objects;
+
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import org.jspecify.annotations.Nullable;
 
 /** Ties a channel to an event loop with an {@link RdmaIoHandler}, which polls and arms the channel itself. */
 final class RdmaLink extends LoopLink {
     private @Nullable IoRegistration registration;
     // what the handler has made of it
-    private RdmaIoHandler.@Nullable Registration polled;
+    private volatile RdmaIoHandler.@Nullable Registration polled;
 
     RdmaLink(AbstractRdmaChannel channel) {
         super(channel);
@@ -29,20 +32,38 @@ final class RdmaLink extends LoopLink {
 
     @Override
     void progressSoon() {
-        if (polled != null) {
-            polled.poll();
+        RdmaIoHandler.Registration target = polled;
+        if (target != null) {
+            target.poll();
         }
     }
 
     @Override
-    void armSoon() {
-        progressSoon();
+    void changed() {
+        RdmaIoHandler.Registration target = polled;
+        if (target != null) {
+            target.changed();
+        }
+    }
+
+    @Override
+    void used() {
+        RdmaIoHandler.Registration target = polled;
+        if (target != null) {
+            target.used();
+        }
+    }
+
+    @Override
+    SharedQueues queues() {
+        return Objects.requireNonNull(polled, "not registered").queues();
     }
 
     @Override
     void watch(boolean wanted) {
-        if (polled != null) {
-            polled.watch(wanted);
+        RdmaIoHandler.Registration target = polled;
+        if (target != null) {
+            target.watch(wanted);
         }
     }
 

@@ -11,6 +11,9 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
+import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.access.StreamAccess.Request;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.verbs.error.RdmaException;
@@ -28,6 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RdmaServerStreamChannel extends AbstractRdmaChannel implements ServerSocketChannel {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaServerStreamChannel.class);
+    private static final StreamAccess STREAMS = StreamAccess.get();
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
     private final RdmaServerStreamChannelConfig config = new RdmaServerStreamChannelConfig(this);
@@ -90,7 +94,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
             throw new AlreadyBoundException();
         }
         try {
-            server = RdmaStreamServer.listen(local, Math.max(config.getBacklog(), 1), config.options().fix());
+            server = STREAMS.listen(local, Math.max(config.getBacklog(), 1), config.options().fix());
         } catch (RdmaException e) {
             throw SocketExceptions.ofBind(e, local);
         }
@@ -99,7 +103,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean hasFile() {
+    boolean isLinkable() {
         return server != null;
     }
 
@@ -109,8 +113,13 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean canProgress() {
+    boolean sharesQueues() {
         return false;
+    }
+
+    @Override
+    @Nullable SharedQueues queues() {
+        return null;
     }
 
     @Override
@@ -154,14 +163,14 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         Throwable failure = null;
         do {
             try {
-                RdmaStream stream = server.accept();
-                if (stream == null) {
+                Request request = STREAMS.nextRequest(server);
+                if (request == null) {
                     break;
                 }
                 handle.lastBytesRead(1);
                 handle.incMessagesRead(1);
                 endRead();
-                pipeline().fireChannelRead(newChild(stream));
+                pipeline().fireChannelRead(newChild(request));
             } catch (RdmaException | RuntimeException | Error e) {
                 if (!server.isOpen()) {
                     failure = e;
@@ -179,15 +188,15 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         return true;
     }
 
-    private RdmaStreamChannel newChild(RdmaStream stream) {
+    private RdmaStreamChannel newChild(Request request) {
         boolean made = false;
         try {
-            RdmaStreamChannel child = new RdmaStreamChannel(this, stream);
+            RdmaStreamChannel child = new RdmaStreamChannel(this, request, server.settings());
             made = true;
             return child;
         } finally {
             if (!made) {
-                stream.closeAsync();
+                request.reject();
             }
         }
     }

@@ -11,6 +11,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.WritableByteChannel;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -32,9 +33,15 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.StringUtil;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
+import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.access.StreamAccess.Request;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.StreamProtocolException;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -70,9 +77,13 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     private final RdmaStreamChannelConfig config;
     private final LentBuffers lent = new LentBuffers();
     private final Runnable flushing = () -> ((StreamUnsafe) unsafe()).flushNow();
-    // null until the channel is bound or connects
+    private final Runnable changed = this::changed;
+    // null unless the channel was accepted and not registered yet
+    private volatile @Nullable Request request;
+    // null until the channel is bound or connects, or was accepted and registered
     @SuppressWarnings("NullAway.Init")
     private volatile RdmaStream stream;
+    private volatile @Nullable SharedQueues queues;
     private volatile boolean connected;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
@@ -81,6 +92,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     // The fields below are used in the event loop.
     private boolean writePending;
     private boolean allDataRead;
+    private boolean accepting;
     private @Nullable ChannelPromise connectPromise;
     private @Nullable Future<?> connectTimeout;
     private @Nullable SocketAddress requestedRemote;
@@ -92,13 +104,12 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         config = new RdmaStreamChannelConfig(this, StreamSettings.defaults(), false);
     }
 
-    /** Creates a channel that was accepted. */
-    RdmaStreamChannel(RdmaServerStreamChannel parent, RdmaStream stream) {
+    /** Creates a channel for a request, which is accepted when the channel is registered. */
+    RdmaStreamChannel(RdmaServerStreamChannel parent, Request request, StreamSettings settings) {
         super(parent);
-        this.stream = stream;
-        config = new RdmaStreamChannelConfig(this, stream.settings(), true);
+        this.request = request;
+        config = new RdmaStreamChannelConfig(this, settings, true);
         config.options().inherit(parent.config().options());
-        connected = true;
     }
 
     @Override
@@ -151,20 +162,43 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     // The stream and its event loop.
 
     @Override
-    boolean hasFile() {
-        return stream != null && (connected || connectPromise != null);
+    boolean isLinkable() {
+        return true;
     }
 
     @Override
-    void registering() {
-        if (connected && allocator == null) {
-            joinAllocator();
+    void registered() throws IOException {
+        Request accepted = request;
+        if (accepted != null) {
+            request = null;
+            accepting = true;
+            SharedQueues shared = Objects.requireNonNull(link()).queues();
+            queues = shared;
+            stream = accepted.accept(shared, changed);
         }
     }
 
     @Override
-    int file() throws IOException {
-        return stream.fd();
+    boolean sharesQueues() {
+        return true;
+    }
+
+    @Override
+    @Nullable SharedQueues queues() {
+        return queues;
+    }
+
+    /** The stream may have become ready for something. Called by any thread. */
+    private void changed() {
+        LoopLink mine = link();
+        if (mine != null) {
+            mine.changed();
+        }
+    }
+
+    @Override
+    int file() {
+        throw new IllegalStateException("the queues have the file");
     }
 
     @Override
@@ -173,18 +207,9 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    boolean canProgress() {
-        if (!isActive()) {
-            return true;
-        }
-        int ready = stream.poll();
-        return isReadPending() && (ready & RdmaStream.READABLE) != 0
-                || writePending && (ready & RdmaStream.WRITABLE) != 0;
-    }
-
-    @Override
-    boolean doArm() throws RdmaException {
-        return !isOpen() || stream.arm();
+    boolean doArm() {
+        // The queues are armed for all channels.
+        return true;
     }
 
     @Override
@@ -192,7 +217,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         if (!isOpen() || stream == null) {
             return false;
         }
-        if (connectPromise != null) {
+        if (connectPromise != null || accepting) {
             return finishConnect();
         }
         if (!connected) {
@@ -224,7 +249,13 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     private RdmaStream openStream() throws RdmaException {
         RdmaStream made = stream;
         if (made == null) {
-            made = RdmaStream.open(config.options().fix());
+            LoopLink mine = link();
+            if (mine == null) {
+                throw new IllegalStateException(this + " is not registered");
+            }
+            SharedQueues shared = mine.queues();
+            queues = shared;
+            made = StreamAccess.get().open(config.options().fix(), shared, changed);
             stream = made;
         }
         return made;
@@ -256,7 +287,6 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             openStream().startConnect(to);
             requestedRemote = remote;
             connectPromise = promise;
-            linkIfPossible(newPromise().addListener(future -> fail(future.cause())));
             started = true;
         } finally {
             if (!started) {
@@ -296,17 +326,19 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     /** Returns whether the connect has come to an end. */
-    @SuppressWarnings("NullAway") // called while there is a promise
     private boolean finishConnect() {
+        StreamUnsafe unsafe = (StreamUnsafe) unsafe();
         try {
             if (!stream.finishConnect()) {
                 return false;
             }
         } catch (RdmaException | RuntimeException | Error e) {
-            ((StreamUnsafe) unsafe()).connectFailed(endConnect(), e);
+            accepting = false;
+            unsafe.connectFailed(endConnect(), e);
             return true;
         }
-        ((StreamUnsafe) unsafe()).connected(endConnect());
+        accepting = false;
+        unsafe.connected(endConnect());
         return true;
     }
 
@@ -440,7 +472,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
                 left--;
             }
         } finally {
-            armSoon();
+            used();
         }
         // There is room, but others may have their turn first.
         eventLoop().execute(flushing);
@@ -550,7 +582,6 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         requireConnected();
         stream.shutdownInput();
         inputShut = true;
-        armSoon();
     }
 
     @Override
@@ -558,7 +589,6 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         requireConnected();
         stream.shutdownOutput();
         outputShut = true;
-        armSoon();
     }
 
     private void requireConnected() throws IOException {
@@ -637,6 +667,11 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
     @Override
     void free() throws Exception {
+        Request unanswered = request;
+        if (unanswered != null) {
+            request = null;
+            unanswered.reject();
+        }
         if (stream != null) {
             CompletableFuture<Void> end = closeStream();
             if (end.isCompletedExceptionally()) {
@@ -712,11 +747,12 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             }
         }
 
-        void connected(ChannelPromise promise) {
+        /** The stream is connected; there is no promise for a channel that was accepted. */
+        void connected(@Nullable ChannelPromise promise) {
             connected = true;
             joinAllocator();
             boolean active = isActive();
-            boolean kept = promise.trySuccess();
+            boolean kept = promise == null || promise.trySuccess();
             if (active) {
                 pipeline().fireChannelActive();
             }
@@ -731,8 +767,15 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
                     : cause;
         }
 
-        void connectFailed(ChannelPromise promise, Throwable cause) {
-            promise.tryFailure(connectFailure(cause, requestedRemote));
+        void connectFailed(@Nullable ChannelPromise promise, Throwable cause) {
+            if (promise != null) {
+                promise.tryFailure(connectFailure(cause, requestedRemote));
+            } else if (cause instanceof DisconnectedException || cause instanceof RdmaTimeoutException
+                    || cause instanceof StreamProtocolException) {
+                LOG.debug("the peer of {} has not completed the handshake", RdmaStreamChannel.this, cause);
+            } else {
+                LOG.warn("{} could not accept its stream", RdmaStreamChannel.this, cause);
+            }
             close(voidPromise());
         }
 

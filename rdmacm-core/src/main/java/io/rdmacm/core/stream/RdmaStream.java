@@ -104,10 +104,11 @@ public final class RdmaStream implements AutoCloseable {
     private final StreamTask task;
 
     /** Creates a stream, which takes the link unless this fails. */
-    private RdmaStream(StreamSettings settings, StreamLink link) throws RdmaException {
+    private RdmaStream(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared,
+            @Nullable Runnable changed) throws RdmaException {
         this.settings = settings;
         this.link = link;
-        this.core = new StreamCore(settings, link);
+        this.core = new StreamCore(settings, link, shared, changed);
         this.reader = new StreamReader(core);
         this.writer = new StreamWriter(core);
         this.task = new StreamTask(settings, core, reader, writer);
@@ -119,9 +120,23 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Creates a stream, which takes the link; if this fails, the link is closed. */
     static RdmaStream create(StreamSettings settings, StreamLink link) throws RdmaException {
+        return create(settings, link, null, null);
+    }
+
+    /**
+     * Creates a stream, which takes the link; if this fails, the link is closed.
+     *
+     * @param shared where its completions arrive, null for a queue of its own
+     * @param changed told of changes, whoever takes the completions
+     */
+    static RdmaStream create(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared,
+            @Nullable Runnable changed) throws RdmaException {
         boolean made = false;
         try {
-            RdmaStream stream = new RdmaStream(settings, link);
+            RdmaStream stream = new RdmaStream(settings, link, shared, changed);
+            if (shared != null) {
+                shared.added();
+            }
             made = true;
             return stream;
         } finally {

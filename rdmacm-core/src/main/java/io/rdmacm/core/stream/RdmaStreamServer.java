@@ -51,6 +51,12 @@ public final class RdmaStreamServer implements AutoCloseable {
      */
     public static RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException {
+        return listen(local, backlog, settings, false);
+    }
+
+    /** Listens at an address, for streams or for requests to connect. */
+    static RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings, boolean requests)
+            throws RdmaException {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(settings, "settings");
         CmLoop loop = CmLoop.acquire();
@@ -61,7 +67,11 @@ public final class RdmaStreamServer implements AutoCloseable {
                     settings.reuseAddress(), backlog, settings.handshakeTimeout(),
                     request -> new StreamLink(settings, request)));
             acceptor.fd();
-            acceptor.beginAll();
+            if (requests) {
+                acceptor.offerRequests();
+            } else {
+                acceptor.beginAll();
+            }
             made = true;
             return new RdmaStreamServer(settings, loop, acceptor);
         } finally {
@@ -91,8 +101,13 @@ public final class RdmaStreamServer implements AutoCloseable {
      * @throws RdmaException when the device was removed, or had no resources for a stream
      */
     public @Nullable RdmaStream accept() throws RdmaException {
-        StreamLink link = acceptor.poll();
+        StreamLink link = poll();
         return link == null ? null : RdmaStream.create(settings, link);
+    }
+
+    /** Takes an established stream, or a request if this server is for requests, without waiting. */
+    @Nullable StreamLink poll() throws RdmaException {
+        return acceptor.poll();
     }
 
     /**

@@ -3,10 +3,14 @@ package io.rdmacm.core.stream;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -29,13 +33,16 @@ final class StreamCore extends Wait.Subject {
     private static final int NONE = -1;
 
     /** Guards everything that is not marked otherwise. Never held during a sleep. */
-    final MixedThreadsLock lock = new MixedThreadsLock();
+    final MixedThreadsLock lock;
     private final StreamSettings settings;
     private final StreamLink link;
+    // null if the queue is the stream's own; otherwise who is told of changes, in place of threads that wait
+    private final @Nullable StreamLoop shared;
+    private final @Nullable Runnable listener;
     private final long spinNanos;
     private final StreamFiles platformFiles = new StreamFiles();
     private final StreamFiles virtualFiles = new StreamFiles();
-    private final Wait wait = new Wait(lock, new Queue(), platformFiles, virtualFiles);
+    private final Wait wait;
     // null until the stream is connected; then they never change
     @SuppressWarnings("NullAway.Init")
     private volatile StreamQueues queues;
@@ -60,6 +67,10 @@ final class StreamCore extends Wait.Subject {
     private boolean listensFirst;
     // the link knows something that was not taken over yet
     private volatile boolean linkChanged;
+    // messages that arrived before it was known that the stream is connected
+    private List<Integer> early = new ArrayList<>(0);
+    // counts no more among the streams that share their queues
+    private boolean left;
     // null until it is asked for
     private @Nullable EventFile file;
     // a message of StreamMessage that is to be sent as soon as there is a request for it
@@ -79,9 +90,23 @@ final class StreamCore extends Wait.Subject {
     private boolean disconnectSent;
     private boolean disconnectDelivered;
 
-    StreamCore(StreamSettings settings, StreamLink link) throws RdmaException {
+    /**
+     * Creates it.
+     *
+     * @param shared where completions arrive, null for a queue of the stream's own
+     * @param listener told of changes if there is no such queue
+     */
+    StreamCore(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared, @Nullable Runnable listener)
+            throws RdmaException {
         this.settings = settings;
         this.link = link;
+        this.shared = shared;
+        this.listener = listener;
+        this.lock = shared == null ? new MixedThreadsLock() : shared.lock;
+        this.wait = new Wait(lock, new Queue(), platformFiles, virtualFiles);
+        if (shared != null) {
+            link.share(shared, new Member());
+        }
         this.spinNanos = TimeUnit.NANOSECONDS.convert(settings.waiting().spin());
         lock.lock();
         try {
@@ -118,6 +143,34 @@ final class StreamCore extends Wait.Subject {
                 fail(e);
                 return true;
             }
+        }
+    }
+
+    /** Takes completions that arrive in a queue which the stream shares. */
+    private final class Member extends Loop.Member {
+        @Override
+        protected void completed(WorkCompletions completion) {
+            try {
+                take(completion);
+            } catch (RdmaException | IllegalStateException e) {
+                broken(e);
+            }
+            changed();
+        }
+
+        @Override
+        protected void callHandlers() {
+            // there are none
+        }
+
+        @Override
+        protected void failed(Throwable reason) {
+            broken(Reasons.of(FUNCTION, reason));
+        }
+
+        @Override
+        public String toString() {
+            return StreamCore.this.toString();
         }
     }
 
@@ -281,47 +334,67 @@ final class StreamCore extends Wait.Subject {
     }
 
     private boolean pollQueue() {
-        StreamQueues polled = queues;
         boolean any = false;
-        int batches = 0;
         try {
-            do {
-                batches++;
-                WorkCompletions completions = polled.poll();
-                while (completions.next()) {
-                    any = true;
-                    take(completions);
-                }
-            } while (polled.wasFull() && batches < MOST_BATCHES);
+            // A queue that is shared is polled for all streams at once, by others or before.
+            any = shared == null && takeCompletions();
             giveCredits();
             sendPendingControl();
-        } catch (StreamProtocolException e) {
-            fail(e);
-            link.disconnectQuietly();
-            return true;
         } catch (RdmaException | IllegalStateException e) {
-            fail(e);
+            broken(e);
             return true;
         }
         return any;
     }
 
+    private boolean takeCompletions() throws RdmaException {
+        StreamQueues polled = queues;
+        boolean any = false;
+        int batches = 0;
+        do {
+            batches++;
+            WorkCompletions completions = polled.poll();
+            while (completions.next()) {
+                any = true;
+                take(completions);
+            }
+        } while (polled.wasFull() && batches < MOST_BATCHES);
+        return any;
+    }
+
+    /** Takes what has arrived and finished, also from a queue that is shared. */
+    private void progressAll() {
+        if (shared != null) {
+            shared.takeSome();
+        }
+        progress();
+    }
+
+    private void broken(Exception reason) {
+        fail(reason);
+        if (reason instanceof StreamProtocolException) {
+            link.disconnectQuietly();
+        }
+    }
+
     private void take(WorkCompletions completion) throws RdmaException {
         long id = completion.workRequestId();
         if (!completion.succeeded()) {
-            completeFailed(id, completion);
+            if (queues != null) {
+                completeFailed(id, completion);
+            }
+            // Otherwise the link knows why the stream will never be connected.
         } else if ((id & StreamQueues.RECEIVE) != 0) {
             if (failure != null) {
                 return;
             }
-            int message = queues.message(completion);
-            queues.receiveUsed();
-            if (listensFirst) {
-                listensFirst = false;
-                controlsFree = StreamQueues.CONTROLS;
-                sending.begin();
+            int message = link.queues().message(completion);
+            if (queues == null) {
+                // Not known to be connected yet. There are no more than receives.
+                early.add(message);
+            } else {
+                receive(message);
             }
-            takeMessage(message);
         } else if ((id & StreamQueues.CONTROL) != 0) {
             controlsFree++;
             if ((int) id == StreamMessage.of(StreamMessage.CONTROL, StreamMessage.DISCONNECT)) {
@@ -330,6 +403,16 @@ final class StreamCore extends Wait.Subject {
         } else {
             ledger.complete(id);
         }
+    }
+
+    private void receive(int message) throws RdmaException {
+        queues.receiveUsed();
+        if (listensFirst) {
+            listensFirst = false;
+            controlsFree = StreamQueues.CONTROLS;
+            sending.begin();
+        }
+        takeMessage(message);
     }
 
     private void completeFailed(long id, WorkCompletions completion) {
@@ -404,7 +487,7 @@ final class StreamCore extends Wait.Subject {
 
     /** Takes over what the link has learnt. */
     private void followLink() {
-        if (link.queues() != null && !watching) {
+        if (shared == null && link.queues() != null && !watching) {
             watching = true;
             watch(link.queues().completionFile());
         }
@@ -420,6 +503,9 @@ final class StreamCore extends Wait.Subject {
         }
         if (link.isDisconnected() && !disconnected) {
             // What the peer sent before has arrived already. It may go on sending, but only so much was there.
+            if (shared != null) {
+                shared.takeAll();
+            }
             for (int left = queues == null ? 0 : queues.mostCompletions(); left > 0 && failure == null && pollQueue();
                     left -= MOST_BATCHES) {
                 // once more
@@ -455,9 +541,13 @@ final class StreamCore extends Wait.Subject {
         listensFirst = made.listensFirst();
         controlsFree = listensFirst ? 0 : StreamQueues.CONTROLS;
         try {
+            for (int message : early) {
+                receive(message);
+            }
+            early = List.of();
             giveCredits();
         } catch (RdmaException | IllegalStateException e) {
-            fail(e);
+            broken(e);
         }
     }
 
@@ -560,7 +650,7 @@ final class StreamCore extends Wait.Subject {
             if (closing || queues == null) {
                 return;
             }
-            progress();
+            progressAll();
             if (controlsFree > 0 && failure == null && !disconnected && !peerClosed) {
                 controlsFree--;
                 queues.postKeepAlive();
@@ -610,6 +700,9 @@ final class StreamCore extends Wait.Subject {
     }
 
     private void changed() {
+        if (listener != null) {
+            listener.run();
+        }
         wait.wakeAll();
         wait.tellLoop();
     }
@@ -721,7 +814,7 @@ final class StreamCore extends Wait.Subject {
                 if (wait.isLooper()) {
                     loopAwake();
                 }
-                progress();
+                progressAll();
             }
         } finally {
             lock.unlock();
@@ -733,7 +826,7 @@ final class StreamCore extends Wait.Subject {
         lock.lock();
         try {
             requireConnected();
-            progress();
+            progressAll();
             return receiving.available();
         } finally {
             lock.unlock();
@@ -812,6 +905,10 @@ final class StreamCore extends Wait.Subject {
 
     /** Lets all that wait find out that the stream is closing; returns false if the lock is taken. */
     boolean wakeAll() {
+        if (listener != null) {
+            listener.run();
+            return true;
+        }
         if (!lock.tryLock()) {
             return false;
         }
@@ -832,7 +929,7 @@ final class StreamCore extends Wait.Subject {
             outputShut = true;
             inputShut = true;
             if (queues != null) {
-                progress();
+                progressAll();
                 if (failure == null && !disconnected && !peerClosed && !disconnectSent) {
                     receiving.consume(receiving.available());
                     sendControl(StreamMessage.DISCONNECT);
@@ -851,7 +948,7 @@ final class StreamCore extends Wait.Subject {
         }
         try {
             if (queues != null) {
-                progress();
+                progressAll();
             }
             return queues == null || failure != null || disconnected || peerClosed || disconnectDelivered;
         } finally {
@@ -895,6 +992,10 @@ final class StreamCore extends Wait.Subject {
         if (file != null) {
             problem = free(file::close, problem);
             file = null;
+        }
+        if (shared != null && !left) {
+            left = true;
+            problem = free(shared::removed, problem);
         }
         if (problem != null) {
             throw problem;

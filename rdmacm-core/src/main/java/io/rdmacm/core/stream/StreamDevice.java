@@ -87,6 +87,11 @@ final class StreamDevice {
         return iwarp;
     }
 
+    /** Returns how many completions a queue can hold. */
+    int maxCompletions() {
+        return maxCompletions;
+    }
+
     /** Returns how many messages a queue can hold, given a wish. */
     int queueSize(int wanted) {
         int most = Math.min(maxRequests, maxCompletions / 2);

@@ -9,15 +9,24 @@ import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.Link;
+import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.verbs.error.RdmaException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The link of a stream: what the two sides tell each other, and the queues. All streams share a loop. */
 final class StreamLink extends Link {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
+
     private final StreamSettings settings;
     // the private data of a request, empty for a client
     private final byte[] request;
     private final AtomicBoolean released = new AtomicBoolean();
+    // set before the handshake begins; null if the queues are the stream's own
+    private @Nullable StreamLoop shared;
+    private Loop.@Nullable Member member;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress peerAddress;
     // used by the thread that starts the stream, which has a lock for it
@@ -52,6 +61,36 @@ final class StreamLink extends Link {
         this.request = request.privateData();
         this.bound = true;
         this.started = true;
+    }
+
+    /** Has completions of the stream arrive in queues that it shares. Called before the handshake begins. */
+    void share(StreamLoop with, Loop.Member as) {
+        shared = with;
+        member = as;
+    }
+
+    /** Accepts the request soon. */
+    void acceptLater() {
+        loop().later(() -> {
+            if (failure() == null && !isStopped()) {
+                try {
+                    accept();
+                } catch (RdmaException | RuntimeException | Error e) {
+                    fail(Reasons.of("rdma_accept", e));
+                }
+            }
+        });
+    }
+
+    /** Frees everything soon, for a request that nobody accepts. */
+    void discardLater() {
+        loop().later(() -> {
+            try {
+                discard();
+            } catch (RdmaException | IllegalStateException e) {
+                LOG.warn("what was left of {} could not be closed", this, e);
+            }
+        });
     }
 
     /** Returns the queues, null until the route to the peer is known. */
@@ -122,7 +161,7 @@ final class StreamLink extends Link {
         if (request.length > 0) {
             peer = ConnectData.decode(request);
         }
-        queues = StreamQueues.create(id(), settings);
+        queues = StreamQueues.create(id(), settings, shared, member);
         return ConnectionParameters.builder().privateData(queues.connectData().encode())
                 .responderResources(queues.reads()).initiatorDepth(queues.reads()).flowControl(true)
                 .retryCount(settings.retries()).build();

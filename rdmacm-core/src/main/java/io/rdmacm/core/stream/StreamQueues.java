@@ -4,9 +4,11 @@ package io.rdmacm.core.stream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.CmIdState;
+import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
@@ -19,6 +21,7 @@ import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The queues and the memory of a stream, and how its messages become work requests. It knows nothing of credits. The
@@ -65,6 +68,12 @@ final class StreamQueues {
     private final int receiveQueueSize;
     private final int receiveCount;
     private final int receiveBufferSize;
+    // null if the completion queue is the stream's own, which then has a channel
+    private final @Nullable StreamLoop shared;
+    private final Loop.@Nullable Member member;
+    private StreamLoop.@Nullable DeviceLoop joined;
+    private int reserved;
+    private int number;
     @SuppressWarnings("NullAway.Init")
     private CompletionChannel channel;
     @SuppressWarnings("NullAway.Init")
@@ -113,7 +122,10 @@ final class StreamQueues {
     private final boolean accepting;
     private boolean closed;
 
-    private StreamQueues(StreamDevice device, StreamSettings settings, boolean accepting) {
+    private StreamQueues(StreamDevice device, StreamSettings settings, boolean accepting,
+            @Nullable StreamLoop shared, Loop.@Nullable Member member) {
+        this.shared = shared;
+        this.member = member;
         this.device = device;
         this.settings = settings;
         this.accepting = accepting;
@@ -138,10 +150,16 @@ final class StreamQueues {
         return (offset + LINE - 1) / LINE * LINE;
     }
 
-    /** Creates everything for an id that is bound to a device, and posts the receives. */
-    static StreamQueues create(CmId id, StreamSettings settings) throws RdmaException {
+    /**
+     * Creates everything for an id that is bound to a device, and posts the receives.
+     *
+     * @param shared where the completions arrive, null for a queue of the stream's own
+     * @param member who takes the completions that arrive there
+     */
+    static StreamQueues create(CmId id, StreamSettings settings, @Nullable StreamLoop shared,
+            Loop.@Nullable Member member) throws RdmaException {
         StreamQueues queues = new StreamQueues(StreamDevice.acquire(id), settings,
-                id.state() == CmIdState.REQUESTED);
+                id.state() == CmIdState.REQUESTED, shared, member);
         boolean made = false;
         try {
             queues.make(id);
@@ -158,14 +176,17 @@ final class StreamQueues {
         if (settings.ackTimeout().isPresent()) {
             id.options().ackTimeout(settings.ackTimeout().get());
         }
-        channel = device.context().createCompletionChannel();
         boolean sends = device.isIwarp();
         int requests = sends ? 2 * sendQueueSize : sendQueueSize;
-        completionQueue = device.context().createCompletionQueue(requests + receiveCount, channel);
+        createCompletionQueue(requests + receiveCount);
         pair = id.createQueuePair(device.domain(), QueuePairInitAttributes.builder().completionQueue(completionQueue)
                 .maxSendRequests(requests).maxReceiveRequests(receiveCount).maxSendScatterGather(2)
                 .maxReceiveScatterGather(1)
                 .maxInlineData(Math.max(settings.inlineSize(), sends ? MessageSender.LENGTH : 0)).build());
+        if (joined != null) {
+            number = pair.number();
+            joined.loop().add(number, Objects.requireNonNull(member));
+        }
         inlineSize = Math.min(settings.inlineSize(), pair.capabilities().maxInlineData());
         if (sends && pair.capabilities().maxInlineData() < MessageSender.LENGTH) {
             throw new RdmaUnsupportedException("rsocket", 0, "", "streams over iWARP need inline data, which "
@@ -178,6 +199,17 @@ final class StreamQueues {
         inline.write().inline(true);
         for (int left = receiveCount; left > 0; left -= BATCH) {
             postReceives(Math.min(left, BATCH));
+        }
+    }
+
+    private void createCompletionQueue(int completed) throws RdmaException {
+        if (shared == null) {
+            channel = device.context().createCompletionChannel();
+            completionQueue = device.context().createCompletionQueue(completed, channel);
+        } else {
+            joined = shared.join(device.context(), device.maxCompletions());
+            completionQueue = joined.loop().reserve(completed, StreamLoop.EXPECTED_COMPLETIONS);
+            reserved = completed;
         }
     }
 
@@ -476,6 +508,9 @@ final class StreamQueues {
     void closePair() throws RdmaException {
         if (pair != null) {
             pair.close();
+            if (joined != null) {
+                joined.loop().remove(number, Objects.requireNonNull(member));
+            }
         }
     }
 
@@ -491,7 +526,9 @@ final class StreamQueues {
         if (sendSlice != null && sendSlice.isOpen()) {
             device.sendPools().giveBack(sendSlice);
         }
-        if (completionQueue != null) {
+        if (shared != null) {
+            leave(shared);
+        } else if (completionQueue != null) {
             completionQueue.close();
         }
         if (channel != null) {
@@ -499,5 +536,16 @@ final class StreamQueues {
         }
         closed = true;
         device.release();
+    }
+
+    private void leave(StreamLoop loop) throws RdmaException {
+        StreamLoop.DeviceLoop left = joined;
+        joined = null;
+        if (left != null) {
+            if (completionQueue != null) {
+                left.loop().release(completionQueue, reserved);
+            }
+            loop.leave(left);
+        }
     }
 }

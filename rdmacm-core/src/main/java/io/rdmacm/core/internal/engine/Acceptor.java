@@ -58,6 +58,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private int inspectors;
     // whether handshakes begin although no thread is in accept()
     private boolean eager;
+    // whether requests are handed out before they are accepted, in place of established connections
+    private boolean offering;
     // who takes all established connections, null for threads in accept()
     private @Nullable Consumer<L> taker;
     private boolean beginning;
@@ -154,6 +156,21 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     public void beginAll() {
         lock.lock();
         try {
+            eager = true;
+            beginLater();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Has {@link #poll} and {@link #accept} return requests from now on, which the caller accepts or discards. They
+     * count as handshakes until then, and end when their time has passed.
+     */
+    public void offerRequests() {
+        lock.lock();
+        try {
+            offering = true;
             eager = true;
             beginLater();
         } finally {
@@ -289,8 +306,9 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             }
             closed = true;
             unanswered = new ArrayList<>(requests);
-            unanswered.addAll(handshakes);
-            unclaimed = new ArrayList<>(established);
+            // Those that were handed out before they were accepted belong to others.
+            unanswered.addAll(offering ? established : handshakes);
+            unclaimed = offering ? List.of() : new ArrayList<>(established);
             requests.clear();
             handshakes.clear();
             established.clear();
@@ -343,7 +361,9 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         if (problem != null) {
             throw problem;
         }
-        if (link != null) {
+        if (link != null && offering) {
+            handshakes.add(link);
+        } else if (link != null) {
             // There is room for the next one.
             beginLater();
         }
@@ -388,6 +408,10 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             beginning = false;
             while (mayBegin()) {
                 L link = requests.remove();
+                if (offering) {
+                    offer(link);
+                    continue;
+                }
                 handshakes.add(link);
                 lock.unlock();
                 try {
@@ -396,6 +420,32 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                     lock.lock();
                 }
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Hands a request out before it is accepted. With the lock held. */
+    private void offer(L link) {
+        link.onSettled(() -> settled(link));
+        link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
+        established.add(link);
+        announce();
+    }
+
+    /** A request that is or was offered has become a connection, or never will. */
+    private void settled(L link) {
+        lock.lock();
+        try {
+            // Whoever has taken it discards it.
+            if (established.remove(link)) {
+                loop.later(() -> discard(link));
+                updateFile();
+            }
+            handshakes.remove(link);
+            beginLater();
+        } catch (RdmaException e) {
+            LOG.debug("{} is asked in vain for what is not there", this, e);
         } finally {
             lock.unlock();
         }

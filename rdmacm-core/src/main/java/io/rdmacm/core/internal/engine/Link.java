@@ -40,6 +40,7 @@ public abstract class Link implements CmLoop.Handler {
     private volatile CmId id;
     private volatile String name;
     private volatile Runnable changed = NOTHING;
+    private volatile Runnable settled = NOTHING;
     // ends the handshake when it takes too long; used by the thread of the loop
     private @Nullable Runnable alarm;
     // set when nobody waits for the handshake any more
@@ -99,6 +100,14 @@ public abstract class Link implements CmLoop.Handler {
      */
     public final void onChange(Runnable listener) {
         changed = listener;
+    }
+
+    /**
+     * Sets what is called when the handshake is complete or never will be, maybe more than once, by the thread of the
+     * loop.
+     */
+    protected final void onSettled(Runnable listener) {
+        settled = listener;
     }
 
     /** Returns the id. */
@@ -321,6 +330,7 @@ public abstract class Link implements CmLoop.Handler {
             established = true;
             LOG.debug("{} {}", client ? "connected to" : "accepted", name);
             announced();
+            settled.run();
             changed();
         }
     }
@@ -371,6 +381,7 @@ public abstract class Link implements CmLoop.Handler {
             // The peer is told if that is possible, and what was posted is flushed.
             disconnectQuietly();
         }
+        settled.run();
         changed();
     }
 
@@ -450,6 +461,7 @@ public abstract class Link implements CmLoop.Handler {
     protected void discard() throws RdmaException {
         stopped = true;
         cancelAlarm();
+        settled.run();
         free();
         if (id != null) {
             loop.close(id);

@@ -37,7 +37,7 @@ public final class Loop implements Wait.Source {
     private static final int BATCH = 16;
 
     /** Guards everything here and in the members. */
-    public final MixedThreadsLock lock = new MixedThreadsLock();
+    public final MixedThreadsLock lock;
 
     private final VerbsContext context;
     private final int maxCompletions;
@@ -70,7 +70,18 @@ public final class Loop implements Wait.Source {
      * @param handlersInAnyThread whether waiting threads call handlers; otherwise {@link #run} and {@link #drive} do
      */
     public Loop(VerbsContext context, int maxCompletions, boolean handlersInAnyThread) throws RdmaException {
+        this(context, maxCompletions, handlersInAnyThread, new MixedThreadsLock());
+    }
+
+    /** Creates a loop that the program drives, whose members share a lock with others. */
+    public Loop(VerbsContext context, int maxCompletions, MixedThreadsLock lock) throws RdmaException {
+        this(context, maxCompletions, false, lock);
+    }
+
+    private Loop(VerbsContext context, int maxCompletions, boolean handlersInAnyThread, MixedThreadsLock lock)
+            throws RdmaException {
         this.context = context;
+        this.lock = lock;
         this.maxCompletions = maxCompletions;
         this.handlersInAnyThread = handlersInAnyThread;
         this.channel = context.createCompletionChannel();
@@ -89,6 +100,15 @@ public final class Loop implements Wait.Source {
 
         /** Ends this member, because of a failure or an Error in the loop or in one of the methods above. */
         protected abstract void failed(Throwable reason);
+
+        /** Ends this member; never throws. */
+        public final void end(Throwable reason) {
+            try {
+                failed(reason);
+            } catch (RuntimeException | Error e) {
+                LOG.error("{} could not be ended", this, e);
+            }
+        }
     }
 
     /** A completion queue, and how many completions were promised to members. */
@@ -240,7 +260,7 @@ public final class Loop implements Wait.Source {
             }
         } catch (RdmaException | RuntimeException | Error e) {
             LOG.error("a loop ends: its connections can no longer be driven", e);
-            members.all().forEach(member -> fail(member, e));
+            members.all().forEach(member -> member.end(e));
             handlersInAnyThread = true;
             wait.wakeAll();
             callHandlers();
@@ -428,17 +448,9 @@ public final class Loop implements Wait.Source {
             try {
                 member.completed(completions);
             } catch (RuntimeException | Error e) {
-                fail(member, e);
+                member.end(e);
             }
             wait.wake(member);
-        }
-    }
-
-    private static void fail(Member member, Throwable reason) {
-        try {
-            member.failed(reason);
-        } catch (RuntimeException | Error e) {
-            LOG.error("{} could not be ended", member, e);
         }
     }
 
@@ -463,7 +475,7 @@ public final class Loop implements Wait.Source {
                 try {
                     next.callHandlers();
                 } catch (RuntimeException | Error e) {
-                    fail(next, e);
+                    next.end(e);
                 }
             }
         } finally {

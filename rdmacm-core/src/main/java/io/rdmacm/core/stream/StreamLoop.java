@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.stream;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.EventFile;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the streams of an event loop share: a loop of the engine for each device that they use, and a lock. The loop of
+ * a device is there for as long as there are streams over it. A thread that takes completions for one stream takes them
+ * for all, and each of them is told.
+ */
+final class StreamLoop implements StreamAccess.SharedQueues {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamLoop.class);
+    // of a first queue: small enough to be cheap, large enough for some dozen streams with default settings
+    static final int EXPECTED_COMPLETIONS = 16_384;
+
+    /** Guards the loops, and the streams. Never held during a sleep. */
+    final MixedThreadsLock lock = new MixedThreadsLock();
+    private final EventFile file;
+    // Replaced with the lock held, read without it.
+    private volatile List<DeviceLoop> devices = List.of();
+    private boolean closed;
+    private int streams;
+
+    private StreamLoop(EventFile file) {
+        this.file = file;
+    }
+
+    static StreamLoop open() throws RdmaException {
+        return new StreamLoop(EventFile.open());
+    }
+
+    /** The loop of a device. */
+    static final class DeviceLoop {
+        private final VerbsContext context;
+        private final Loop loop;
+        private int streams;
+        // why nothing is polled any more
+        private volatile boolean failed;
+
+        private DeviceLoop(VerbsContext context, Loop loop) {
+            this.context = context;
+            this.loop = loop;
+        }
+
+        Loop loop() {
+            return loop;
+        }
+    }
+
+    /** Returns the loop of a device for one stream more, to be left. */
+    DeviceLoop join(VerbsContext context, int maxCompletions) throws RdmaException {
+        lock.lock();
+        try {
+            DeviceLoop joined = null;
+            for (DeviceLoop device : devices) {
+                joined = device.context == context && !device.failed ? device : joined;
+            }
+            if (joined == null) {
+                joined = new DeviceLoop(context, new Loop(context, maxCompletions, lock));
+                boolean watched = false;
+                try {
+                    file.watch(joined.loop.fd());
+                    watched = true;
+                } finally {
+                    if (!watched) {
+                        joined.loop.close();
+                    }
+                }
+                List<DeviceLoop> more = new ArrayList<>(devices);
+                more.add(joined);
+                devices = List.copyOf(more);
+            }
+            joined.streams++;
+            return joined;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A stream needs the loop of its device no more, after its queue pair. */
+    void leave(DeviceLoop left) throws RdmaException {
+        lock.lock();
+        try {
+            left.streams--;
+            if (left.streams > 0) {
+                return;
+            }
+            List<DeviceLoop> rest = new ArrayList<>(devices);
+            rest.remove(left);
+            devices = List.copyOf(rest);
+        } finally {
+            lock.unlock();
+        }
+        left.loop.close();
+    }
+
+    /** A stream has been made. */
+    void added() {
+        lock.lock();
+        try {
+            streams++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A stream has been closed. */
+    void removed() throws RdmaException {
+        lock.lock();
+        try {
+            streams--;
+            closeIfUnused();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                closeIfUnused();
+            }
+        } catch (RdmaException e) {
+            LOG.warn("the file of an event loop could not be closed", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeIfUnused() throws RdmaException {
+        if (closed && streams == 0) {
+            file.close();
+        }
+    }
+
+    @Override
+    public boolean poll() {
+        boolean any = false;
+        List<DeviceLoop> polled = devices;
+        for (int i = 0; i < polled.size(); i++) {
+            any |= poll(polled.get(i));
+        }
+        return any;
+    }
+
+    private boolean poll(DeviceLoop device) {
+        try {
+            return !device.failed && device.loop.drive() > 0;
+        } catch (RdmaException | IllegalStateException e) {
+            return fail(device, e);
+        }
+    }
+
+    /** Takes some of the completions that are there. Called with the lock held. */
+    void takeSome() {
+        List<DeviceLoop> polled = devices;
+        for (int i = 0; i < polled.size(); i++) {
+            DeviceLoop device = polled.get(i);
+            try {
+                boolean ignored = !device.failed && device.loop.poll();
+            } catch (RdmaException | IllegalStateException e) {
+                fail(device, e);
+            }
+        }
+    }
+
+    /** Takes all completions that are there: no more come than there are credits for. Called with the lock held. */
+    void takeAll() {
+        List<DeviceLoop> polled = devices;
+        for (int i = 0; i < polled.size(); i++) {
+            DeviceLoop device = polled.get(i);
+            try {
+                boolean ignored = !device.failed && device.loop.takeAll();
+            } catch (RdmaException | IllegalStateException e) {
+                fail(device, e);
+            }
+        }
+    }
+
+    @Override
+    public boolean arm() {
+        boolean quiet = true;
+        List<DeviceLoop> armed = devices;
+        for (int i = 0; i < armed.size(); i++) {
+            DeviceLoop device = armed.get(i);
+            try {
+                quiet &= device.failed || device.loop.prepareSleep();
+            } catch (RdmaException | IllegalStateException e) {
+                fail(device, e);
+                quiet = false;
+            }
+        }
+        return quiet;
+    }
+
+    /** Ends all streams of a device whose completions cannot be taken; returns true. */
+    private boolean fail(DeviceLoop device, Exception reason) {
+        lock.lock();
+        try {
+            if (!device.failed && devices.contains(device)) {
+                device.failed = true;
+                LOG.error("the streams of an event loop can no longer be driven", reason);
+                device.loop.members().forEach(member -> member.end(reason));
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public int fd() {
+        return file.fd();
+    }
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.netty;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
+import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.Spin;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues that the stream channels of an event loop with Netty's EpollIoHandler share, and the file of these queues
+ * there. That handler knows nothing of arming, so they are armed whenever channels have been dealt with: after an
+ * event, and after an iteration of the loop in which a task used one. Used in the thread of the event loop.
+ */
+final class EpollStreams implements EpollIoHandle {
+    // Channels that still have something to do then let tasks go first.
+    private static final int MOST_TURNS = 8;
+    // those of an event loop: its own, and those of channels that came from other event loops
+    private static final Map<EventLoop, List<EpollStreams>> ALL = new ConcurrentHashMap<>();
+
+    private final IoEventLoop loop;
+    private final SharedQueues queues;
+    private final boolean own;
+    // never closed here: it belongs to the queues
+    private final FileDescriptor file;
+    private final Runnable progressTask = this::progressNow;
+    private final Runnable usedTask = this::afterUse;
+    private final Set<EpollStreamLink> links = new HashSet<>();
+    private final ArrayDeque<EpollStreamLink> active = new ArrayDeque<>();
+    @SuppressWarnings("NullAway.Init") // set before anything else happens
+    private IoRegistration registration;
+    private long spinNanos;
+    private boolean progressPending;
+    private boolean usePending;
+    private boolean busy;
+
+    private EpollStreams(IoEventLoop loop, SharedQueues queues, boolean own) {
+        this.loop = loop;
+        this.queues = queues;
+        this.own = own;
+        this.file = new FileDescriptor(queues.fd());
+    }
+
+    /**
+     * Returns the queues of an event loop.
+     *
+     * @param queues those that a stream has already, null if it has none
+     */
+    static EpollStreams of(IoEventLoop loop, @Nullable SharedQueues queues) throws RdmaException {
+        List<EpollStreams> mine = ALL.computeIfAbsent(loop, none -> new ArrayList<>(1));
+        for (EpollStreams streams : mine) {
+            if (queues == null ? streams.own : streams.queues == queues) {
+                return streams;
+            }
+        }
+        EpollStreams made = new EpollStreams(loop, queues == null ? StreamAccess.get().openQueues() : queues,
+                queues == null);
+        boolean registered = false;
+        try {
+            made.register();
+            registered = true;
+            mine.add(made);
+            return made;
+        } finally {
+            if (!registered) {
+                made.end(mine);
+            }
+        }
+    }
+
+    private void register() {
+        Future<IoRegistration> future = loop.register(this);
+        if (!future.isSuccess()) {
+            throw new IllegalStateException("the event loop takes no files", future.cause());
+        }
+        registration = future.getNow();
+        registration.submit(EpollIoOps.EPOLLIN);
+    }
+
+    private void end(List<EpollStreams> mine) {
+        mine.remove(this);
+        if (mine.isEmpty()) {
+            ALL.remove(loop);
+        }
+        if (registration != null) {
+            registration.cancel();
+        }
+        if (own) {
+            queues.close();
+        } else {
+            // The event loop that they belong to may rely on what this one has done.
+            boolean ignored = queues.arm();
+        }
+    }
+
+    SharedQueues queues() {
+        return queues;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    void add(EpollStreamLink link) {
+        links.add(link);
+    }
+
+    void remove(EpollStreamLink link) {
+        List<EpollStreams> mine = ALL.get(loop);
+        if (links.remove(link) && links.isEmpty() && mine != null) {
+            end(mine);
+        }
+    }
+
+    void activate(EpollStreamLink link) {
+        active.add(link);
+        progressSoon();
+    }
+
+    private void progressSoon() {
+        if (!progressPending && !busy) {
+            progressPending = true;
+            loop.execute(progressTask);
+        }
+    }
+
+    /** A channel was used, and an answer may come soon. */
+    void used(EpollStreamLink link) {
+        spinNanos = Math.max(spinNanos, link.channel.spinNanos());
+        if (usePending || busy || progressPending || spinNanos == 0) {
+            return;
+        }
+        usePending = true;
+        if (loop instanceof SingleThreadEventLoop single) {
+            single.executeAfterEventLoopIteration(usedTask);
+        } else {
+            loop.execute(usedTask);
+        }
+    }
+
+    @Override
+    public FileDescriptor fd() {
+        return file;
+    }
+
+    @Override
+    public void handle(IoRegistration source, IoEvent event) {
+        progressAndArm();
+    }
+
+    private void progressNow() {
+        progressPending = false;
+        progressAndArm();
+    }
+
+    private void afterUse() {
+        usePending = false;
+        progressAndArm();
+    }
+
+    private void progressAndArm() {
+        if (links.isEmpty()) {
+            return;
+        }
+        boolean armed = false;
+        busy = true;
+        try {
+            for (int turn = 0; turn < MOST_TURNS && !armed; turn++) {
+                armed = !progress() && !spin() && arm();
+            }
+        } finally {
+            busy = false;
+        }
+        if (armed) {
+            spinNanos = 0;
+        } else if (!links.isEmpty()) {
+            progressSoon();
+        }
+    }
+
+    private boolean progress() {
+        boolean any = queues.poll();
+        for (int left = active.size(); left > 0; left--) {
+            EpollStreamLink link = active.remove();
+            if (link.progress()) {
+                any = true;
+                spinNanos = Math.max(spinNanos, link.channel.spinNanos());
+            }
+        }
+        return any;
+    }
+
+    private boolean arm() {
+        return links.isEmpty() || queues.arm() && active.isEmpty();
+    }
+
+    /** Polls for a while, unless there are tasks for the event loop; returns whether there is something to do. */
+    private boolean spin() {
+        if (spinNanos == 0 || links.isEmpty()) {
+            return false;
+        }
+        long begin = System.nanoTime();
+        while (!queues.poll() && active.isEmpty()) {
+            if (System.nanoTime() - begin >= spinNanos || hasTasks()) {
+                return false;
+            }
+            Spin.pause();
+        }
+        return true;
+    }
+
+    private boolean hasTasks() {
+        return loop instanceof SingleThreadEventExecutor single && single.pendingTasks() > 0;
+    }
+
+    /** The event loop is ending. */
+    @Override
+    public void close() {
+        for (EpollStreamLink link : List.copyOf(links)) {
+            link.close();
+        }
+    }
+}
