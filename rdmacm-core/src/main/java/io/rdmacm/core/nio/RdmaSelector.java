@@ -466,6 +466,12 @@ final class RdmaSelector extends AbstractSelector {
     /** Returns false if the key has to be polled again. */
     private boolean arm(RdmaSelectionKey key) throws IOException {
         if (!key.source().isArmedBySelector()) {
+            if (key.token == 0) {
+                // The channel may have got its file while this thread looked at it.
+                synchronized (lock) {
+                    attach(key);
+                }
+            }
             return key.source().arm();
         }
         synchronized (lock) {

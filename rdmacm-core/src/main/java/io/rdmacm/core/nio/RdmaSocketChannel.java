@@ -29,6 +29,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
@@ -41,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * then. Whatever may take an event of the stream ends with {@link ChannelKeys#recheck}.
  */
 final class RdmaSocketChannel extends SocketChannel implements Selectable {
+    private static final StreamAccess STREAMS = StreamAccess.get();
     private static final Duration FOREVER = Deadline.FOREVER;
     private static final int END = -1;
 
@@ -79,6 +81,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         this.family = null;
         this.options = new ChannelOptions(ChannelOptions.OF_SOCKETS, stream.settings(), true);
         this.stream = stream;
+        STREAMS.attach(stream, keys::changed);
         this.remote = stream.peerAddress();
         this.bound = true;
         this.state = State.CONNECTED;
@@ -113,9 +116,15 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     /** Returns the stream, which is opened if necessary. The lock is held, and the channel is open. */
     private RdmaStream stream() throws IOException {
         if (stream == null) {
-            stream = RdmaStream.open(options.fix());
+            stream = openStream();
         }
         return stream;
+    }
+
+    private RdmaStream openStream() throws IOException {
+        RdmaStream opened = RdmaStream.open(options.fix());
+        STREAMS.attach(opened, keys::changed);
+        return opened;
     }
 
     private void lockBoth() {
@@ -198,7 +207,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             throw new ConnectException("Cannot connect to " + to + " from " + local + ": the families differ");
         }
         stream.close();
-        stream = RdmaStream.open(options.fix());
+        stream = openStream();
         stream.bind(new InetSocketAddress(Addresses.wildcard(Addresses.isIpv4(to)), local.getPort()));
     }
 
@@ -618,7 +627,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     @Override
     public int file() throws IOException {
         RdmaStream open = stream;
-        return open == null || state == State.UNCONNECTED ? -1 : open.fd();
+        return open == null || state == State.UNCONNECTED ? -1 : STREAMS.file(open);
     }
 
     @Override

@@ -208,6 +208,11 @@ public final class RdmaStream implements AutoCloseable {
         }
     }
 
+    /** Returns the heart of the stream. */
+    StreamCore core() {
+        return core;
+    }
+
     /** {@return the settings} */
     public StreamSettings settings() {
         return settings;

@@ -27,6 +27,16 @@ final class StreamAccessor extends StreamAccess {
     }
 
     @Override
+    public void attach(RdmaStream stream, Runnable wake) {
+        stream.core().attach(wake);
+    }
+
+    @Override
+    public int file(RdmaStream stream) {
+        return stream.core().queueFile();
+    }
+
+    @Override
     public RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException {
         return RdmaStreamServer.listen(local, backlog, settings, true);

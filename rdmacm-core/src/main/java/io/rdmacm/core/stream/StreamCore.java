@@ -71,8 +71,10 @@ final class StreamCore extends Wait.Subject {
     private List<Integer> early = new ArrayList<>(0);
     // counts no more among the streams that share their queues
     private boolean left;
-    // null until it is asked for
+    private volatile int queueFile = NONE;
+    // for event loops: null until it is asked for, and whether there is one that needs none
     private @Nullable EventFile file;
+    private boolean attached;
     // a message of StreamMessage that is to be sent as soon as there is a request for it
     private int pendingControl = NONE;
     // Read without the lock by the reader and the writer, which at worst act a moment too late.
@@ -517,6 +519,7 @@ final class StreamCore extends Wait.Subject {
 
     /** Sets the file that becomes readable when something arrives. */
     private void watch(int queue) {
+        queueFile = queue;
         platformFiles.watch(queue);
         virtualFiles.watch(queue);
         wait.rearm();
@@ -796,7 +799,9 @@ final class StreamCore extends Wait.Subject {
         try {
             if (!closing) {
                 loopAwake();
-                progress();
+                if (progress()) {
+                    loopPolled();
+                }
                 wait.loopTold();
             }
             return readiness();
@@ -841,6 +846,40 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
+    private void loopPolled() {
+        try {
+            wait.loopPolled();
+        } catch (RdmaException e) {
+            fail(e);
+        }
+    }
+
+    /** Has an event loop wait for this stream that watches {@link #queueFile()} itself. Takes the lock. */
+    void attach(Runnable wake) {
+        lock.lock();
+        try {
+            attached = true;
+            wait.attach(new Wait.Loop() {
+                @Override
+                public void wake() {
+                    wake.run();
+                }
+
+                @Override
+                public void reset() {
+                    // a wake has no effect that lasts
+                }
+            });
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the file that is readable when something has arrived, -1 before the stream has one. Takes no lock. */
+    int queueFile() {
+        return queueFile;
+    }
+
     int fd() throws RdmaException {
         lock.lock();
         try {
@@ -864,7 +903,9 @@ final class StreamCore extends Wait.Subject {
     boolean armFile() throws RdmaException {
         lock.lock();
         try {
-            fd();
+            if (!attached) {
+                fd();
+            }
             return wait.armLoop();
         } finally {
             lock.unlock();

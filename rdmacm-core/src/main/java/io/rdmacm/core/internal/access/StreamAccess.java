@@ -55,6 +55,18 @@ public abstract class StreamAccess {
     public abstract RdmaStream open(StreamSettings settings, SharedQueues queues, Runnable changed)
             throws RdmaException;
 
+    /**
+     * Has an event loop wait for a stream with queues of its own, by {@link #file} instead of {@code fd()}, which would
+     * open two files more.
+     *
+     * @param wake called while the loop sleeps, whenever it has to look at the stream, by any thread and with a lock
+     *        held: must neither throw nor wait, nor use the stream. Also called when there is a file.
+     */
+    public abstract void attach(RdmaStream stream, Runnable wake);
+
+    /** Returns the file that is readable after {@code arm()} when something has arrived, -1 before there is one. */
+    public abstract int file(RdmaStream stream);
+
     /** Listens at an address, for {@link #nextRequest} instead of {@code accept()}. */
     public abstract RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException;

@@ -511,6 +511,16 @@ public final class Wait {
         }
     }
 
+    /**
+     * The loop has polled the source and found something, perhaps without having slept: takes the event of that, which
+     * would end the next sleep in vain, or each one while the loop has no use for the source.
+     */
+    public void loopPolled() throws RdmaException {
+        if (loop != null && armed && looper == null && !closed && !isSleptOn()) {
+            takeEvents();
+        }
+    }
+
     /** Something has happened that the loop has to know of: it does not sleep now. */
     public void tellLoop() {
         changed = true;
