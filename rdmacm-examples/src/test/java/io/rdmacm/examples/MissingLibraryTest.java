@@ -13,7 +13,7 @@ import io.rdmacm.examples.testing.OpenChannel;
 import io.rdmacm.examples.testing.Program;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs on a machine without one of the libraries: the dynamic linker finds an empty file first and refuses it. */
 class MissingLibraryTest {
@@ -21,11 +21,11 @@ class MissingLibraryTest {
     private Path folder;
 
     @ParameterizedTest
-    @CsvSource({"librdmacm.so.1, librdmacm1", "libibverbs.so.1, libibverbs1"})
-    void aProgramSaysSoInOneLine(String library, String debianPackage) throws Exception {
-        String message = "cannot load " + library + ", which rdma_create_event_channel needs: install the Debian or"
-                + " Ubuntu package " + debianPackage + ", elsewhere rdma-core";
-        Files.createFile(folder.resolve(library));
+    @ValueSource(strings = {"librdmacm.so.1", "libibverbs.so.1"})
+    void aProgramSaysSoInOneLine(String library) throws Exception {
+        Path broken = Files.createFile(folder.resolve(library));
+        String message = "cannot load " + library + ", which rdma_create_event_channel needs, although it is installed: "
+                + broken + ": file too short";
         Program.Result rping = run(Main.class, "rping", "-s");
         assertThat(rping.status()).isEqualTo(1);
         assertThat(rping.out()).isEmpty();

@@ -32,6 +32,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -129,6 +130,7 @@ class RdmaChannelsDeviceTest {
         RdmaSelectorProvider provider = new RdmaSelectorProvider(StreamSettings.builder().sendQueueSize(16)
                 .receiveQueueSize(16).sendBufferSize(4096).receiveBufferSize(4096).build());
         int pairs = 500;
+        int filesBefore = ResourceCounts.now().files();
         List<SocketChannel> clients = new ArrayList<>();
         List<SocketChannel> servers = new ArrayList<>();
         try (Selector selector = provider.openSelector();
@@ -160,6 +162,8 @@ class RdmaChannelsDeviceTest {
                 }
                 selector.selectedKeys().clear();
             }
+            // One for each channel, and some for the selector, the server and the threads that all channels share.
+            assertThat(ResourceCounts.now().files() - filesBefore).isLessThan(2 * pairs + 30);
             for (SocketChannel client : clients) {
                 assertThat(client.write(ByteBuffer.wrap(new byte[] {1, 2, 3}))).isEqualTo(3);
             }
