@@ -1,11 +1,9 @@
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.net.MalformedURLException;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import kotlin.Unit;
 import org.pastalab.fray.core.TestRunner;
@@ -27,13 +26,13 @@ import org.pastalab.fray.core.scheduler.POSScheduler;
 import org.pastalab.fray.core.scheduler.RandomScheduler;
 import org.pastalab.fray.core.scheduler.Scheduler;
 
-/// Runs the tests of interleavings under Fray, in a JVM that is instrumented for it, and then those that must fail with
-/// code that lacks something. Run by scripts/lib/interleavings as
+/// Runs the tests of interleavings under Fray, in a JVM that is instrumented for it. Run by scripts/lib/interleavings as
 ///
-///     java UnderFray FOLDER SCHEDULES PATTERN CLASSES...
+///     java UnderFray FOLDER SCHEDULES PATTERN LACKS CLASSES...
 ///
-/// with the folder that MakeMutants has filled, a regular expression that finds the tests in CLASS.METHOD, and the
-/// folders with test classes. The exit status is 1 if a test fails, or if none fails with a mutant.
+/// with a folder for reports, the number of schedules of each test, a regular expression that finds the tests in
+/// CLASS.METHOD, what the code lacks ("nothing" or a text for messages), and the folders with test classes. It ends
+/// with the first test that fails: the exit status is 1 then, as Fray does not always get rid of threads that hang.
 public final class UnderFray {
     private static final int MAX_SECONDS = 600;
     private static final int MAX_STEPS = 200_000;
@@ -45,157 +44,117 @@ public final class UnderFray {
     private final Path folder;
     private final int schedules;
     private final String pattern;
-    private final List<Path> classes;
-    // those that fail without a mutant say nothing about one
-    private final List<String> failed = new ArrayList<>();
-    private int missed;
-    // of the test that runs now
-    private Configuration configuration;
-    private int tried;
+    private final boolean mutant;
+    private final String lacks;
+    private int total;
+    // The test that runs now, null before and after; what it has tried, and what it tries now.
+    private volatile String test;
+    private volatile int tried;
+    private volatile Configuration configuration;
 
-    private UnderFray(Path folder, int schedules, String pattern, List<Path> classes) {
-        this.folder = folder;
-        this.schedules = schedules;
-        this.pattern = pattern;
-        this.classes = classes;
+    private UnderFray(String[] args) {
+        folder = Path.of(args[0]);
+        schedules = Integer.parseInt(args[1]);
+        pattern = args[2];
+        lacks = args[3];
+        mutant = !lacks.equals("nothing");
     }
 
     public static void main(String[] args) throws Exception {
-        UnderFray runs = new UnderFray(Path.of(args[0]), Integer.parseInt(args[1]), args[2],
-                Arrays.stream(args).skip(3).map(Path::of).toList());
+        UnderFray runs = new UnderFray(args);
         // Fray reports its progress there.
         System.setOut(new PrintStream(new FileOutputStream(args[0] + "/fray.log"), true));
-        runs.run();
-        runs.runMutants();
-        System.exit(runs.failed.isEmpty() && runs.missed == 0 ? 0 : 1);
-    }
-
-    private void run() throws Exception {
-        int total = 0;
-        for (String name : testClasses()) {
-            out.println(name);
-            for (Method test : tests(Class.forName(name))) {
-                long start = System.nanoTime();
-                Throwable found = failure(test);
-                int count = tried;
-                total += count;
-                out.printf("  %-80s %7d schedules %6.1f s  %s%n", test.getName(), count,
-                        (System.nanoTime() - start) / 1e9, found == null ? "nothing found" : describe(found));
-                if (found != null) {
-                    failed.add(label(test));
-                }
+        Runtime.getRuntime().addShutdownHook(new Thread(runs::report));
+        for (String folder : args[4].split(":")) {
+            for (String name : testClasses(Path.of(folder))) {
+                runs.run(Class.forName(name));
             }
         }
-        out.println(total + " schedules, " + failed.size() + " tests failed");
-    }
-
-    /// Each line of the list has the number of a mutant, its tests and what it lacks.
-    private void runMutants() throws Exception {
-        int caught = 0;
-        int all = 0;
-        for (String line : Files.readAllLines(folder.resolve("mutants.tsv"))) {
-            String[] parts = line.split("\t");
-            List<Method> tests = new ArrayList<>();
-            try (MutantLoader loader = new MutantLoader(folder.resolve("mutant-" + parts[0]))) {
-                for (String name : testClasses()) {
-                    if (name.substring(name.lastIndexOf('.') + 1).matches(parts[1])) {
-                        tests(loader.loadClass(name)).stream().filter(test -> !failed.contains(label(test)))
-                                .forEach(tests::add);
-                    }
-                }
-                if (!tests.isEmpty()) {
-                    all++;
-                    caught += isCaught(parts[2], tests) ? 1 : 0;
-                }
-            }
+        if (!runs.mutant) {
+            runs.out.println(runs.total + " schedules, nothing found");
+        } else if (runs.total > 0) {
+            runs.out.printf("  without: %-72s NOT FOUND in %d schedules%n", runs.lacks, runs.total);
         }
-        out.println(caught + " of " + all + " mutants found");
-        missed = all - caught;
+        // A mutant without a test that matches was not missed.
+        System.exit(runs.mutant && runs.total == 0 ? 1 : 0);
     }
 
-    private boolean isCaught(String lacks, List<Method> tests) throws Exception {
-        int before = 0;
-        for (Method test : tests) {
-            Throwable found = failure(test);
-            before += tried;
-            if (found != null) {
-                out.printf("  without: %-70s found in schedule %d by %s%n", lacks, before + 1, test.getName());
-                return true;
-            }
+    private static List<String> testClasses(Path root) throws IOException {
+        try (Stream<Path> files = Files.walk(root)) {
+            return files.map(file -> root.relativize(file).toString())
+                    .filter(file -> file.endsWith("InterleavingTest.class"))
+                    .map(file -> file.replace(".class", "").replace('/', '.')).sorted().toList();
         }
-        out.printf("  without: %-70s NOT FOUND in %d schedules%n", lacks, before);
-        return false;
     }
 
-    private List<String> testClasses() throws IOException {
-        List<String> names = new ArrayList<>();
-        for (Path root : classes) {
-            try (Stream<Path> files = Files.walk(root)) {
-                files.map(file -> root.relativize(file).toString()).filter(file -> file.endsWith("InterleavingTest.class"))
-                        .map(file -> file.replace(".class", "").replace('/', '.')).sorted().forEach(names::add);
-            }
-        }
-        return names;
-    }
-
-    private List<Method> tests(Class<?> type) {
-        return Arrays.stream(type.getDeclaredMethods())
+    private void run(Class<?> type) throws Exception {
+        List<Method> tests = Arrays.stream(type.getDeclaredMethods())
                 .filter(method -> Arrays.stream(method.getAnnotations())
                         .anyMatch(annotation -> annotation.annotationType().getSimpleName().equals("Test")))
-                .filter(method -> label(method).matches(".*(" + pattern + ").*"))
+                .filter(method -> Pattern.compile(pattern).matcher(label(method)).find())
                 .sorted(Comparator.comparing(Method::getName)).toList();
-    }
-
-    private static String label(Method test) {
-        return test.getDeclaringClass().getSimpleName() + "." + test.getName();
-    }
-
-    /// Runs a test; returns why it fails, null if it does not.
-    private Throwable failure(Method test) throws Exception {
-        Class<?> type = test.getDeclaringClass();
-        Consumer<Callable<?>> explorer = scenario -> explore(label(test), scenario);
-        type.getClassLoader().loadClass("io.rdmacm.verbs.testing.Interleavings").getMethod("control", Consumer.class)
-                .invoke(null, explorer);
-        configuration = null;
-        tried = 0;
-        var constructor = type.getDeclaredConstructor();
-        constructor.setAccessible(true);
-        test.setAccessible(true);
-        try {
-            test.invoke(constructor.newInstance());
-            return null;
-        } catch (InvocationTargetException e) {
-            return e.getCause();
+        if (!mutant && !tests.isEmpty()) {
+            out.println(type.getName());
+        }
+        for (Method method : tests) {
+            long start = System.nanoTime();
+            run(method);
+            if (!mutant) {
+                out.printf("  %-72s %6d schedules %6.1f s  nothing found%n", method.getName(), tried,
+                        (System.nanoTime() - start) / 1e9);
+            }
+            total += tried;
         }
     }
 
-    private void explore(String name, Callable<?> scenario) {
-        if (loadedBy(scenario, UnderFray.class.getClassLoader())) {
+    private static String label(Method method) {
+        return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+    }
+
+    private void run(Method method) throws Exception {
+        Class<?> type = method.getDeclaringClass();
+        tried = 0;
+        test = label(method);
+        Consumer<Callable<?>> explorer = this::explore;
+        Class.forName("io.rdmacm.verbs.testing.Interleavings").getMethod("control", Consumer.class)
+                .invoke(null, explorer);
+        Constructor<?> constructor = type.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        method.setAccessible(true);
+        try {
+            method.invoke(constructor.newInstance());
+            test = null;
+        } catch (InvocationTargetException e) {
+            e.getCause().printStackTrace(out);
+            System.exit(1);
+        }
+    }
+
+    private void explore(Callable<?> scenario) {
+        if (!mutant) {
             loadClasses(scenario);
         }
+        explore(scenario, new RandomScheduler());
+        // This one lets a thread stay behind for long.
+        explore(scenario, new POSScheduler());
+    }
+
+    private void explore(Callable<?> scenario, Scheduler scheduler) {
         LambdaExecutor executor = new LambdaExecutor(() -> {
             call(scenario);
             return Unit.INSTANCE;
         });
-        explore(name, executor, new RandomScheduler());
-        // This one lets a thread stay behind for long.
-        explore(name, executor, new POSScheduler());
-    }
-
-    private void explore(String name, LambdaExecutor executor, Scheduler scheduler) {
-        configuration = new Configuration(new ExecutionInfo(executor, false, false, MAX_STEPS),
-                folder.resolve("reports").resolve(name), schedules / 2, MAX_SECONDS, scheduler,
-                new ControlledRandomProvider(), false, false, true, false, false, false, NetworkDelegateType.NONE,
+        Configuration next = new Configuration(new ExecutionInfo(executor, false, false, MAX_STEPS),
+                folder.resolve("reports").resolve(test), schedules / 2, MAX_SECONDS, scheduler,
+                new ControlledRandomProvider(), false, false, false, false, false, false, NetworkDelegateType.NONE,
                 SystemTimeDelegateType.MOCK, NANOS_PER_LOOK, false, true, false, false, false, false, null);
-        Throwable found = new TestRunner(configuration).run();
-        tried += configuration.getCurrentIteration();
+        configuration = next;
+        Throwable found = new TestRunner(next).run();
         if (found != null) {
-            UnderFray.<RuntimeException>rethrow(found);
+            // Fray has ended the JVM before, unless the failure came when its threads had ended.
+            System.exit(1);
         }
-    }
-
-    private static boolean loadedBy(Object object, ClassLoader loader) {
-        return object.getClass().getClassLoader() == loader;
+        tried += next.getCurrentIteration();
     }
 
     /// Runs a scenario as it comes: the steps of static initialisers are not to be chosen.
@@ -204,7 +163,7 @@ public final class UnderFray {
             try {
                 call(scenario);
             } catch (Throwable e) {
-                // will be found again
+                // Without Fray, nothing is to be found.
             }
         });
         try {
@@ -227,39 +186,33 @@ public final class UnderFray {
         throw (T) e;
     }
 
-    private String describe(Throwable found) {
-        Throwable root = found;
-        while (root.getCause() != null) {
-            root = root.getCause();
+    /// Says what was found, if the JVM ends in the middle of a test.
+    private void report() {
+        Configuration last = configuration;
+        if (test == null || last == null) {
+            return;
         }
-        return "FAILED in schedule " + (tried + 1) + ": " + root
-                + (configuration == null ? "" : "; see " + configuration.getReport() + "/fray.log");
+        int schedule = tried + last.getCurrentIteration() + 1;
+        if (mutant) {
+            out.printf("  without: %-72s found in schedule %d of %s%n", lacks, total + schedule, test);
+        } else {
+            out.printf("%s FAILED in schedule %d%n", test, schedule);
+            errors(last.getReport().resolve("fray.log")).forEach(out::println);
+        }
+        out.flush();
     }
 
-    /// Loads the classes of this project once more, for a mutant of some of them.
-    private final class MutantLoader extends URLClassLoader {
-        MutantLoader(Path mutant) throws MalformedURLException {
-            super(urls(mutant), UnderFray.class.getClassLoader());
-        }
-
-        @Override
-        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            synchronized (getClassLoadingLock(name)) {
-                Class<?> loaded = findLoadedClass(name);
-                if (loaded == null) {
-                    loaded = name.startsWith("io.rdmacm.") ? findClass(name) : getParent().loadClass(name);
+    private static List<String> errors(Path log) {
+        List<String> errors = new ArrayList<>();
+        try {
+            for (String line : Files.readAllLines(log)) {
+                if (!line.contains("org.pastalab.fray") && !line.contains("\tat java.base/")) {
+                    errors.add("    " + line);
                 }
-                return loaded;
             }
+        } catch (IOException e) {
+            errors.add(e.toString());
         }
-    }
-
-    private static URL[] urls(Path mutant) throws MalformedURLException {
-        List<URL> urls = new ArrayList<>();
-        urls.add(mutant.toUri().toURL());
-        for (String part : System.getProperty("java.class.path").split(":")) {
-            urls.add(Path.of(part).toUri().toURL());
-        }
-        return urls.toArray(URL[]::new);
+        return errors;
     }
 }

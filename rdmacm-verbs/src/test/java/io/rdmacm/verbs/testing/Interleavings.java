@@ -8,13 +8,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /**
- * Runs a scenario of several threads in many interleavings: here in some hundred that random pauses make, and with
+ * Runs a scenario of several threads in many interleavings: here in a hundred that random pauses make, and with
  * {@code scripts/lib/interleavings} in thousands that Fray chooses. There, only one thread runs at a time, each use of
  * a lock, a condition, an atomic or volatile variable is a choice, and time passes only when nobody can run, so a
  * thread that waits for ever is found at once.
  */
 public final class Interleavings {
-    private static final int RUNS = 200;
+    private static final int RUNS = 100;
     private static final int LONGEST_PAUSE = 400;
     // to end a test that hangs
     private static final long HANGS_AFTER_MILLIS = 240_000;

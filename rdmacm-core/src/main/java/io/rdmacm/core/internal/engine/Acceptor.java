@@ -243,6 +243,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             }
         } finally {
             inspectors--;
+            // What this thread leaves behind is for those in accept().
+            beginLater();
             lock.unlock();
         }
     }
@@ -456,7 +458,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             link.onChange(() -> changed(link));
             link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
             link.accept();
-        } catch (RdmaException | RuntimeException e) {
+        } catch (RdmaException | RuntimeException | Error e) {
             RdmaException reason = Reasons.of("rdma_accept", e);
             if (link.isPeers(reason)) {
                 LOG.debug("{} did not become a connection", link, e);
@@ -508,7 +510,17 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             lock.unlock();
         }
         if (all != null) {
-            all.accept(link);
+            hand(link, all);
+        }
+    }
+
+    private static <L extends Link> void hand(L link, Consumer<L> taker) {
+        try {
+            taker.accept(link);
+        } catch (RuntimeException | Error e) {
+            LOG.error("{} ends, because nobody could take it", link, e);
+            link.fail(Reasons.of("rdma_accept", e));
+            link.loop().later(() -> discard(link));
         }
     }
 

@@ -178,9 +178,9 @@ class AcceptorInterleavingTest {
             });
             AtomicBoolean taken = new AtomicBoolean();
             threads.start("good", () -> {
-                while (!taken.get()) {
-                    // It may take too long, too, where all others are slow.
-                    server.connect().awaitClose();
+                // It may take too long, too, where all others are slow.
+                for (CmId peer = server.connect(); peer != null && !taken.get(); peer = server.connect()) {
+                    peer.awaitClose();
                 }
             });
             TestLink link = server.accept();
