@@ -5,12 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -29,7 +29,7 @@ final class StreamCore extends Wait.Subject {
     private static final int NONE = -1;
 
     /** Guards everything that is not marked otherwise. Never held during a sleep. */
-    final ReentrantLock lock = new ReentrantLock();
+    final MixedThreadsLock lock = new MixedThreadsLock();
     private final StreamSettings settings;
     private final StreamLink link;
     private final long spinNanos;

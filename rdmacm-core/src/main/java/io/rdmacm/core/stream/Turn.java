@@ -3,8 +3,8 @@ package io.rdmacm.core.stream;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.internal.life.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * turn without the lock, so that others who do not want to wait find that out.
  */
 final class Turn {
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Condition over = lock.newCondition();
     // guarded by the lock
     private @Nullable Thread owner;

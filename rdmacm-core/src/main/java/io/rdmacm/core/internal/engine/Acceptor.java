@@ -9,7 +9,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import io.rdmacm.core.CmEvent;
@@ -18,6 +17,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +43,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private final Settings<L> settings;
     private final CmId id;
     private final InetSocketAddress address;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     // for accept() and for nextRequest()
     private final Condition acceptable = lock.newCondition();
     private final Condition requested = lock.newCondition();

@@ -2,10 +2,10 @@
 package io.rdmacm.verbs.internal.wait;
 
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.MixedThreadsLock;
 
 /**
  * How several threads {@link Wait} for the completions of one queue, each with a buffer of its own: poll, arm, poll
@@ -15,7 +15,7 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
  */
 public final class CompletionWait {
     private final Object owner;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Wait wait;
     private final Wait.Subject subject = new Wait.Subject();
 

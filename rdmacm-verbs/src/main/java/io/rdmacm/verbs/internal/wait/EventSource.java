@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Libc;
+import io.rdmacm.verbs.internal.life.MixedThreadsLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +29,7 @@ public final class EventSource<E> {
     private static final int READS_SKIPPED = 15;
     private static final BooleanSupplier NEVER = () -> false;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Reader<E> reader;
     private final Wait wait;
     private final Wait.Subject subject = new Wait.Subject();

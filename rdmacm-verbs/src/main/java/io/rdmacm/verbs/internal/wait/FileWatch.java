@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.life.MixedThreadsLock;
 
 /**
  * Tells virtual threads that a file is readable. One daemon thread, started when first needed, waits for all files of
@@ -31,13 +31,13 @@ final class FileWatch {
     private static final String THREAD_NAME = "rdmacm-file-watch";
     private static final int IDLE_MILLISECONDS = 2000;
 
-    private static final ReentrantLock STARTING = new ReentrantLock();
+    private static final MixedThreadsLock STARTING = new MixedThreadsLock();
     // null before the first use and after the end of the last one; written with STARTING held
     private static volatile FileWatch current;
 
     private final Epoll epoll;
     // A single lock, because the kernel changes an epoll instance under a single lock too.
-    private final ReentrantLock lock = new ReentrantLock();
+    private final MixedThreadsLock lock = new MixedThreadsLock();
     // The fields below are guarded by the lock. By file descriptor; only files that are armed.
     private final Map<Integer, Entry> entries = new HashMap<>();
     private int armings;
