@@ -16,7 +16,6 @@ import java.util.concurrent.TimeUnit;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
-import io.rdmacm.core.forked.BusyCarriers;
 import io.rdmacm.core.forked.EndsAfterClose;
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
@@ -25,7 +24,6 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.LeavesNothing;
-import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -58,15 +56,6 @@ class StreamClosingDeviceTest {
                 assertThat(program.result().status()).isZero();
             }
         }
-    }
-
-    @Test
-    void busyCarriersOfVirtualThreadsHoldNothingUp() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.of(BusyCarriers.class).nativeAccess()
-                .property("jdk.virtualThreadScheduler.parallelism", "1")
-                .property("jdk.virtualThreadScheduler.maxPoolSize", "1")
-                .run(RdmaTestDevice.get().ipv4().getHostAddress());
-        assertThat(result.output().lines()).as(result.errors()).containsExactly("connected", "closed", "server closed");
     }
 
     @Test

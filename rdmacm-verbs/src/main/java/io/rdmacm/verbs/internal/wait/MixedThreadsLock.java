@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.wait;
 
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A lock for platform and virtual threads. {@link #unlock()} wakes only the first thread that waits. If that is a
  * virtual one and all carriers are busy, the lock stays free, while a platform thread behind it would sleep on. So a
- * platform thread does not rely on being woken. The wait for a condition has no such provision.
+ * platform thread does not rely on being woken, and a signal of a condition wakes all that wait for it.
  */
 public final class MixedThreadsLock extends ReentrantLock {
     private static final long serialVersionUID = 1L;
+    private static final long LONGEST_SLEEP = TimeUnit.MILLISECONDS.toNanos(100);
 
     @Override
     public void lock() {
@@ -26,15 +32,19 @@ public final class MixedThreadsLock extends ReentrantLock {
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (tryLock()) {
+            return;
+        }
         if (Thread.currentThread().isVirtual()) {
             super.lockInterruptibly();
             return;
         }
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        while (!tryLock() && !tryLock(1, TimeUnit.MILLISECONDS)) {
-            continue;
+        boolean locked = false;
+        while (!locked) {
+            locked = tryLock(1, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -50,6 +60,80 @@ public final class MixedThreadsLock extends ReentrantLock {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public Condition newCondition() {
+        return new AnyChange();
+    }
+
+    /** A condition whose threads wait outside the queue of the lock, and take the lock as any other thread does. */
+    private final class AnyChange implements Condition {
+        // guarded by the lock
+        private final List<Thread> waiting = new ArrayList<>();
+
+        /** Waits for a signal, an interrupt, or some time; may return earlier. */
+        private void sleep(long nanos) {
+            Thread me = Thread.currentThread();
+            int holds = getHoldCount();
+            waiting.add(me);
+            for (int i = 0; i < holds; i++) {
+                unlock();
+            }
+            LockSupport.parkNanos(this, nanos);
+            for (int i = 0; i < holds; i++) {
+                lock();
+            }
+            waiting.remove(me);
+        }
+
+        @Override
+        public long awaitNanos(long nanos) throws InterruptedException {
+            long end = System.nanoTime() + nanos;
+            if (!Thread.currentThread().isInterrupted()) {
+                sleep(nanos);
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            return end - System.nanoTime();
+        }
+
+        @Override
+        public boolean await(long time, TimeUnit unit) throws InterruptedException {
+            return awaitNanos(unit.toNanos(time)) > 0;
+        }
+
+        @Override
+        public void await() throws InterruptedException {
+            awaitNanos(Long.MAX_VALUE);
+        }
+
+        @Override
+        public boolean awaitUntil(Date deadline) throws InterruptedException {
+            return await(deadline.getTime() - System.currentTimeMillis(), TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        public void awaitUninterruptibly() {
+            boolean interrupted = Thread.interrupted();
+            // Whoever should signal may have had no stack left for that.
+            sleep(LONGEST_SLEEP);
+            interrupted |= Thread.interrupted();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void signal() {
+            signalAll();
+        }
+
+        @Override
+        public void signalAll() {
+            waiting.forEach(LockSupport::unpark);
         }
     }
 }
