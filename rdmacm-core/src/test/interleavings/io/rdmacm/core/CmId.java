@@ -178,17 +178,28 @@ public final class CmId {
 
     // What a peer does.
 
-    /** Sends a request to connect to this id, and returns what serves it; null if nobody listens any more. */
+    /** Sends a request to connect to this id, and returns what serves it; what is closed if nobody listens any more. */
     public CmId request() {
         Interleavings.point();
         channel.lock.lock();
         try {
-            if (closed) {
-                return null;
-            }
             CmId id = new CmId(channel);
+            if (closed) {
+                id.close();
+                return id;
+            }
             channel.add(new CmEvent(CmEventType.CONNECT_REQUEST, id, this));
             return id;
+        } finally {
+            channel.lock.unlock();
+        }
+    }
+
+    /** Returns whether this id is closed. */
+    public boolean isClosed() {
+        channel.lock.lock();
+        try {
+            return closed;
         } finally {
             channel.lock.unlock();
         }
