@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -264,9 +265,10 @@ class AcceptorInterleavingTest {
     void anErrorOfWhoTakesConnectionsEndsThatConnection() throws Exception {
         Interleavings.explore(threads -> {
             Server server = new Server(2, HOUR);
-            AtomicInteger calls = new AtomicInteger();
+            CountDownLatch calls = new CountDownLatch(2);
             server.acceptor.acceptAll(link -> {
-                if (calls.incrementAndGet() == 1) {
+                calls.countDown();
+                if (calls.getCount() == 1) {
                     throw new StackOverflowError("in a test");
                 }
                 link.loop().later(() -> closeQuietly(link));
@@ -274,11 +276,7 @@ class AcceptorInterleavingTest {
             threads.start("peer", server::connect);
             threads.start("another peer", server::connect);
             threads.join();
-            server.loop.run(() -> {
-            });
-            while (calls.get() < 2) {
-                Thread.yield();
-            }
+            calls.await();
             server.close();
         });
     }
