@@ -145,13 +145,15 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     @Override
     protected @Nullable SocketAddress localAddress0() {
         RdmaStream mine = stream;
-        return mine == null ? null : mine.localAddress();
+        Request unanswered = request;
+        return mine != null ? mine.localAddress() : unanswered != null ? unanswered.localAddress() : null;
     }
 
     @Override
     protected @Nullable SocketAddress remoteAddress0() {
         RdmaStream mine = stream;
-        return mine == null || !connected ? null : mine.peerAddress();
+        Request unanswered = request;
+        return mine != null ? mine.peerAddress() : unanswered != null ? unanswered.peerAddress() : null;
     }
 
     @Override
@@ -756,6 +758,9 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             if (active) {
                 pipeline().fireChannelActive();
             }
+            if (promise == null) {
+                flush0();
+            }
             // Cancelled at the last moment.
             if (!kept) {
                 close(voidPromise());
@@ -781,8 +786,9 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
         @Override
         protected void flush0() {
-            // If there was no room, the event loop flushes when there is.
-            if (!writePending) {
+            // If there was no room, the event loop flushes when there is; before the handshake of a channel that was
+            // accepted is complete, when it is.
+            if (!writePending && !accepting) {
                 super.flush0();
             }
         }

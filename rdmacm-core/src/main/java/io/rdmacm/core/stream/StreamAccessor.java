@@ -50,6 +50,16 @@ final class StreamAccessor extends StreamAccess {
 
     private record UnansweredRequest(StreamSettings settings, StreamLink link) implements Request {
         @Override
+        public @Nullable InetSocketAddress localAddress() {
+            return link.localAddress();
+        }
+
+        @Override
+        public @Nullable InetSocketAddress peerAddress() {
+            return link.peerAddress();
+        }
+
+        @Override
         public RdmaStream accept(SharedQueues queues, Runnable changed) throws RdmaException {
             RdmaStream stream = RdmaStream.create(settings, link, (StreamLoop) queues, changed);
             link.acceptLater();

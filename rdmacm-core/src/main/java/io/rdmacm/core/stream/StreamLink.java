@@ -61,6 +61,8 @@ final class StreamLink extends Link {
         this.request = request.privateData();
         this.bound = true;
         this.started = true;
+        this.localAddress = id().localAddress();
+        this.peerAddress = id().peerAddress();
     }
 
     /** Has completions of the stream arrive in queues that it shares. Called before the handshake begins. */

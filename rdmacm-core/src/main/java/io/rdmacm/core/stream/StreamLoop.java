@@ -20,8 +20,9 @@ import org.slf4j.LoggerFactory;
  */
 final class StreamLoop implements StreamAccess.SharedQueues {
     private static final Logger LOG = LoggerFactory.getLogger(StreamLoop.class);
-    // of a first queue: small enough to be cheap, large enough for some dozen streams with default settings
-    static final int EXPECTED_COMPLETIONS = 16_384;
+    // Of a first queue: small enough to be cheap, large enough for a dozen streams with default settings. Each queue is
+    // larger than the one before.
+    static final int EXPECTED_COMPLETIONS = 8192;
 
     /** Guards the loops, and the streams. Never held during a sleep. */
     final MixedThreadsLock lock = new MixedThreadsLock();

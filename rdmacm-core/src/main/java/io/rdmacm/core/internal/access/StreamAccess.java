@@ -94,6 +94,12 @@ public abstract class StreamAccess {
 
     /** A request to connect that was neither accepted nor rejected. It ends when the handshake takes too long. */
     public interface Request {
+        /** Returns the address at which the peer has connected. */
+        @Nullable InetSocketAddress localAddress();
+
+        /** Returns the address of the peer. */
+        @Nullable InetSocketAddress peerAddress();
+
         /**
          * Begins to accept it. {@code finishConnect()} of the stream says when that is done.
          *
