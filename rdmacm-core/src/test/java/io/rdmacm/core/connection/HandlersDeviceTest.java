@@ -294,7 +294,7 @@ class HandlersDeviceTest {
                 if (calls++ % 2 == 0) {
                     throw new IllegalStateException("thrown by a test");
                 }
-                throw new AssertionError("thrown by a test");
+                throw new ArithmeticException("thrown by a test");
             }
 
             @Override
