@@ -13,6 +13,8 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Reasons;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.MemoryRegion;
@@ -89,6 +91,9 @@ public final class Connection implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
+    private static final String POLL = "ibv_poll_cq";
+    // for want of memory to say it better
+    private static final RdmaException OUT_OF_MEMORY = Reasons.of(POLL, new OutOfMemoryError("Java heap space"));
     // in nanoseconds
     private static final long LONGEST_BLINDNESS = 1_000_000;
 
@@ -129,8 +134,9 @@ public final class Connection implements AutoCloseable {
     private long lastLook = System.nanoTime();
     // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
-    // Set while a thread frees the resources; the others wait for it.
-    private boolean freeing;
+    // Set while a thread frees the resources; the others wait for it. Cleared without the lock, for which a thread may
+    // lack the stack.
+    private volatile boolean freeing;
     // Set when everything has been freed.
     private boolean closed;
 
@@ -158,9 +164,17 @@ public final class Connection implements AutoCloseable {
         DeviceResources device = manager.device(link.id());
         ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
                 manager.loop(settings, device));
-        Connection connection = new Connection(manager, link, settings, device.domain(), queues);
-        queues.attach(connection);
-        return connection;
+        boolean made = false;
+        try {
+            Connection connection = new Connection(manager, link, settings, device.domain(), queues);
+            queues.attach(connection);
+            made = true;
+            return connection;
+        } finally {
+            if (!made) {
+                queues.free(link.toString());
+            }
+        }
     }
 
     /** Notes that the connection is established. Takes the lock. */
@@ -543,6 +557,7 @@ public final class Connection implements AutoCloseable {
     }
 
     void close(Deadline deadline) throws RdmaException {
+        Stack.require();
         if (!beginClose(deadline)) {
             return;
         }
@@ -552,9 +567,9 @@ public final class Connection implements AutoCloseable {
             link.close();
             done = true;
         } finally {
+            freeing = false;
             endClose(done);
         }
-        // After it is known to be closed, or a manager that notes it only now would keep it.
         manager.forget(this);
     }
 
@@ -571,16 +586,6 @@ public final class Connection implements AutoCloseable {
             lock.unlock();
         }
         queues.close(this);
-    }
-
-    /** Returns whether everything has been freed. Takes the lock. */
-    boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** Ends the connection. Returns whether the caller must free the resources. */
@@ -610,7 +615,6 @@ public final class Connection implements AutoCloseable {
                 if (!lingered) {
                     // an Error: whoever closes this again must not wait for this thread
                     freeing = false;
-                    freed.signalAll();
                 }
             }
         } finally {
@@ -621,7 +625,6 @@ public final class Connection implements AutoCloseable {
     private void endClose(boolean done) {
         lock.lock();
         try {
-            freeing = false;
             closed = done;
             freed.signalAll();
             if (!calls.takesMessages()) {
@@ -794,12 +797,21 @@ public final class Connection implements AutoCloseable {
 
     /** Ends the connection, because its loop has ended, or an Error has left its state unknown. */
     private void failed(Throwable reason) {
-        LOG.error("{} ends", this, reason);
-        RdmaException failed = reason instanceof RdmaException e ? e
-                : (RdmaException) new RdmaException("ibv_poll_cq", this + " was ended by " + reason).initCause(reason);
+        RdmaException failed = reasonOf(reason);
         receiveFailure = receiveFailure == null ? failed : receiveFailure;
         ring.abandon(failed);
+        // First, because whoever is told may free the memory that the rest takes.
+        hasEndedNow();
         broken(failed);
+        LOG.error("{} has ended", this, reason);
+    }
+
+    private static RdmaException reasonOf(Throwable thrown) {
+        try {
+            return Reasons.of(POLL, thrown);
+        } catch (OutOfMemoryError e) {
+            return OUT_OF_MEMORY;
+        }
     }
 
     /** Notes that an event of the connection manager has changed the state of the link. Takes the lock. */

@@ -8,9 +8,10 @@ import io.rdmacm.verbs.error.RdmaException;
  * serve any number of connections.
  *
  * <p>The methods for one connection are called one after the other, by the thread that drives it: that of its
- * {@link ConnectionLoop}, or a virtual thread of its own if it has no loop. They must not wait: a call that would have
- * to wait throws an IllegalStateException. What they post is handed to the device when they return, by one call. An
- * exception that a method throws is logged and otherwise ignored.
+ * {@link ConnectionLoop}, or one of the library if it has no loop. They must not wait: a call that would have to wait
+ * throws an IllegalStateException. What they post is handed to the device when they return, by one call. An exception
+ * that a method throws is logged and otherwise ignored; an Error, such as OutOfMemoryError, ends the connection and no
+ * other.
  */
 public interface ConnectionHandler {
     /**

@@ -103,6 +103,11 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         return loop;
     }
 
+    @Override
+    void requireNotInHandler() {
+        loop.requireNoHandler();
+    }
+
     @Nullable SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }

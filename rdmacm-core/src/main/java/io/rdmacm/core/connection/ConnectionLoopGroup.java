@@ -17,6 +17,9 @@ public abstract sealed class ConnectionLoopGroup implements AutoCloseable permit
     /** Returns the loop for the next connection over a device. */
     abstract ConnectionLoop next(ConnectionManager manager, DeviceResources device) throws RdmaException;
 
+    /** Checks that this thread is not inside a handler of the loops. */
+    abstract void requireNotInHandler();
+
     /**
      * Ends the loops and frees their queues. Has no effect when called again.
      *

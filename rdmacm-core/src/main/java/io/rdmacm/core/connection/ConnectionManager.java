@@ -16,6 +16,7 @@ import java.util.concurrent.locks.Condition;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
@@ -32,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * <p>A manager runs one daemon thread, which carries out the handshakes of all its connections and never runs code of
  * the program. Messages do not pass through it: the threads that wait for them poll the device themselves, unless
  * connections are given to the threads of {@link #startLoops}. If handlers are to be called on a connection without a
- * loop, a virtual thread waits for it.
+ * loop, a thread of the library waits for it.
  *
  * <p>All methods may be called from any thread. {@link #close()} closes everything that the manager has created.
  */
@@ -189,18 +190,23 @@ public final class ConnectionManager implements AutoCloseable {
 
     private void complete(MessageLink link, Connection connection, Throwable failure,
             CompletableFuture<Connection> result) {
+        if (connection == null) {
+            abandon(link);
+        }
+        // Before what depends on the result, which may close this.
+        leave();
+        if (failure != null) {
+            result.completeExceptionally(failure);
+        } else if (!result.complete(connection)) {
+            abandon(link);
+        }
+    }
+
+    private static void abandon(MessageLink link) {
         try {
-            boolean taken = connection != null && result.complete(connection);
-            if (!taken) {
-                link.abandon();
-            }
-        } catch (RdmaException | IllegalStateException e) {
-            LOG.warn("a connection that was not established could not be closed", e);
-        } finally {
-            leave();
-            if (failure != null) {
-                result.completeExceptionally(failure);
-            }
+            link.abandon();
+        } catch (RdmaException | RuntimeException | Error e) {
+            LOG.warn("a connection that nobody has taken could not be closed", e);
         }
     }
 
@@ -231,10 +237,6 @@ public final class ConnectionManager implements AutoCloseable {
             connections.add(connection);
         } finally {
             lock.unlock();
-        }
-        if (connection.isClosed()) {
-            // by its handler, before this
-            forget(connection);
         }
     }
 
@@ -315,15 +317,19 @@ public final class ConnectionManager implements AutoCloseable {
      * of them get a {@link RdmaClosedException}. Waits for the peers no longer than the longest
      * {@link ConnectionSettings#linger()}. Has no effect when called again.
      *
-     * @throws IllegalStateException when an object that the program created in {@link Connection#protectionDomain()} is
-     *         still open. The connections are closed by then; call this again when that object is closed.
+     * @throws IllegalStateException inside a handler, for which it would wait: nothing is closed then; or when an object
+     *         that the program created in {@link Connection#protectionDomain()} is still open: the connections are
+     *         closed by then, and this is to be called again when that object is closed
      * @throws RdmaException when C cannot free an object; call this again
      */
     @Override
     public void close() throws RdmaException {
+        Stack.require();
         List<Listener> openListeners;
         lock.lock();
         try {
+            connections.forEach(Connection::requireNotInHandler);
+            groups.forEach(ConnectionLoopGroup::requireNotInHandler);
             closing = true;
             openListeners = List.copyOf(listeners);
         } finally {

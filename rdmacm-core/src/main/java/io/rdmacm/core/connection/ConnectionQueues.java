@@ -21,6 +21,8 @@ final class ConnectionQueues {
     private final int completions;
     private final ReceiveBuffers receives;
     private final SendRing ring;
+    // guarded by the connection, which only one thread at a time closes
+    private boolean released;
 
     private ConnectionQueues(DeviceResources device, ConnectionSettings settings, @Nullable ConnectionLoop shared,
             Loop loop, CompletionQueue queue, QueuePair pair, ReceiveBuffers receives) {
@@ -46,7 +48,7 @@ final class ConnectionQueues {
         Loop loop = shared == null ? new Loop(device.context(), device.maxCompletions(), true) : shared.loop();
         CompletionQueue queue = null;
         QueuePair pair = null;
-        ReceiveBuffers receives;
+        ReceiveBuffers receives = null;
         boolean made = false;
         try {
             queue = loop.reserve(count, shared == null ? count : shared.expectedCompletions());
@@ -63,12 +65,16 @@ final class ConnectionQueues {
                 receives = new ReceiveBuffers(device, settings.messageSize(), settings.receiveBuffers(), false,
                         pair::postReceive);
             }
+            ConnectionQueues queues = new ConnectionQueues(device, settings, shared, loop, queue, pair, receives);
             made = true;
-            return new ConnectionQueues(device, settings, shared, loop, queue, pair, receives);
+            return queues;
         } finally {
             if (!made) {
                 if (pair != null) {
                     pair.close();
+                }
+                if (receives != null && !hasSharedReceives(shared)) {
+                    receives.close();
                 }
                 release(shared, loop, queue, count);
             }
@@ -128,9 +134,15 @@ final class ConnectionQueues {
         } catch (IllegalStateException e) {
             // the program has closed the completion queue
         }
+        free(connection.toString());
+    }
+
+    /** Frees everything, after the end of what the loop calls, or before its beginning. */
+    void free(String owner) throws RdmaException {
+        pair.close();
         loop.lock.lock();
         try {
-            ring.abandon(new RdmaClosedException("ibv_post_send", connection.toString()));
+            ring.abandon(new RdmaClosedException("ibv_post_send", owner));
             ring.close();
             if (!hasSharedReceives(shared)) {
                 receives.close();
@@ -138,6 +150,9 @@ final class ConnectionQueues {
         } finally {
             loop.lock.unlock();
         }
-        release(shared, loop, queue, completions);
+        if (!released) {
+            release(shared, loop, queue, completions);
+            released = true;
+        }
     }
 }

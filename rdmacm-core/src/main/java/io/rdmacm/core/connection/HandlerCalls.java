@@ -17,6 +17,8 @@ import org.slf4j.LoggerFactory;
  * Calls the handlers of one connection: those of its operations, and its {@link ConnectionHandler} if it has one. Used
  * with the lock of the loop held, which is released during each call.
  *
+ * <p>What a handler throws is logged, but an Error is thrown on, and ends the connection.
+ *
  * <p>A connection without a loop has nobody who polls for its handlers when no thread waits. Then a thread of the
  * library, the driver, waits like any other thread until no handler is left to be called.
  */
@@ -180,16 +182,18 @@ final class HandlerCalls {
             LOG.debug("{} ends without its last completions", connection, e);
         }
         if (arrived.isEmpty() && !ring.hasReport()) {
-            endReported = true;
             RdmaException reason = connection.endReason();
-            run(() -> handler.onDisconnect(connection, reason));
+            Call call = () -> handler.onDisconnect(connection, reason);
+            // After this nothing needs memory: if there is none, this is tried again.
+            endReported = true;
+            run(call);
         }
     }
 
     private void report() {
         try {
             ring.report(connection, lock);
-        } catch (RuntimeException | Error e) {
+        } catch (RuntimeException e) {
             LOG.error("a handler of {} failed", connection, e);
         }
         connection.async().startWaiting();
@@ -205,7 +209,7 @@ final class HandlerCalls {
             } else {
                 handler.onMessage(connection, message);
             }
-        } catch (Exception | Error e) {
+        } catch (Exception e) {
             LOG.error("a handler of {} failed", connection, e);
         } finally {
             lock.lock();
@@ -223,7 +227,7 @@ final class HandlerCalls {
         lock.unlock();
         try {
             call.run();
-        } catch (Exception | Error e) {
+        } catch (Exception e) {
             LOG.error("a handler of {} failed", connection, e);
         } finally {
             lock.lock();
@@ -259,6 +263,9 @@ final class HandlerCalls {
         } catch (InterruptedException e) {
             // A handler may have interrupted its thread, which must not end it.
             LOG.debug("ignored an interrupt", e);
+        } catch (VirtualMachineError e) {
+            // Nobody else would call the handlers, which are to be told of the end.
+            connection.member().failed(e);
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -91,6 +92,7 @@ public final class Listener implements AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
+        Stack.require();
         List<MessageLink> unclaimed = acceptor.close();
         if (unclaimed != null) {
             for (MessageLink link : unclaimed) {

@@ -43,6 +43,11 @@ final class LoopThreads extends ConnectionLoopGroup {
     }
 
     @Override
+    synchronized void requireNotInHandler() {
+        loops.values().forEach(list -> list.forEach(ConnectionLoop::requireNotInHandler));
+    }
+
+    @Override
     public void close() throws RdmaException {
         // Waits for the threads without the lock, which their handlers may need.
         for (ConnectionLoop loop : end()) {

@@ -109,8 +109,9 @@ final class MessageLink extends Link {
 
     @Override
     protected void announced() {
-        connection.established();
+        // The handler may close the connection, or ask the manager to close.
         manager.add(connection);
+        connection.established();
         record(null);
         outcome.complete(connection);
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public interface OperationHandler {
     /**
      * Called once for each operation, in the order in which the operations of a connection were started, by the thread
-     * that drives the connection (see {@link ConnectionHandler}). Must not wait.
+     * that drives the connection (see {@link ConnectionHandler}). Must not wait. An Error ends the connection.
      *
      * @param connection the connection
      * @param context the value that was given with the operation

@@ -53,6 +53,9 @@ final class Operations {
     long start(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress, int remoteKey,
             int immediate, @Nullable OperationHandler handler, long context, boolean awaited) throws RdmaException {
         requireOwn(region);
+        if (opcode == SendOpcode.RDMA_READ) {
+            requireDepth();
+        }
         SendRequest request = ring.next();
         setData(request, region, offset, length);
         setOpcode(request, opcode, remoteAddress, remoteKey, immediate);
@@ -75,6 +78,7 @@ final class Operations {
             long first, long second, @Nullable OperationHandler handler, long context) throws RdmaException {
         requireOwn(region);
         requireAligned(remoteAddress);
+        requireDepth();
         SendRequest request = ring.next().data(region, offset, ATOMIC_SIZE);
         if (opcode == SendOpcode.ATOMIC_CMP_AND_SWP) {
             request.compareAndSwap(remoteAddress, remoteKey, first, second);
@@ -206,6 +210,14 @@ final class Operations {
         if (remoteAddress % ATOMIC_SIZE != 0) {
             throw new IllegalArgumentException("the remote address of an atomic operation must be a multiple of 8: 0x"
                     + Long.toHexString(remoteAddress));
+        }
+    }
+
+    /** Checks that reads and atomic operations may be in flight: the device would wait for that for ever. */
+    private void requireDepth() throws RdmaException {
+        if (connection.settings().parameters().initiatorDepth() == 0) {
+            throw new RdmaException("ibv_post_send", "reads and atomic operations need parameters with an initiatorDepth"
+                    + " of at least 1: that of " + connection + " is 0");
         }
     }
 

@@ -28,7 +28,12 @@ final class Outcomes implements Executor {
             }
             running = true;
         }
-        Workers.execute(this::run);
+        try {
+            Workers.execute(this::run);
+        } catch (OutOfMemoryError e) {
+            // There is no room for another thread: those that wait for the outcome must not wait forever.
+            run();
+        }
     }
 
     private void run() {
@@ -36,8 +41,16 @@ final class Outcomes implements Executor {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                LOG.error("a task failed", e);
+                reportQuietly(e);
             }
+        }
+    }
+
+    private static void reportQuietly(Throwable reason) {
+        try {
+            LOG.error("a task failed", reason);
+        } catch (RuntimeException | Error e) {
+            // There may be no memory to say so.
         }
     }
 

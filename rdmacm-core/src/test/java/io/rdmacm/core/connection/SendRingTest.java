@@ -231,6 +231,18 @@ class SendRingTest {
     }
 
     @Test
+    void aRetractedOperationLeavesWhatIsSignaledAsItWas() throws RdmaException {
+        add(1);
+        add(LATER, null);
+        add(1);
+        ring.post(false);
+        FakeVerbs.fail("post_send", Rdma.ENOMEM());
+        add(LATER, null);
+        assertThatExceptionOfType(WorkRequestException.class).isThrownBy(() -> ring.post(true));
+        assertThat(ring.isLastSignaled()).as("the one before the last was").isFalse();
+    }
+
+    @Test
     void ofSeveralOperationsThoseFailThatAreRefusedWhenTheOthersHaveCompleted() throws RdmaException {
         for (boolean retract : new boolean[] {false, true}) {
             told.clear();

@@ -48,7 +48,7 @@ final class HandledMessages implements Scenario {
     }
 
     /** A server whose handlers are called by a thread of the library, and a manager for the clients. */
-    private record Fixture(ConnectionManager servers, Listener listener, ConnectionManager clients)
+    record Fixture(ConnectionManager servers, Listener listener, ConnectionManager clients)
             implements Closeable {
         static Fixture open(Worker worker) throws RdmaException {
             ConnectionManager servers = ConnectionManager.open();
@@ -67,9 +67,14 @@ final class HandledMessages implements Scenario {
         }
     }
 
+    /** Returns the fixture of a worker. */
+    static Fixture fixture(Worker worker) throws Exception {
+        return worker.shared(Fixture.class, () -> Fixture.open(worker));
+    }
+
     @Override
     public void run(Worker worker, RandomGenerator random) throws Exception {
-        Fixture fixture = worker.shared(Fixture.class, () -> Fixture.open(worker));
+        Fixture fixture = fixture(worker);
         long first = random.nextLong();
         int count = 1 + random.nextInt(max);
         int sizes = 1 + random.nextInt(MessageFixture.SIZE - Payload.HEADER);

@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 
+import io.netty.channel.epoll.EpollIoHandler;
+import io.rdmacm.netty.RdmaIoHandler;
+
 /** The scenarios to choose from, each with a weight. */
 final class ScenarioMix {
     private static final int FAULT = 4;
@@ -75,11 +78,20 @@ final class ScenarioMix {
                 new Entry("shared-receives", 10, new SharedReceives()),
                 new Entry("datagrams", 20, new Datagrams()),
                 new Entry("groups", 10, new Groups()),
+                new Entry("streams", 40, new Streams()),
+                new Entry("nio", 20, new NioChannels()),
+                new Entry("netty", 20, new NettyChannels(NettyChannels.Polling.class, RdmaIoHandler.newFactory())),
+                new Entry("netty-epoll", 20, new NettyChannels(NettyChannels.Epoll.class,
+                        EpollIoHandler.newFactory())),
+                new Entry("busy-carriers", 10, new BusyCarriers(List.of(new Messages(10), new HandledMessages(10),
+                        new Endpoints(10), new Transfers(10), new Streams(), new NioChannels()))),
+                new Entry("memory-limit", 1, new LimitedPeer()),
                 new Entry("killed-peer", 1, new KilledPeer())));
         List<Scenario> faults = new ArrayList<>();
         faults.addAll(List.of(MessageFault.values()));
         faults.addAll(List.of(EndpointFault.values()));
         faults.addAll(List.of(VerbsFault.values()));
+        faults.addAll(List.of(HandshakeFault.values()));
         for (Scenario fault : faults) {
             all.add(new Entry(fault.toString(), FAULT, fault));
         }

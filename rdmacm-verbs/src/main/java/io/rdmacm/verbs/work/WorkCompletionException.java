@@ -23,9 +23,19 @@ public class WorkCompletionException extends RdmaException {
     public WorkCompletionException(WorkCompletion completion) {
         super("ibv_poll_cq", "work request " + completion.workRequestId() + " on queue pair "
                 + completion.queuePairNumber() + " failed: " + completion.status() + ", vendor error 0x"
-                + Integer.toHexString(completion.vendorError()));
+                + Integer.toHexString(completion.vendorError()) + hint(completion.status()));
         this.completion = completion;
         this.status = completion.status();
+    }
+
+    private static String hint(WorkCompletionStatus status) {
+        return switch (status) {
+            case REM_INV_REQ_ERR, REM_OP_ERR -> ": the message was longer than the peer's receive buffers, or the peer does not"
+                    + " support the operation";
+            case RNR_RETRY_EXC_ERR -> ": the peer had no receive posted";
+            case RETRY_EXC_ERR -> ": the peer does not answer any more";
+            default -> "";
+        };
     }
 
     /** {@return the completion; null after deserialisation} */

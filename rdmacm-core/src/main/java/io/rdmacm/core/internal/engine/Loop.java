@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -35,6 +36,7 @@ public final class Loop implements Wait.Source {
     private static final Logger LOG = LoggerFactory.getLogger(Loop.class);
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int BATCH = 16;
+    private static final long SHORT_OF_MEMORY_NANOS = 10_000_000;
 
     /** Guards everything here and in the members. */
     public final MixedThreadsLock lock;
@@ -106,7 +108,7 @@ public final class Loop implements Wait.Source {
             try {
                 failed(reason);
             } catch (RuntimeException | Error e) {
-                LOG.error("{} could not be ended", this, e);
+                reportQuietly(this, e);
             }
         }
     }
@@ -276,6 +278,14 @@ public final class Loop implements Wait.Source {
         } catch (InterruptedException e) {
             // nothing in this library interrupts the thread, and the program has no reason to
             LOG.debug("ignored an interrupt", e);
+        } catch (VirtualMachineError e) {
+            // All members still need this thread, when there is memory again.
+            lock.unlock();
+            try {
+                LockSupport.parkNanos(SHORT_OF_MEMORY_NANOS);
+            } finally {
+                lock.lock();
+            }
         }
     }
 
@@ -432,6 +442,10 @@ public final class Loop implements Wait.Source {
     /** Takes one batch of completions of each queue, and returns how many. */
     private int takeBatch() throws RdmaException {
         int total = 0;
+        // what an Error has left of the last batch
+        while (completions.next()) {
+            take();
+        }
         for (int i = 0; i < queues.size(); i++) {
             total += queues.get(i).queue.poll(completions);
             while (completions.next()) {
@@ -451,6 +465,14 @@ public final class Loop implements Wait.Source {
                 member.end(e);
             }
             wait.wake(member);
+        }
+    }
+
+    private static void reportQuietly(Member member, Throwable reason) {
+        try {
+            LOG.error("{} could not be ended", member, reason);
+        } catch (RuntimeException | Error e) {
+            // There may be no memory to say so.
         }
     }
 

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.testing.Events;
+import io.rdmacm.core.testing.Flavour;
+import io.rdmacm.core.testing.Peers;
+import io.rdmacm.core.testing.Readable;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairState;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.WorkCompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What happens when something is full, and that nobody waits for what will not come. */
+@RequiresRdma
+@SuppressWarnings("try")
+class BoundsDeviceTest {
+    private static final Duration LITTLE = Duration.ofMillis(50);
+
+    private static InetAddress address(Peers peers) {
+        return peers.listener.address().getAddress();
+    }
+
+    /** Two of these connections fill a completion queue of a loop. */
+    @Test
+    void aQueueThatIsMadeWhileTheLoopSleepsWakesThoseThatWait() throws Exception {
+        try (Peers peers = new Peers()) {
+            ConnectionSettings large = ConnectionSettings.builder().operations(1500)
+                    .loops(peers.clients.startLoops(LoopSettings.defaults())).build();
+            for (int i = 0; i < 6; i++) {
+                Peers.Pair pair = peers.connect(large);
+                try (Background<Message> receiving = Background.call(() -> pair.client().receive(Peers.LONG))
+                        .awaitAsleep()) {
+                    pair.server().send(new byte[i], Peers.TIMEOUT);
+                    assertThat(receiving.result().length()).isEqualTo(i);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aThreadThatTakesTheEventOfAProgramsLoopWakesTheProgram() throws Exception {
+        Events events = new Events();
+        try (Peers peers = new Peers();
+                ConnectionLoop loop = peers.servers.openLoop(address(peers), LoopSettings.defaults())) {
+            Listener handled = peers.servers.listen(new InetSocketAddress(address(peers), 0), 8,
+                    ConnectionSettings.builder().loops(loop).handler(events).build());
+            handled.acceptAll();
+            Listener blocking = peers.servers.listen(new InetSocketAddress(address(peers), 0), 8,
+                    ConnectionSettings.builder().loops(loop).build());
+            CountDownLatch over = new CountDownLatch(1);
+            try (Background<Void> driving = Background.run(() -> {
+                while (over.getCount() > 0) {
+                    if (loop.progress() == 0 && loop.arm()) {
+                        Readable.await(loop.fd(), Peers.TIMEOUT);
+                    }
+                }
+            })) {
+                Connection toHandler = peers.clients.connect(handled.address(), Peers.TIMEOUT);
+                events.expect("connected");
+                CompletableFuture<Connection> connecting = peers.clients.connectAsync(blocking.address(),
+                        ConnectionSettings.defaults(), Peers.TIMEOUT);
+                Connection server = blocking.accept(Peers.TIMEOUT);
+                Connection client = Flavour.get(connecting);
+                for (int i = 0; i < 50; i++) {
+                    driving.awaitAsleep();
+                    try (Background<Message> receiving = Background.call(() -> server.receive(Peers.LONG))
+                            .awaitAsleep()) {
+                        client.send(new byte[1], Peers.TIMEOUT);
+                        receiving.result().close();
+                    }
+                    toHandler.send("next".getBytes(), Peers.TIMEOUT);
+                    events.expect("message next");
+                }
+                over.countDown();
+                toHandler.send("last".getBytes(), Peers.TIMEOUT);
+                events.expect("message last");
+                driving.result();
+                client.close();
+                toHandler.close();
+                server.close();
+                peers.servers.close();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aHandlerHoldsUpNoSendOfAnotherThread(boolean inLoop) throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        ConnectionHandler handler = new ConnectionHandler() {
+            @Override
+            public void onMessage(Connection connection, Message message) throws Exception {
+                inside.countDown();
+                leave.await();
+            }
+        };
+        try (Peers peers = new Peers()) {
+            ConnectionLoopGroup loops = inLoop ? peers.clients.startLoops(LoopSettings.defaults()) : null;
+            Peers.Pair pair = peers.connect(ConnectionSettings.builder().loops(loops).handler(handler).build());
+            pair.server().send(new byte[1], Peers.TIMEOUT);
+            inside.await();
+            pair.client().send(new byte[3], Peers.TIMEOUT);
+            try (Message message = pair.server().receive(Peers.TIMEOUT)) {
+                assertThat(message.length()).isEqualTo(3);
+            } finally {
+                leave.countDown();
+            }
+        }
+    }
+
+    @Test
+    void asynchronousOperationsDoNotWaitWithoutBound() throws Exception {
+        int bound = 1 << 14;
+        ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(2).sendBuffers(2).operations(2)
+                .linger(LITTLE).build();
+        try (Peers peers = new Peers(4, few); Peers.Pair pair = peers.connect(few)) {
+            MemorySegment data = MemorySegment.ofArray(new byte[1]);
+            List<CompletableFuture<Void>> waiting = new ArrayList<>();
+            for (int i = 0; i < bound; i++) {
+                waiting.add(pair.client().async().send(data));
+            }
+            CompletableFuture<Void> last = pair.client().async().send(data);
+            for (int i = 0; i < 4; i++) {
+                last = pair.client().async().send(data);
+            }
+            CompletableFuture<Void> refused = last;
+            assertThatThrownBy(() -> Flavour.get(refused)).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining(bound + " operations already wait");
+            assertThat(waiting).noneMatch(CompletableFuture::isCompletedExceptionally);
+            for (int i = 0; i < bound; i++) {
+                pair.server().receive(Peers.TIMEOUT).close();
+            }
+            for (CompletableFuture<Void> future : waiting) {
+                Flavour.get(future);
+            }
+        }
+    }
+
+    @Test
+    void aConnectionThatIsNotReceivedFromTakesSharedMemoryUpToABound() throws Exception {
+        int receives = 8;
+        try (Peers peers = new Peers()) {
+            Listener listener = peers.servers.listen(new InetSocketAddress(address(peers), 0), 8,
+                    ConnectionSettings.builder()
+                            .loops(peers.servers.startLoops(LoopSettings.defaults().withSharedReceives(receives, 64)))
+                            .build());
+            CompletableFuture<Connection> connecting = peers.clients.connectAsync(listener.address(),
+                    ConnectionSettings.builder().linger(LITTLE).build(), Peers.TIMEOUT);
+            Connection server = listener.accept(Peers.TIMEOUT);
+            Connection client = Flavour.get(connecting);
+            int[] sent = {0};
+            assertThatThrownBy(() -> {
+                for (; sent[0] < 40 * receives; sent[0]++) {
+                    client.send(new byte[1], Duration.ofSeconds(1));
+                }
+            }).isInstanceOf(RdmaTimeoutException.class);
+            for (int i = 0; i < sent[0]; i++) {
+                server.receive(Peers.TIMEOUT).close();
+            }
+            client.send(new byte[2], Peers.TIMEOUT);
+            try (Message message = server.receive(Peers.TIMEOUT)) {
+                assertThat(message.length()).isEqualTo(2);
+            }
+        }
+    }
+
+    /** Whoever only asks polls nothing otherwise. */
+    @Test
+    void aQueuePairThatHasFailedIsNoticedByWhoeverAsks() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            assertThat(pair.client().isConnected()).isTrue();
+            pair.client().queuePair().modify(QueuePairAttributes.builder().state(QueuePairState.ERROR).build());
+            long end = System.nanoTime() + Peers.TIMEOUT.toNanos();
+            while (pair.client().isConnected() && System.nanoTime() < end) {
+                Thread.yield();
+            }
+            assertThat(pair.client().isConnected()).isFalse();
+            assertThatThrownBy(() -> pair.client().send(new byte[1], Peers.TIMEOUT))
+                    .isInstanceOf(RdmaException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aHandlerIsRefusedWhatWouldWaitForIt(boolean inLoop) throws Exception {
+        CompletableFuture<Throwable> joining = new CompletableFuture<>();
+        CompletableFuture<Throwable> closing = new CompletableFuture<>();
+        try (Peers peers = new Peers()) {
+            ConnectionLoopGroup loops = inLoop ? peers.clients.startLoops(LoopSettings.defaults()) : null;
+            ConnectionHandler handler = new ConnectionHandler() {
+                @Override
+                public void onConnect(Connection connection) {
+                    joining.complete(thrown(() -> connection.async().send(MemorySegment.ofArray(new byte[1])).join()));
+                    closing.complete(thrown(peers.clients::close));
+                }
+            };
+            Peers.Pair pair = peers.connect(ConnectionSettings.builder().loops(loops).handler(handler).build());
+            for (CompletableFuture<Throwable> refused : List.of(joining, closing)) {
+                assertThat(refused.get(Peers.TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+                        .isInstanceOf(IllegalStateException.class).hasMessageContaining("handler");
+            }
+            // Nothing has happened.
+            pair.server().receive(Peers.TIMEOUT).close();
+            peers.connect().close();
+        }
+    }
+
+    private static Throwable thrown(Background.Action action) {
+        try {
+            action.run();
+            return new Exception("nothing");
+        } catch (Exception e) {
+            return e;
+        }
+    }
+
+    @Test
+    void whatDependsOnAConnectMayCloseTheManager() throws Exception {
+        try (Peers peers = new Peers()) {
+            CompletableFuture<Throwable> closed = peers.clients.connectAsync(peers.listener.address(),
+                    ConnectionSettings.defaults(), Peers.TIMEOUT).thenApply(made -> thrown(peers.clients::close));
+            peers.listener.accept(Peers.TIMEOUT);
+            assertThat(closed.get(Peers.TIMEOUT.toSeconds(), TimeUnit.SECONDS)).hasMessage("nothing");
+        }
+    }
+
+    @Test
+    void aTimeoutNamesWhatIsMissing() throws Exception {
+        ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(4).sendBuffers(1).operations(1)
+                .linger(LITTLE).build();
+        try (Peers peers = new Peers(4, few); Peers.Pair pair = peers.connect(few)) {
+            assertThatThrownBy(() -> pair.server().receive(LITTLE)).isInstanceOf(RdmaTimeoutException.class)
+                    .hasMessageContaining("no message arrived");
+            for (int i = 0; i < 4; i++) {
+                pair.client().send(new byte[1], Peers.TIMEOUT);
+                pair.server().receive(Peers.TIMEOUT);
+            }
+            assertThatThrownBy(() -> pair.server().receive(LITTLE)).isInstanceOf(RdmaTimeoutException.class)
+                    .hasMessageContaining("4 of 4 receive buffers are held by messages that were not closed");
+            assertThatThrownBy(() -> {
+                for (int i = 0; i < 8; i++) {
+                    pair.client().send(new byte[1], LITTLE);
+                }
+            }).isInstanceOf(RdmaTimeoutException.class).hasMessageContaining("not acknowledged")
+                    .hasMessageContaining("no receive posted");
+        }
+    }
+
+    @Test
+    void aMessageThatIsTooLongForThePeerIsCalledThat() throws Exception {
+        ConnectionSettings small = ConnectionSettings.builder().messageSize(64).build();
+        try (Peers peers = new Peers(4, small); Peers.Pair pair = peers.connect();
+                MemoryRegion region = pair.client().protectionDomain().allocate(1024)) {
+            assertThatThrownBy(() -> pair.client().send(region, 0, 1024, Peers.TIMEOUT))
+                    .isInstanceOf(WorkCompletionException.class)
+                    .hasMessageContaining("longer than the peer's receive buffers");
+        }
+    }
+
+    @Test
+    void aReadWithoutInitiatorDepthIsRefused() throws Exception {
+        ConnectionSettings none = ConnectionSettings.builder()
+                .parameters(ConnectionParameters.builder().initiatorDepth(0).build()).linger(LITTLE).build();
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect(none);
+                MemoryRegion local = pair.client().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE);
+                MemoryRegion remote = pair.server().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE,
+                        AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC)) {
+            for (Background.Action action : List.<Background.Action>of(
+                    () -> pair.client().read(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), Peers.TIMEOUT),
+                    () -> pair.client().fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1, Peers.TIMEOUT),
+                    () -> Flavour.get(pair.client().async().read(local, 0, 64, remote.remoteAddress(),
+                            remote.remoteKey())))) {
+                assertThatThrownBy(action::run).isInstanceOf(RdmaException.class)
+                        .hasMessageContaining("initiatorDepth");
+            }
+            pair.client().send(new byte[1], Peers.TIMEOUT);
+            pair.server().receive(Peers.TIMEOUT).close();
+        }
+    }
+}

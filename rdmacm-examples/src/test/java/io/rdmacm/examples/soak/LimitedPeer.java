@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.examples.soak;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.testing.ForkedJvm;
+
+/** A client in a process of its own that connects until its memory is used up, then ends some connections and goes on. */
+final class LimitedPeer implements Scenario {
+    private static final int ROUNDS = 3;
+    private static final int LARGE = 1 << 16;
+
+    @Override
+    public void run(Worker worker, RandomGenerator random) throws Exception {
+        InetSocketAddress server = HandledMessages.fixture(worker).listener().address();
+        List<String> command = new ArrayList<>(ForkedJvm.command());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "-XX:MaxDirectMemorySize=16m",
+                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                LimitedPeer.class.getName(), server.getAddress().getHostAddress(), Integer.toString(server.getPort()),
+                worker.timeout().toString()));
+        Process process = new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            LossException.unless(process.waitFor(2 * worker.timeout().toMillis(), TimeUnit.MILLISECONDS),
+                    "a peer that is short of memory does not end");
+            LossException.unless(process.exitValue() == 0, "a peer that is short of memory has failed");
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        worker.counters().countFault("memory-limit");
+    }
+
+    /** Connects as described. The arguments: the address, the port, and the timeout. */
+    public static void main(String[] args) throws Exception {
+        InetSocketAddress server = new InetSocketAddress(InetAddress.ofLiteral(args[0]), Integer.parseInt(args[1]));
+        Duration timeout = Duration.parse(args[2]);
+        ConnectionSettings large = ConnectionSettings.builder().messageSize(LARGE).build();
+        Deque<Connection> connections = new ArrayDeque<>();
+        try (Worker worker = new Worker(server.getAddress(), new Counters(), timeout);
+                ConnectionManager manager = ConnectionManager.open()) {
+            for (int round = 0; round < ROUNDS; round++) {
+                connectAll(manager, server, large, timeout, connections);
+                for (Connection connection : connections) {
+                    Messages.send(worker, connection, round, Payload.HEADER);
+                    Messages.receive(worker, connection, round);
+                }
+                for (int left = connections.size() / 2; left > 0; left--) {
+                    connections.remove().close();
+                }
+            }
+        }
+    }
+
+    private static void connectAll(ConnectionManager manager, InetSocketAddress server, ConnectionSettings settings,
+            Duration timeout, Deque<Connection> connections) throws InterruptedException {
+        try {
+            while (true) {
+                connections.add(manager.connect(server, settings, timeout));
+            }
+        } catch (RdmaException e) {
+            // There is no more memory.
+        }
+    }
+}
