@@ -31,7 +31,7 @@ class LiveOptionsDeviceTest {
     static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
 
     private static final Duration LONG = Duration.ofDays(1);
-    private static final String SPINNING = "io.rdmacm.netty.EpollLink.spin";
+    private static final String SPINNING = "io.rdmacm.netty.EpollStreams.spin";
 
     private static void send(Channel from, Recorder to, int total) throws InterruptedException {
         from.writeAndFlush(ByteBufUtil.writeUtf8(from.alloc(), "!")).sync();

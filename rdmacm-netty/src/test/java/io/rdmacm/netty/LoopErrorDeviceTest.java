@@ -139,7 +139,12 @@ class LoopErrorDeviceTest {
                             context.fireExceptionCaught(cause);
                         }
                     }).option(RdmaChannelOption.INLINE_SIZE, MOST_INLINE)
-                    .childHandler(new Recorder()).bind(Loops.anyPort()).sync().channel();
+                    .childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new Recorder());
+                        }
+                    }).bind(Loops.anyPort()).sync().channel();
             for (int i = 0; i < 3; i++) {
                 ChannelFuture refused = client(group, new Recorder()).connect(server.localAddress()).await();
                 assertThat(refused.cause()).hasRootCauseInstanceOf(RejectedException.class);

@@ -20,7 +20,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
@@ -159,6 +161,32 @@ class SharedQueuesDeviceTest {
             assertThat(atServer.channel()).isSameAs(accepted);
             client.close().sync();
             accepted.closeFuture().sync();
+            server.close().sync();
+        } finally {
+            ChannelPair.end(group);
+        }
+    }
+
+    /** Not even by closing its channel. */
+    @ParameterizedTest
+    @EnumSource
+    void aRequestThatNobodyAnswersEndsInTime(Loops loops) throws Exception {
+        EventLoopGroup group = loops.group();
+        try {
+            Channel server = new Bootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                    .option(RdmaChannelOption.STREAM_SETTINGS, StreamSettings.builder()
+                            .handshakeTimeout(Duration.ofMillis(100)).build())
+                    .option(ChannelOption.SO_BACKLOG, 1)
+                    .handler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelRead(ChannelHandlerContext context, Object message) {
+                            // forgotten
+                        }
+                    }).bind(Loops.anyPort()).sync().channel();
+            for (int i = 0; i < 3; i++) {
+                assertThat(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
+                        .connect(server.localAddress()).await().cause()).hasRootCauseInstanceOf(RejectedException.class);
+            }
             server.close().sync();
         } finally {
             ChannelPair.end(group);

@@ -439,12 +439,13 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private void settled(L link) {
         lock.lock();
         try {
-            // Whoever has taken it discards it.
             if (established.remove(link)) {
                 loop.later(() -> discard(link));
                 updateFile();
+            } else if (handshakes.remove(link) && !link.isAccepting()) {
+                // Whoever has taken it may have forgotten it.
+                loop.later(() -> discard(link));
             }
-            handshakes.remove(link);
             beginLater();
         } catch (RdmaException e) {
             LOG.debug("{} is asked in vain for what is not there", this, e);

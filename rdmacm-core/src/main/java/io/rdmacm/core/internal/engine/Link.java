@@ -41,6 +41,7 @@ public abstract class Link implements CmLoop.Handler {
     private volatile String name;
     private volatile Runnable changed = NOTHING;
     private volatile Runnable settled = NOTHING;
+    private volatile boolean accepting;
     // ends the handshake when it takes too long; used by the thread of the loop
     private @Nullable Runnable alarm;
     // set when nobody waits for the handshake any more
@@ -108,6 +109,11 @@ public abstract class Link implements CmLoop.Handler {
      */
     protected final void onSettled(Runnable listener) {
         settled = listener;
+    }
+
+    /** Returns whether a request is being or was accepted. */
+    protected final boolean isAccepting() {
+        return accepting;
     }
 
     /** Returns the id. */
@@ -189,6 +195,7 @@ public abstract class Link implements CmLoop.Handler {
      * @throws RdmaException when this side has no resources, or its parameters are wrong
      */
     public final void accept() throws RdmaException {
+        accepting = true;
         ConnectionParameters parameters = null;
         try {
             parameters = prepare();
