@@ -265,7 +265,7 @@ final class HandlerCalls {
             LOG.debug("ignored an interrupt", e);
         } catch (VirtualMachineError e) {
             // Nobody else would call the handlers, which are to be told of the end.
-            connection.member().failed(e);
+            connection.member().end(e);
         }
     }
 }
