@@ -15,6 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
@@ -221,7 +222,8 @@ public final class BusyCarriers {
         try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
                 EventChannel other = EventChannel.open(); Loopback.Pair pair = loopback.connect(channel)) {
             park(() -> pair.server().queue.await(WorkCompletions.allocate(1), TIMEOUT));
-            park(() -> loopback.channel.getEvent(TIMEOUT));
+            // one that never comes, so that no event is left open
+            park(() -> loopback.channel.await(loopback.listener, CmEventType.ADDR_CHANGE, TIMEOUT));
             occupy();
             for (int i = 0; i < 100; i++) {
                 pair.client().sendMessagesTo(pair.server());
