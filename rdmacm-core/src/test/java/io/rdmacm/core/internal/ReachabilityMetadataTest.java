@@ -25,7 +25,8 @@ class ReachabilityMetadataTest {
     @Test
     void theClassesThatAreLookedUpByNameAreKept() throws IOException {
         assertThat(ForeignCalls.callers(CmId.class, Class.class, List.of("forName")))
-                .containsExactlyInAnyOrder("io.rdmacm.core.nio.JdkProvider", "io.rdmacm.core.internal.access.StreamAccess");
+                .containsExactlyInAnyOrder("io.rdmacm.core.nio.JdkProvider",
+                        "io.rdmacm.core.internal.access.StreamAccess");
         try (InputStream file = CmId.class.getResourceAsStream(FILE)) {
             assertThat(new String(file.readAllBytes(), StandardCharsets.UTF_8))
                     .contains("\"sun.nio.ch.DefaultSelectorProvider\"", "\"io.rdmacm.core.stream.StreamAccessor\"");
