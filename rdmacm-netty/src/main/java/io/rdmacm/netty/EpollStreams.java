@@ -198,12 +198,17 @@ final class EpollStreams implements EpollIoHandle {
 
     private boolean progress() {
         boolean any = queues.poll();
+        long longest = -1;
         for (int left = active.size(); left > 0; left--) {
             EpollStreamLink link = active.remove();
             if (link.progress()) {
                 any = true;
-                spinNanos = Math.max(spinNanos, link.channel.spinNanos());
+                longest = Math.max(longest, link.channel.spinNanos());
             }
+        }
+        if (longest >= 0) {
+            // The option may have been changed.
+            spinNanos = longest;
         }
         return any;
     }

@@ -32,6 +32,8 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.StringUtil;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.RejectedException;
+import io.rdmacm.core.UnreachableException;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.internal.access.StreamAccess;
@@ -775,7 +777,8 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         void connectFailed(@Nullable ChannelPromise promise, Throwable cause) {
             if (promise != null) {
                 promise.tryFailure(connectFailure(cause, requestedRemote));
-            } else if (cause instanceof DisconnectedException || cause instanceof RdmaTimeoutException
+            } else if (cause instanceof DisconnectedException || cause instanceof RejectedException
+                    || cause instanceof UnreachableException || cause instanceof RdmaTimeoutException
                     || cause instanceof StreamProtocolException) {
                 LOG.debug("the peer of {} has not completed the handshake", RdmaStreamChannel.this, cause);
             } else {
