@@ -24,8 +24,8 @@ class MissingLibraryTest {
     @ValueSource(strings = {"librdmacm.so.1", "libibverbs.so.1"})
     void aProgramSaysSoInOneLine(String library) throws Exception {
         Path broken = Files.createFile(folder.resolve(library));
-        String message = "cannot load " + library + ", which rdma_create_event_channel needs, although it is installed: "
-                + broken + ": file too short";
+        String message = "cannot load " + library + ", which rdma_create_event_channel needs, although it is"
+                + " installed: " + broken + ": file too short";
         Program.Result rping = run(Main.class, "rping", "-s");
         assertThat(rping.status()).isEqualTo(1);
         assertThat(rping.out()).isEmpty();

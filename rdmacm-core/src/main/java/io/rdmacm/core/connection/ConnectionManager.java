@@ -317,7 +317,7 @@ public final class ConnectionManager implements AutoCloseable {
      * of them get a {@link RdmaClosedException}. Waits for the peers no longer than the longest
      * {@link ConnectionSettings#linger()}. Has no effect when called again.
      *
-     * @throws IllegalStateException inside a handler, for which it would wait: nothing is closed then; or when an object
+     * @throws IllegalStateException inside a handler, for which it would wait: nothing is closed then; or if an object
      *         that the program created in {@link Connection#protectionDomain()} is still open: the connections are
      *         closed by then, and this is to be called again when that object is closed
      * @throws RdmaException when C cannot free an object; call this again

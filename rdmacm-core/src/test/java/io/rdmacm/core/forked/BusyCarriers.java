@@ -30,7 +30,6 @@ import io.rdmacm.core.connection.Message;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
-import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.WorkCompletions;
@@ -238,7 +237,7 @@ public final class BusyCarriers {
         }
     }
 
-    /** A virtual and a platform thread wait for the lock of a loop, the virtual one first, when the carrier is taken. */
+    /** A virtual and a platform thread wait for the lock of a loop, the virtual one first, when it has no carrier. */
     private static void locks(InetSocketAddress any) throws Exception {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
             id.bindAddress(any);

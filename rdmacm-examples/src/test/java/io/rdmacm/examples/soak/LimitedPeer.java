@@ -17,7 +17,7 @@ import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.ForkedJvm;
 
-/** A client in a process of its own that connects until its memory is used up, then ends some connections and goes on. */
+/** A client in a process of its own that connects until its memory is used up, ends some connections and goes on. */
 final class LimitedPeer implements Scenario {
     private static final int ROUNDS = 3;
     private static final int LARGE = 1 << 16;
