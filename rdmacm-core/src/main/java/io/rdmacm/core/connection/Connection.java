@@ -588,6 +588,16 @@ public final class Connection implements AutoCloseable {
         queues.close(this);
     }
 
+    /** Returns whether everything has been freed. Takes the lock. */
+    boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Ends the connection. Returns whether the caller must free the resources. */
     private boolean beginClose(Deadline deadline) {
         lock.lock();

@@ -52,12 +52,12 @@ final class LimitedPeer implements Scenario {
                 ConnectionManager manager = ConnectionManager.open()) {
             for (int round = 0; round < ROUNDS; round++) {
                 connectAll(manager, server, large, timeout, connections);
+                for (int left = connections.size() / 2; left > 0; left--) {
+                    connections.remove().close();
+                }
                 for (Connection connection : connections) {
                     Messages.send(worker, connection, round, Payload.HEADER);
                     Messages.receive(worker, connection, round);
-                }
-                for (int left = connections.size() / 2; left > 0; left--) {
-                    connections.remove().close();
                 }
             }
         }

@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
@@ -35,6 +36,7 @@ public final class CmLoop {
     private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
     // how many tasks wait at most until there is no event at hand
     private static final int MAX_WHEN_IDLE = 64;
+    private static final long SHORT_OF_MEMORY_NANOS = 10_000_000;
     private static final Object SHARING = new Object();
 
     // guarded by SHARING
@@ -310,7 +312,12 @@ public final class CmLoop {
         RdmaException reason = null;
         try {
             while (reason == null && !ending) {
-                reason = step();
+                try {
+                    reason = step();
+                } catch (VirtualMachineError e) {
+                    // Not even to report it was there memory. All others still need this thread.
+                    LockSupport.parkNanos(SHORT_OF_MEMORY_NANOS);
+                }
             }
         } finally {
             // Even after an Error, or those who wait for a task would wait forever.

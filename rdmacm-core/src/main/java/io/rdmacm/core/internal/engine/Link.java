@@ -336,7 +336,12 @@ public abstract class Link implements CmLoop.Handler {
         if (!established && !stopped && failure == null) {
             established = true;
             LOG.debug("{} {}", client ? "connected to" : "accepted", name);
-            announced();
+            try {
+                announced();
+            } catch (RuntimeException | Error e) {
+                // Whoever waits for the connection would wait for ever.
+                fail(Reasons.of("rdma_get_cm_event", e));
+            }
             settled.run();
             changed();
         }
