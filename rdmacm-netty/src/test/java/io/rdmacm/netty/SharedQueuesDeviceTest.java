@@ -184,8 +184,9 @@ class SharedQueuesDeviceTest {
                         }
                     }).bind(Loops.anyPort()).sync().channel();
             for (int i = 0; i < 3; i++) {
-                assertThat(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
-                        .connect(server.localAddress()).await().cause()).hasRootCauseInstanceOf(RejectedException.class);
+                var connecting = new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
+                        .connect(server.localAddress());
+                assertThat(connecting.await().cause()).hasRootCauseInstanceOf(RejectedException.class);
             }
             server.close().sync();
         } finally {

@@ -52,9 +52,19 @@ final class StreamDevice {
         synchronized (DEVICES) {
             StreamDevice device = DEVICES.get(context);
             if (device == null) {
-                device = new StreamDevice(context, context.allocateProtectionDomain(), context.queryDevice());
-                VERBS.lifeOf(device.domain).whenChildless(device::noRegionIsLeft);
-                DEVICES.put(context, device);
+                DeviceAttributes limits = context.queryDevice();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                boolean made = false;
+                try {
+                    device = new StreamDevice(context, domain, limits);
+                    VERBS.lifeOf(domain).whenChildless(device::noRegionIsLeft);
+                    DEVICES.put(context, device);
+                    made = true;
+                } finally {
+                    if (!made) {
+                        domain.close();
+                    }
+                }
             }
             device.streams++;
             return device;

@@ -158,16 +158,20 @@ final class StreamQueues {
      */
     static StreamQueues create(CmId id, StreamSettings settings, @Nullable StreamLoop shared,
             Loop.@Nullable Member member) throws RdmaException {
-        StreamQueues queues = new StreamQueues(StreamDevice.acquire(id), settings,
-                id.state() == CmIdState.REQUESTED, shared, member);
+        StreamDevice device = StreamDevice.acquire(id);
+        StreamQueues queues = null;
         boolean made = false;
         try {
+            queues = new StreamQueues(device, settings, id.state() == CmIdState.REQUESTED, shared, member);
             queues.make(id);
             made = true;
             return queues;
         } finally {
-            if (!made) {
+            if (!made && queues != null) {
                 queues.close();
+            } else if (!made) {
+                // There was no memory for its requests.
+                device.release();
             }
         }
     }

@@ -30,8 +30,8 @@ public class WorkCompletionException extends RdmaException {
 
     private static String hint(WorkCompletionStatus status) {
         return switch (status) {
-            case REM_INV_REQ_ERR, REM_OP_ERR -> ": the message was longer than the peer's receive buffers, or the peer does"
-                    + " not support the operation";
+            case REM_INV_REQ_ERR, REM_OP_ERR -> ": the message was longer than the peer's receive buffers,"
+                    + " or the peer does not support the operation";
             case RNR_RETRY_EXC_ERR -> ": the peer had no receive posted";
             case RETRY_EXC_ERR -> ": the peer does not answer any more";
             default -> "";
