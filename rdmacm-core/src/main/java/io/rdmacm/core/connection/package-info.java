@@ -52,8 +52,8 @@
  * <h2>Read first</h2>
  * {@link io.rdmacm.core.connection.Connection} for messages, remote reads and writes, and the ways in which they can
  * fail; {@link io.rdmacm.core.connection.ConnectionSettings} for what a connection costs in memory;
- * {@link io.rdmacm.core.connection.ConnectionHandler} for who calls handlers and what they must not do. Inside,
- * {@code Progress} is the heart: who polls, who sleeps and who is woken.
+ * {@link io.rdmacm.core.connection.ConnectionHandler} for who calls handlers and what they must not do. Inside, who
+ * polls, who sleeps and who is woken is the business of {@code io.rdmacm.core.internal.engine}.
  *
  * <h2>What it stands on</h2>
  * {@link io.rdmacm.core} for ids and their events, {@link io.rdmacm.verbs} for queues, {@link io.rdmacm.verbs.pool} for
