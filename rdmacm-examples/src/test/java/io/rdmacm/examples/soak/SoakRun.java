@@ -74,10 +74,10 @@ final class SoakRun {
             if (failure != null) {
                 return failed(failure);
             }
-            Sample sample = Sample.take(idle.counts()::equals, plan.timeout());
+            Sample sample = Sample.take(counts -> !counts.exceed(idle.counts()), plan.timeout());
             memory.add(sample.resident());
             print(after.minus(before).format(seconds) + "; " + sample);
-            if (!sample.counts().equals(idle.counts())) {
+            if (sample.counts().exceed(idle.counts())) {
                 return leaked(idle.toString(), sample);
             }
             before = after;

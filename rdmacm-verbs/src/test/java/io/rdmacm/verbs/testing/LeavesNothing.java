@@ -46,15 +46,14 @@ public final class LeavesNothing implements BeforeAllCallback, AfterAllCallback 
 
     @Override
     public void afterAll(ExtensionContext context) throws Exception {
-        // Less is no fault: threads that the library shares among all end when they are idle, and close their files.
-        ResourceCounts after = ResourceCounts.await(counts -> !counts.exceed(before), SOON);
-        if (after.exceed(before)) {
+        ResourceCounts after = ResourceCounts.await(before, SOON);
+        if (!after.equals(before)) {
             // The protection domain of librdmacm itself is freed with the last id, but not if a list of devices was
             // freed after it, as it may be when contexts are in use to the end. Then the next last id frees it.
             warmUp.run();
-            after = ResourceCounts.await(counts -> !counts.exceed(before), LIMIT);
+            after = ResourceCounts.await(before, LIMIT);
         }
-        if (after.exceed(before)) {
+        if (!after.equals(before)) {
             throw new AssertionError(before + " before, " + after + " after: " + left(after));
         }
     }
