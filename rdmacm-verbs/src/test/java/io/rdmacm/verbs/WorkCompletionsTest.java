@@ -200,8 +200,8 @@ class WorkCompletionsTest {
         stack.queue().poll(completions);
 
         assertThatExceptionOfType(WorkCompletionException.class).isThrownBy(() -> completions.at(0).check())
-                .withMessage("work request 77 on queue pair 16777215 failed: RETRY_EXC_ERR, vendor error 0x80000001: the"
-                        + " peer does not answer any more")
+                .withMessage("work request 77 on queue pair 16777215 failed: RETRY_EXC_ERR, vendor error 0x80000001:"
+                        + " the peer does not answer any more")
                 .satisfies(e -> assertThat(e.completion()).isEqualTo(completions.copy()).isEqualTo(
                         new WorkCompletion(77, WorkCompletionStatus.RETRY_EXC_ERR, WorkCompletionOpcode.OTHER,
                                 0x80000001, 0, 0, 0xffffff, 0, 0)));
