@@ -197,7 +197,7 @@ public final class CmEvent extends NativeObject {
     @Override
     @CFunction("rdma_ack_cm_event")
     protected void destroy() throws RdmaException {
-        if (type == CmEventType.CONNECT_REQUEST && !claimed) {
+        if (type == CmEventType.CONNECT_REQUEST && !claimed && id.isOpen()) {
             channel.refuse(id);
         }
         acknowledge(raw);

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -206,14 +207,17 @@ public final class CmId extends NativeObject {
         }
     }
 
-    /** Wraps the new id of a connect request. With the channel's lock held. */
+    /** Wraps the new id of a connect request, and creates the event with it. With the channel's lock held. */
     @SuppressWarnings("NullAway") // begin() has found the owner
-    static CmId requested(EventChannel channel, RawEvent request) {
+    static CmEvent requested(EventChannel channel, RawEvent request, Function<CmId, CmEvent> event)
+            throws RdmaException {
         Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
-        CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
-        channel.register(id, request.id());
-        id.relabel();
-        return id;
+        return life.construct(() -> {
+            CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
+            channel.register(id, request.id());
+            id.relabel();
+            return event.apply(id);
+        }, () -> channel.forget(request.id()));
     }
 
     /** Rejects a connect request for which no CmId was created, by destroying its id. */

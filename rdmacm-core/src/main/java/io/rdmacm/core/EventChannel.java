@@ -61,6 +61,8 @@ public final class EventChannel extends NativeObject {
     // By the address of the struct rdma_cm_id; guarded by the lock. The references are strong, because a program may
     // rely on getting its ids back from the events and keep none itself.
     private final Map<Long, CmId> ids = new HashMap<>();
+    // The address of an event that librdmacm has handed out and read() has not: there was no memory. Otherwise 0.
+    private long unread;
 
     private EventChannel(Lifetime life, long address) throws RdmaException {
         super(life, address, rdma_event_channel.sizeof());
@@ -332,19 +334,23 @@ public final class EventChannel extends NativeObject {
 
     /** Reads one event; returns null when there is none. With the lock held. */
     private @Nullable RawEvent read() throws RdmaException {
-        if (GET_CM_EVENT.callInt(address(), result.address()) != 0) {
-            int errno = Errno.last();
-            if (errno == Rdma.EAGAIN()) {
-                return null;
+        if (unread == 0) {
+            if (GET_CM_EVENT.callInt(address(), result.address()) != 0) {
+                int errno = Errno.last();
+                if (errno == Rdma.EAGAIN()) {
+                    return null;
+                }
+                throw Failures.of(GET_CM_EVENT.name(), errno);
             }
-            throw Failures.of(GET_CM_EVENT.name(), errno);
+            unread = Memory.getLong(result.address());
         }
-        long address = Memory.getLong(result.address());
+        long address = unread;
         int value = Memory.getInt(address + rdma_cm_event.event$offset());
         CmEventType type = CmEventType.of(value);
         if (type == null) {
             // From a newer librdmacm. It must be acknowledged, or its id could never be destroyed.
             LOG.warn("ignored an event of the unknown type {}", value);
+            unread = 0;
             CmEvent.acknowledge(address);
             return read();
         }
@@ -355,6 +361,7 @@ public final class EventChannel extends NativeObject {
         if (event.owner() != null && type != CmEventType.CONNECT_REQUEST) {
             event.owner().happened(type);
         }
+        unread = 0;
         return event;
     }
 
@@ -366,8 +373,10 @@ public final class EventChannel extends NativeObject {
             drop(raw);
             return null;
         }
-        CmId id = raw.type() == CmEventType.CONNECT_REQUEST ? CmId.requested(this, raw) : raw.owner();
-        return new CmEvent(this, life, raw, id);
+        // If there is no memory for the event, it is delivered later.
+        return life.construct(() -> raw.type() == CmEventType.CONNECT_REQUEST
+                ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
+                : new CmEvent(this, life, raw, raw.owner()), () -> { });
     }
 
     /** Begins the lifetime of an event; returns null when what it is about is closed or being closed. */

@@ -7,8 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
@@ -17,6 +15,7 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
@@ -58,6 +57,12 @@ public final class CmLoop {
     private long alarmsSet;
     private int eventsWhileDue;
     private final ArrayDeque<Runnable> whenIdle = new ArrayDeque<>();
+    // what is left to do for the last event: see settle()
+    private @Nullable CmEvent current;
+    private boolean handled;
+    private @Nullable Handler failing;
+    private @Nullable Throwable thrown;
+    private @Nullable CmId orphan;
 
     private CmLoop(EventChannel channel) {
         this.channel = channel;
@@ -69,7 +74,10 @@ public final class CmLoop {
 
     /** Handles the events of an id, in the thread of the loop. */
     public interface Handler {
-        /** Handles an event, which is closed afterwards. If it throws, {@link #fail} is called. */
+        /**
+         * Handles an event, which is closed afterwards. If it throws, {@link #fail} is called, but for a request the
+         * new id is closed.
+         */
         void handle(CmEvent event) throws RdmaException;
 
         /** Called when an event could not be handled, and when there will be no more events. */
@@ -209,26 +217,50 @@ public final class CmLoop {
      * a handler takes.
      */
     public void run(Task task) throws RdmaException {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Runnable work = () -> {
+        Call call = new Call(task);
+        if (!handOver(call)) {
+            call.run();
+        }
+        call.await();
+    }
+
+    /** A task that a thread waits for. To report how it has ended needs no memory. */
+    private static final class Call implements Runnable {
+        private final Task task;
+        private final Thread caller = Thread.currentThread();
+        private @Nullable Throwable thrown;
+        private volatile boolean done;
+
+        Call(Task task) {
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
             try {
                 task.run();
-                done.complete(null);
             } catch (RdmaException | RuntimeException | Error e) {
-                done.completeExceptionally(e);
+                thrown = e;
             }
-        };
-        if (!handOver(work)) {
-            work.run();
+            done = true;
+            LockSupport.unpark(caller);
         }
-        try {
-            done.join();
-        } catch (CompletionException e) {
-            switch (e.getCause()) {
+
+        /** Waits for the end. An interrupt is preserved for the caller. */
+        void await() throws RdmaException {
+            boolean interrupted = false;
+            while (!done) {
+                LockSupport.park(this);
+                interrupted |= Thread.interrupted();
+            }
+            if (interrupted) {
+                caller.interrupt();
+            }
+            switch (thrown) {
+                case null -> { }
                 case RdmaException reason -> throw reason;
                 case Error error -> throw error;
-                case null -> throw new IllegalStateException(e);
-                case Throwable other -> throw new IllegalStateException(other.getMessage(), e);
+                case Throwable other -> throw new IllegalStateException(other.getMessage(), other);
             }
         }
     }
@@ -313,9 +345,10 @@ public final class CmLoop {
         try {
             while (reason == null && !ending) {
                 try {
+                    settle();
                     reason = step();
                 } catch (VirtualMachineError e) {
-                    // Not even to report it was there memory. All others still need this thread.
+                    // All others still need this thread, and what is left to do waits until there is memory.
                     LockSupport.parkNanos(SHORT_OF_MEMORY_NANOS);
                 }
             }
@@ -324,19 +357,11 @@ public final class CmLoop {
             synchronized (tasks) {
                 ended = true;
             }
-            runTasks();
+            runLastTasks();
             failAll(reason != null ? reason : new RdmaClosedException("rdma_get_cm_event", "the event loop"));
             if (ending) {
-                closeChannel();
+                closeSafely(channel);
             }
-        }
-    }
-
-    private void closeChannel() {
-        try {
-            channel.close();
-        } catch (RdmaException | IllegalStateException e) {
-            LOG.warn("{} could not be closed", channel, e);
         }
     }
 
@@ -345,11 +370,10 @@ public final class CmLoop {
         runTasks();
         Duration untilAlarm = untilAlarm();
         boolean any;
-        try (CmEvent event = next(untilAlarm)) {
-            any = event != null;
-            if (event != null) {
-                dispatch(event);
-            }
+        try {
+            current = next(untilAlarm);
+            any = current != null;
+            settle();
         } catch (InterruptedException e) {
             // nothing in this library interrupts the thread, and the program has no reason to
             return null;
@@ -360,9 +384,6 @@ public final class CmLoop {
         } catch (RdmaException e) {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
-        } catch (Error e) {
-            LOG.error("a connection-manager event was lost", e);
-            return null;
         }
         if (!any && !whenIdle.isEmpty()) {
             runWhenIdle();
@@ -382,30 +403,72 @@ public final class CmLoop {
 
     private void runWhenIdle() {
         while (!whenIdle.isEmpty()) {
-            runSafely(whenIdle.remove());
+            runSafely(whenIdle.element());
+            whenIdle.remove();
         }
     }
 
     private void runAlarms() {
         eventsWhileDue = 0;
         while (untilAlarm().isZero()) {
-            runSafely(alarms.removeFirst().task());
+            Alarm alarm = alarms.first();
+            runSafely(alarm.task());
+            alarms.remove(alarm);
         }
+    }
+
+    /** Handles the last event and acknowledges it. What an OutOfMemoryError has left is done by the next call. */
+    private void settle() {
+        if (current == null) {
+            return;
+        }
+        if (!handled) {
+            dispatch(current);
+        }
+        Throwable reason = thrown;
+        if (reason != null) {
+            LOG.warn("{} could not be handled", current, reason);
+            Handler handler = failing;
+            if (handler != null) {
+                runSafely(() -> handler.fail(Reasons.of("rdma_get_cm_event", reason)));
+            }
+            failing = null;
+            thrown = null;
+        }
+        closeSafely(current);
+        if (orphan != null) {
+            closeSafely(orphan);
+            handlers.remove(orphan);
+            orphan = null;
+        }
+        handled = false;
+        current = null;
     }
 
     private void dispatch(CmEvent event) {
         boolean request = event.type() == CmEventType.CONNECT_REQUEST;
         Handler handler = handlers.get(request ? event.listener().orElseThrow() : event.id());
+        handled = true;
         if (handler == null) {
             return;
         }
         try {
             handler.handle(event);
         } catch (RdmaException | RuntimeException | Error e) {
-            LOG.warn("{} could not be handled", event, e);
-            if (!request) {
-                runSafely(() -> handler.fail(Reasons.of("rdma_get_cm_event", e)));
+            thrown = e;
+            if (request) {
+                orphan = event.id();
+            } else {
+                failing = handler;
             }
+        }
+    }
+
+    private static void closeSafely(NativeObject object) {
+        try {
+            object.close();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.warn("{} could not be closed", object, e);
         }
     }
 
@@ -413,19 +476,36 @@ public final class CmLoop {
         while (true) {
             Runnable task;
             synchronized (tasks) {
-                task = tasks.poll();
+                task = tasks.peek();
             }
             if (task == null) {
                 return;
             }
             runSafely(task);
+            synchronized (tasks) {
+                tasks.remove();
+            }
         }
     }
 
-    /** Runs a task whose failure must not end the loop. */
+    private void runLastTasks() {
+        boolean done = false;
+        while (!done) {
+            try {
+                runTasks();
+                done = true;
+            } catch (VirtualMachineError e) {
+                LockSupport.parkNanos(SHORT_OF_MEMORY_NANOS);
+            }
+        }
+    }
+
+    /** Runs a task whose failure must not end the loop, unless that is for want of memory: then it is run again. */
     private static void runSafely(Runnable task) {
         try {
             task.run();
+        } catch (OutOfMemoryError e) {
+            throw e;
         } catch (RuntimeException | Error e) {
             LOG.error("a task of the event loop failed", e);
         }

@@ -239,6 +239,45 @@ class CmLoopTest {
     }
 
     @Test
+    void aTaskThatThereIsNoMemoryForIsRunAgain() throws Exception {
+        CmLoop loop = CmLoop.start();
+        CountDownLatch attempts = new CountDownLatch(3);
+        loop.later(() -> {
+            attempts.countDown();
+            if (attempts.getCount() > 0) {
+                throw new OutOfMemoryError("part of a test");
+            }
+        });
+        assertThat(attempts.await(60, TimeUnit.SECONDS)).isTrue();
+        loop.closeAll();
+    }
+
+    /** An id that is never told of its end waits for ever, and one with an open event cannot be closed. */
+    @Test
+    void aHandlerIsToldOfItsFailureWhenThereIsMemoryAgain() throws Exception {
+        CmLoop loop = CmLoop.start();
+        CountDownLatch attempts = new CountDownLatch(3);
+        CmId bad = loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                throw new OutOfMemoryError("part of a test");
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+                attempts.countDown();
+                if (attempts.getCount() > 0) {
+                    throw new OutOfMemoryError("part of a test");
+                }
+            }
+        });
+        FakeRdmaCm.event(bad, CmEventType.ADDR_RESOLVED);
+        assertThat(attempts.await(60, TimeUnit.SECONDS)).isTrue();
+        loop.close(bad);
+        loop.closeAll();
+    }
+
+    @Test
     void theLoopOfAllStreamsEndsWithItsLastUser() throws Exception {
         CmLoop loop = CmLoop.acquire();
         assertThat(CmLoop.acquire()).isSameAs(loop);

@@ -407,8 +407,10 @@ public final class Lifetime {
     }
 
     private void leaveParents() {
-        for (Lifetime parent : parents) {
-            parent.disown(this);
+        // Without an iterator, for which there may be no memory.
+        List<Lifetime> all = parents;
+        for (int i = 0; i < all.size(); i++) {
+            all.get(i).disown(this);
         }
     }
 }

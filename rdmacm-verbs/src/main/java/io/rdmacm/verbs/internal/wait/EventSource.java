@@ -34,6 +34,8 @@ public final class EventSource<E> {
     private final Wait.Subject subject = new Wait.Subject();
     // The rest is guarded by the lock.
     private final ArrayDeque<E> pending = new ArrayDeque<>();
+    // an event that there was no memory to keep
+    private E unkept;
     // an event was read that nobody may have been told of
     private boolean fresh;
     // After a read that found nothing, the next one will most likely find nothing either: so many waits begin without.
@@ -313,7 +315,7 @@ public final class EventSource<E> {
                 E event = i.next();
                 if (wanted.test(event)) {
                     i.remove();
-                    delivered = delivery.deliver(event);
+                    delivered = deliver(event, delivery);
                 }
             }
             tellOfPending();
@@ -321,12 +323,25 @@ public final class EventSource<E> {
         return delivered;
     }
 
+    /** Delivers an event that is not pending any more, or is again if there is no memory or stack for it. */
+    private <R> R deliver(E event, Delivery<E, R> delivery) throws RdmaException {
+        try {
+            return delivery.deliver(event);
+        } catch (Error e) {
+            pending.addFirst(event);
+            throw e;
+        }
+    }
+
     private boolean readOne() throws RdmaException {
-        E event = reader.read();
-        if (event == null) {
+        if (unkept == null) {
+            unkept = reader.read();
+        }
+        if (unkept == null) {
             return false;
         }
-        pending.add(event);
+        pending.add(unkept);
+        unkept = null;
         fresh = true;
         return true;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
@@ -59,6 +60,18 @@ class EventSourceTest {
         } finally {
             source.lock().unlock();
         }
+    }
+
+    @Test
+    void anEventThatThereIsNoMemoryForIsDeliveredLater() throws Exception {
+        events.addAll(List.of("first", "second"));
+        OutOfMemoryError full = new OutOfMemoryError();
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> source.next(event -> true, this::check,
+                Deadline.after(LONG), event -> {
+                    throw full;
+                })).isSameAs(full);
+        assertThat(next(event -> true)).isEqualTo("first");
+        assertThat(next(event -> true)).isEqualTo("second");
     }
 
     @Test
