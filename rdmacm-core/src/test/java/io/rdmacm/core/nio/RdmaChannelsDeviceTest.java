@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -112,6 +113,28 @@ class RdmaChannelsDeviceTest {
                 assertThat(accepted.read(new ByteBuffer[] {ByteBuffer.allocate(1)})).isEqualTo(-1);
                 assertThatThrownBy(() -> accepted.write(ByteBuffer.allocate(1))).isInstanceOf(IOException.class);
             }
+        }
+    }
+
+    @Test
+    void thereAreNoResets() throws Exception {
+        for (boolean blocking : new boolean[] {true, false}) {
+            try (Pair pair = RDMA.pair()) {
+                pair.client().setOption(StandardSocketOptions.SO_LINGER, 0).configureBlocking(blocking);
+                pair.client().close();
+                assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void thereIsNoUrgentData() throws Exception {
+        try (Pair pair = RDMA.pair()) {
+            Socket socket = pair.client().socket();
+            socket.setOOBInline(true);
+            assertThat(socket.getOOBInline()).isTrue();
+            assertThatThrownBy(() -> socket.sendUrgentData(1)).isInstanceOf(SocketException.class);
+            assertThat(pair.client().isConnected()).isTrue();
         }
     }
 

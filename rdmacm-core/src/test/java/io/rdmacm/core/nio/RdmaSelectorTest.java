@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.channels.DatagramChannel;
 import java.nio.channels.IllegalSelectorException;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -256,12 +259,15 @@ class RdmaSelectorTest {
 
     @Test
     void channelsOfOtherProvidersAreRefusedWithAReason() throws Exception {
-        try (SocketChannel tcp = SocketChannel.open()) {
-            tcp.configureBlocking(false);
-
-            assertThatThrownBy(() -> tcp.register(selector, SelectionKey.OP_READ))
-                    .isInstanceOf(IllegalSelectorException.class)
-                    .hasMessageContainingAll("RdmaSelectorProvider", "SocketChannelImpl");
+        Pipe pipe = PROVIDER.openPipe();
+        try (SocketChannel tcp = SocketChannel.open(); DatagramChannel datagrams = PROVIDER.openDatagramChannel();
+                Pipe.SourceChannel source = pipe.source(); Pipe.SinkChannel sink = pipe.sink()) {
+            for (SelectableChannel foreign : List.of(tcp, datagrams, source, sink)) {
+                foreign.configureBlocking(false);
+                assertThatThrownBy(() -> foreign.register(selector, foreign.validOps()))
+                        .isInstanceOf(IllegalSelectorException.class)
+                        .hasMessageContainingAll("RdmaSelectorProvider", foreign.getClass().getSimpleName());
+            }
             assertThat(selector.keys()).isEmpty();
         }
         try (Selector tcp = Selector.open(); SocketChannel ours = PROVIDER.openSocketChannel()) {
