@@ -36,9 +36,14 @@ public record Usage(long heap, long registered, long resident, long files, long 
                 .map(MemoryPoolMXBean::getCollectionUsage).filter(Objects::nonNull).mapToLong(MemoryUsage::getUsed)
                 .sum();
         List<String> status = Files.readAllLines(Path.of("/proc/self/status"));
+        return new Usage(heap, KIB * value(status, "VmPin"), KIB * value(status, "VmRSS"), openFiles(),
+                value(status, "Threads"));
+    }
+
+    /** {@return how many files this process has open now} */
+    public static long openFiles() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-            return new Usage(heap, KIB * value(status, "VmPin"), KIB * value(status, "VmRSS"), files.count(),
-                    value(status, "Threads"));
+            return files.count();
         }
     }
 

@@ -30,7 +30,7 @@ public final class ManyStreams {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double KIB = 1024;
     private static final long LONGEST_NANOS = 300_000_000_000L;
-    // Memory whose amount has not changed for so long will not be freed.
+    // What has not changed for so long will not be freed.
     private static final long QUIET_NANOS = 3_000_000_000L;
 
     private ManyStreams() {
@@ -93,7 +93,7 @@ public final class ManyStreams {
         double micros = (System.nanoTime() - begin) / 1000.0 / ROUND_TRIPS;
         begin = System.nanoTime();
         streams.closeAllBut(FIRST);
-        double close = (awaitUnpinned(before.registered()) - begin) / NANOS_PER_SECOND;
+        double close = (awaitFreed() - begin) / NANOS_PER_SECOND;
         Usage left = Usage.now().minus(before);
         System.out.printf(Locale.ROOT, "| %s | %d | %.0f | %.1f | %.1f | %.1f | %d | %.2f | %.2f"
                         + " | %.0f KiB pinned, %d files | %.1f |%n", name, channels, (double) used.heap() / channels,
@@ -102,20 +102,19 @@ public final class ManyStreams {
                 micros);
     }
 
-    /** Waits until no more is pinned than before, or nothing changes any more; returns the time of the last change. */
-    private static long awaitUnpinned(long before) throws IOException, InterruptedException {
+    /** Waits until nothing is freed any more; returns the time of the last change. */
+    private static long awaitFreed() throws IOException, InterruptedException {
         long begin = System.nanoTime();
         long changed = begin;
-        long pinned = Usage.pinned();
-        while (pinned > before && System.nanoTime() - changed < QUIET_NANOS
-                && System.nanoTime() - begin < LONGEST_NANOS) {
+        long held = Usage.pinned() + Usage.openFiles();
+        while (System.nanoTime() - changed < QUIET_NANOS && System.nanoTime() - begin < LONGEST_NANOS) {
             Thread.sleep(2);
-            long now = Usage.pinned();
-            if (now != pinned) {
-                pinned = now;
+            long now = Usage.pinned() + Usage.openFiles();
+            if (now != held) {
+                held = now;
                 changed = System.nanoTime();
             }
         }
-        return pinned > before ? changed : System.nanoTime();
+        return changed;
     }
 }

@@ -15,7 +15,6 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
@@ -464,10 +463,10 @@ public final class CmLoop {
         }
     }
 
-    private static void closeSafely(NativeObject object) {
+    private static void closeSafely(AutoCloseable object) {
         try {
             object.close();
-        } catch (RdmaException | IllegalStateException e) {
+        } catch (Exception e) {
             LOG.warn("{} could not be closed", object, e);
         }
     }
