@@ -24,7 +24,7 @@ class EventFileTest {
         file = EventFile.open();
         other = Libc.eventfd();
         watcher = Epoll.open();
-        assertThat(watcher.watch(file.fd())).isZero();
+        assertThat(watcher.watch(file.fd(), 1)).isZero();
     }
 
     @AfterEach
