@@ -9,7 +9,6 @@ import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
-import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 
 /** Ties a channel with a file of its own, a server, to an event loop with Netty's EpollIoHandler. */
 final class EpollLink extends LoopLink implements EpollIoHandle {
@@ -57,21 +56,6 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
             progressPending = true;
             loop.execute(progressTask);
         }
-    }
-
-    @Override
-    void changed() {
-        throw new IllegalStateException("the channel has a file");
-    }
-
-    @Override
-    void used() {
-        throw new IllegalStateException("the channel has a file");
-    }
-
-    @Override
-    SharedQueues queues() {
-        throw new IllegalStateException("the channel has a file");
     }
 
     @Override

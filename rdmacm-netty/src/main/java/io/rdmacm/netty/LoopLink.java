@@ -41,7 +41,7 @@ abstract class LoopLink implements IoHandle {
             throws IOException {
         IoEventLoop io = (IoEventLoop) loop;
         boolean epoll = !io.isCompatible(RdmaLink.class);
-        if (epoll && channel.sharesQueues()) {
+        if (epoll && channel.file() < 0) {
             return new EpollStreamLink(channel, io);
         }
         LoopLink link = epoll ? new EpollLink(channel, loop) : new RdmaLink(channel);
@@ -67,13 +67,23 @@ abstract class LoopLink implements IoHandle {
     abstract void progressSoon();
 
     /** The stream may have become ready for something. Called by any thread; neither throws nor waits. */
-    abstract void changed();
+    void changed() {
+        throw notShared();
+    }
 
     /** The stream was written, so that an answer may come soon. */
-    abstract void used();
+    void used() {
+        throw notShared();
+    }
 
     /** Returns the queues for the streams of the event loop, for a channel that shares them. */
-    abstract SharedQueues queues();
+    SharedQueues queues() {
+        throw notShared();
+    }
+
+    private static IllegalStateException notShared() {
+        return new IllegalStateException("the channel has a file");
+    }
 
     /** Has a task run, unless the event loop has ended. */
     static void executeOrIgnore(Executor loop, Runnable task) {

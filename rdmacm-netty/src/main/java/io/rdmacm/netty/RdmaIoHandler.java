@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -134,8 +133,9 @@ public final class RdmaIoHandler implements IoHandler {
             throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
                     + handle.getClass().getName());
         }
-        Shared queues = link.channel.sharesQueues() ? share(link.channel.queues()) : null;
-        Registration registration = new Registration(link, ++lastToken, queues);
+        int fileOfChannel = link.channel.file();
+        Shared queues = fileOfChannel < 0 ? share(link.channel.queues()) : null;
+        Registration registration = new Registration(link, ++lastToken, queues, fileOfChannel);
         if (queues == null) {
             registration.watchFile();
         } else {
@@ -343,9 +343,9 @@ public final class RdmaIoHandler implements IoHandler {
         private boolean watched;
         private volatile boolean valid = true;
 
-        Registration(RdmaLink link, long token, @Nullable Shared queues) throws IOException {
+        Registration(RdmaLink link, long token, @Nullable Shared queues, int fileOfChannel) {
             this.link = link;
-            this.fileOfChannel = queues == null ? link.channel.file() : -1;
+            this.fileOfChannel = fileOfChannel;
             this.token = token;
             this.queues = queues;
         }
