@@ -81,8 +81,7 @@ final class RdmaSelector extends AbstractSelector {
 
     RdmaSelector(RdmaSelectorProvider provider) throws IOException {
         super(provider);
-        Duration spin = provider.settings().waiting().spin();
-        spinNanos = spin.compareTo(Duration.ofDays(1)) < 0 ? spin.toNanos() : Long.MAX_VALUE;
+        spinNanos = TimeUnit.NANOSECONDS.convert(provider.settings().waiting().spin());
         file = EventFile.open();
         poller = new Poller(file.fd());
     }
