@@ -26,8 +26,7 @@ final class StreamReader {
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     int read(MemorySegment target) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             int length = (int) Math.min(available(), target.byteSize());
             if (length > 0) {
                 ReceiveWindow window = core.receiving();
@@ -40,29 +39,23 @@ final class StreamReader {
                 consume(length);
             }
             return target.byteSize() == 0 ? 0 : length;
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     int read(ByteBuffer target) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             int available = available();
             if (!target.hasRemaining()) {
                 return 0;
             }
             return available <= 0 ? available : copy(target, available);
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             int available = available();
             if (available <= 0) {
                 return hasRemaining(targets, first, count) ? available : 0;
@@ -74,8 +67,6 @@ final class StreamReader {
                 }
             }
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 

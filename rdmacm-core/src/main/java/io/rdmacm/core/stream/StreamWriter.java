@@ -38,8 +38,7 @@ final class StreamWriter {
 
     /** Writes without waiting; returns how much. */
     int write(MemorySegment source, long from) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -53,15 +52,12 @@ final class StreamWriter {
                 total += length;
             }
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Writes without waiting; returns how much. */
     int write(ByteBuffer source) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -77,15 +73,12 @@ final class StreamWriter {
             }
             source.position(position + total);
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Writes without waiting; returns how much. Short buffers share a message. */
     long write(ByteBuffer[] sources, int first, int count) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -104,8 +97,6 @@ final class StreamWriter {
             }
             advance(sources, first, count, total);
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -139,8 +130,7 @@ final class StreamWriter {
 
     /** Writes without waiting and without copying; returns how much. */
     int write(MemoryRegion region, long offset, int length) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -158,8 +148,6 @@ final class StreamWriter {
                 total += part;
             }
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -181,8 +169,7 @@ final class StreamWriter {
 
     /** Writes to memory that the peer has mapped, without waiting; returns how much. */
     int writeMapped(MemorySegment source, long offset) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -195,8 +182,6 @@ final class StreamWriter {
                 throw new IndexOutOfBoundsException("the peer has mapped no memory at offset " + offset);
             }
             return writeMapped(source, offset, index);
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -235,12 +220,9 @@ final class StreamWriter {
 
     /** Tells the peer of mappings, as far as possible now. */
     void publishMappings() throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             core.requireOutput();
             publish();
-        } finally {
-            turn.unlock();
         }
     }
 
