@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
-import io.netty.channel.IoHandle;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.util.concurrent.Future;
@@ -17,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Ties a channel to the event loop that it is registered with. Used in the thread of the event loop. */
-abstract class LoopLink implements IoHandle {
+abstract class LoopLink {
     private static final Logger LOG = LoggerFactory.getLogger(LoopLink.class);
 
     final AbstractRdmaChannel channel;
@@ -40,11 +39,10 @@ abstract class LoopLink implements IoHandle {
     static LoopLink create(AbstractRdmaChannel channel, EventLoop loop, Consumer<Throwable> failed)
             throws IOException {
         IoEventLoop io = (IoEventLoop) loop;
-        boolean epoll = !io.isCompatible(RdmaLink.class);
-        if (epoll && channel.file() < 0) {
-            return new EpollStreamLink(channel, io);
+        if (!io.isCompatible(RdmaLink.class)) {
+            return new EpollLink(channel, io);
         }
-        LoopLink link = epoll ? new EpollLink(channel, loop) : new RdmaLink(channel);
+        RdmaLink link = new RdmaLink(channel);
         Future<IoRegistration> registration = io.register(link);
         if (registration.isSuccess()) {
             // At once, so that an event cannot find the channel without its registration.
@@ -61,29 +59,17 @@ abstract class LoopLink implements IoHandle {
         return link;
     }
 
-    abstract void start(IoRegistration with);
-
     /** Has the channel do soon what it can do. */
     abstract void progressSoon();
 
     /** The stream may have become ready for something. Called by any thread; neither throws nor waits. */
-    void changed() {
-        throw notShared();
-    }
+    abstract void changed();
 
     /** The stream was written, so that an answer may come soon. */
-    void used() {
-        throw notShared();
-    }
+    abstract void used();
 
     /** Returns the queues for the streams of the event loop, for a channel that shares them. */
-    SharedQueues queues() {
-        throw notShared();
-    }
-
-    private static IllegalStateException notShared() {
-        return new IllegalStateException("the channel has a file");
-    }
+    abstract SharedQueues queues();
 
     /** Has a task run, unless the event loop has ended. */
     static void executeOrIgnore(Executor loop, Runnable task) {
@@ -101,7 +87,6 @@ abstract class LoopLink implements IoHandle {
     abstract void cancel();
 
     /** The event loop is ending. */
-    @Override
     public final void close() {
         channel.closeForLoop();
     }
