@@ -275,10 +275,6 @@ final class StreamQueues {
         return device.domain();
     }
 
-    int receiveBufferSize() {
-        return receiveBufferSize;
-    }
-
     int sendBufferSize() {
         return settings.sendBufferSize();
     }
@@ -358,24 +354,45 @@ final class StreamQueues {
         return sendMemory.get(INT, receivedOffset + (completion.workRequestId() & ~RECEIVE) * MessageSender.LENGTH);
     }
 
-    /** Copies bytes out of the receive buffer. */
-    void copyOut(int offset, MemorySegment target, long targetOffset, int length) {
-        MemorySegment.copy(receiveMemory, (long) bufferOffset + offset, target, targetOffset, length);
+    /** Copies bytes out of the receive buffer, which may wrap. */
+    void copyOut(int offset, MemorySegment target, int length) {
+        int first = Math.min(length, receiveBufferSize - offset);
+        MemorySegment.copy(receiveMemory, (long) bufferOffset + offset, target, 0, first);
+        if (first < length) {
+            MemorySegment.copy(receiveMemory, bufferOffset, target, first, length - first);
+        }
     }
 
-    /** Copies bytes out of the receive buffer, to the position of another one, which is left as it is. */
+    /** Copies bytes out of the receive buffer, which may wrap. The position of the target is left as it is. */
     void copyOut(int offset, ByteBuffer target, int targetIndex, int length) {
-        target.put(targetIndex, receiveBytes, bufferOffset + offset, length);
+        int first = Math.min(length, receiveBufferSize - offset);
+        target.put(targetIndex, receiveBytes, bufferOffset + offset, first);
+        if (first < length) {
+            target.put(targetIndex + first, receiveBytes, bufferOffset, length - first);
+        }
     }
 
-    /** Copies bytes to the send buffer. */
+    /** Copies bytes to the send buffer, which may wrap, or to {@link #inlineOffset()}. */
     void copyIn(MemorySegment source, long sourceOffset, int offset, int length) {
-        MemorySegment.copy(source, sourceOffset, sendMemory, offset, length);
+        int first = beforeWrap(offset, length);
+        MemorySegment.copy(source, sourceOffset, sendMemory, offset, first);
+        if (first < length) {
+            MemorySegment.copy(source, sourceOffset + first, sendMemory, 0, length - first);
+        }
     }
 
-    /** Copies bytes to the send buffer. */
+    /** Copies bytes to the send buffer, which may wrap, or to {@link #inlineOffset()}. */
     void copyIn(ByteBuffer source, int sourceIndex, int offset, int length) {
-        sendBytes.put(offset, source, sourceIndex, length);
+        int first = beforeWrap(offset, length);
+        sendBytes.put(offset, source, sourceIndex, first);
+        if (first < length) {
+            sendBytes.put(0, source, sourceIndex + first, length - first);
+        }
+    }
+
+    private int beforeWrap(int offset, int length) {
+        int size = settings.sendBufferSize();
+        return offset >= size ? length : Math.min(length, size - offset);
     }
 
     /** Returns where inline data are copied to, as an offset of the send buffer. */

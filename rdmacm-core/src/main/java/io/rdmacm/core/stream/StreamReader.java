@@ -29,13 +29,7 @@ final class StreamReader {
         try (var _ = turn.hold()) {
             int length = (int) Math.min(available(), target.byteSize());
             if (length > 0) {
-                ReceiveWindow window = core.receiving();
-                int offset = window.readOffset();
-                int first = Math.min(length, core.queues().receiveBufferSize() - offset);
-                core.queues().copyOut(offset, target, 0, first);
-                if (first < length) {
-                    core.queues().copyOut(0, target, first, length - first);
-                }
+                core.queues().copyOut(core.receiving().readOffset(), target, length);
                 consume(length);
             }
             return target.byteSize() == 0 ? 0 : length;
@@ -102,13 +96,7 @@ final class StreamReader {
     private int copy(ByteBuffer target, int available) {
         int position = target.position();
         int length = Math.min(available, target.remaining());
-        ReceiveWindow window = core.receiving();
-        int offset = window.readOffset();
-        int first = Math.min(length, core.queues().receiveBufferSize() - offset);
-        core.queues().copyOut(offset, target, position, first);
-        if (first < length) {
-            core.queues().copyOut(0, target, position + first, length - first);
-        }
+        core.queues().copyOut(core.receiving().readOffset(), target, position, length);
         target.position(position + length);
         consume(length);
         return length;

@@ -45,7 +45,7 @@ final class StreamWriter {
             long left = Math.min(source.byteSize() - from, Integer.MAX_VALUE);
             int total = 0;
             for (int length = next(left); length > 0; length = next(left - total)) {
-                copyIn(source, from + total, length);
+                core.queues().copyIn(source, from + total, target(length), length);
                 if (!post(length, total)) {
                     break;
                 }
@@ -65,7 +65,7 @@ final class StreamWriter {
             int left = source.remaining();
             int total = 0;
             for (int length = next(left); length > 0; length = next(left - total)) {
-                copyIn(source, position + total, target(length), length);
+                core.queues().copyIn(source, position + total, target(length), length);
                 if (!post(length, total)) {
                     break;
                 }
@@ -111,7 +111,7 @@ final class StreamWriter {
             int from = Math.min(skipped, remaining);
             int part = Math.min(remaining - from, left);
             if (part > 0) {
-                copyIn(sources[i], sources[i].position() + from, target, part);
+                core.queues().copyIn(sources[i], sources[i].position() + from, target, part);
                 target = (target + part) % size;
             }
             skipped -= from;
@@ -195,9 +195,7 @@ final class StreamWriter {
         while (total < left && canSendSilently()) {
             int length = (int) Math.min(Math.min(left - total, LONGEST_PIECE), core.ledger().free());
             int target = core.ledger().offset();
-            int first = Math.min(length, queues.sendBufferSize() - target);
-            queues.copyIn(source, total, target, first);
-            queues.copyIn(source, (long) total + first, 0, length - first);
+            queues.copyIn(source, total, target, length);
             long number = core.ledger().next();
             boolean signal = core.ledger().post(length, 0);
             try {
@@ -302,26 +300,6 @@ final class StreamWriter {
     /** Returns where the data of a message are copied to. */
     private int target(int length) {
         return length <= core.queues().inlineSize() ? core.queues().inlineOffset() : core.ledger().offset();
-    }
-
-    private void copyIn(MemorySegment source, long from, int length) {
-        StreamQueues queues = core.queues();
-        int target = target(length);
-        int first = length <= queues.inlineSize() ? length : Math.min(length, queues.sendBufferSize() - target);
-        queues.copyIn(source, from, target, first);
-        if (first < length) {
-            queues.copyIn(source, from + first, 0, length - first);
-        }
-    }
-
-    private void copyIn(ByteBuffer source, int from, int target, int length) {
-        StreamQueues queues = core.queues();
-        int size = queues.sendBufferSize();
-        int first = target >= size ? length : Math.min(length, size - target);
-        queues.copyIn(source, from, target, first);
-        if (first < length) {
-            queues.copyIn(source, from + first, 0, length - first);
-        }
     }
 
     /**
