@@ -12,7 +12,6 @@ import java.nio.channels.spi.AbstractSelectionKey;
 import java.nio.channels.spi.AbstractSelector;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -70,9 +69,8 @@ final class RdmaSelector extends AbstractSelector {
 
     private final Object lock = new Object();
     // Guarded by the lock: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
-    private @Nullable RdmaSelectionKey[] slots = new RdmaSelectionKey[16];
+    private final ArrayList<@Nullable RdmaSelectionKey> slots = new ArrayList<>();
     private final ArrayList<Integer> freeSlots = new ArrayList<>();
-    private int usedSlots = 1;
     private int generation;
     private @Nullable RdmaSelectionKey queue;
     private boolean woken;
@@ -84,6 +82,8 @@ final class RdmaSelector extends AbstractSelector {
         spinNanos = TimeUnit.NANOSECONDS.convert(provider.settings().waiting().spin());
         file = EventFile.open();
         poller = new Poller(file.fd());
+        // so that no token is that of the wakeup
+        slots.add(null);
     }
 
     @Override
@@ -222,7 +222,7 @@ final class RdmaSelector extends AbstractSelector {
             if (key.token != 0) {
                 int slot = (int) key.token;
                 key.token = 0;
-                slots[slot] = null;
+                slots.set(slot, null);
                 freeSlots.add(slot);
                 if (!closed) {
                     try {
@@ -331,19 +331,17 @@ final class RdmaSelector extends AbstractSelector {
         if (watched < 0) {
             return;
         }
-        int slot = freeSlots.isEmpty() ? usedSlots : freeSlots.getLast();
+        int slot = freeSlots.isEmpty() ? slots.size() : freeSlots.getLast();
         generation++;
         long token = (long) generation << SLOT_BITS | slot;
         if (!key.source().isArmedBySelector()) {
             file.watch(watched, token);
         }
         if (freeSlots.isEmpty()) {
-            usedSlots++;
-            slots = slot < slots.length ? slots : Arrays.copyOf(slots, 2 * slots.length);
+            slots.add(key);
         } else {
-            freeSlots.removeLast();
+            slots.set(freeSlots.removeLast(), key);
         }
-        slots[slot] = key;
         key.token = token;
         key.file = watched;
     }
@@ -520,7 +518,7 @@ final class RdmaSelector extends AbstractSelector {
                 if (token == EventFile.WAKEUP) {
                     file.reset();
                 } else {
-                    RdmaSelectionKey key = slots[(int) token];
+                    RdmaSelectionKey key = slots.get((int) token);
                     // One that has been detached since then is not there any more, or another one is.
                     if (key != null && key.token == token) {
                         reported.add(key);

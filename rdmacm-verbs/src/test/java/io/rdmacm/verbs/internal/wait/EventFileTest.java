@@ -69,6 +69,32 @@ class EventFileTest {
     }
 
     @Test
+    void awaitTellsWhatIsReadableByItsToken() throws RdmaException {
+        file.watch(other, 7);
+        assertThat(file.await(0)).isZero();
+        Libc.signal(other);
+        assertThat(file.await(Long.MAX_VALUE)).isOne();
+        assertThat(file.token(0)).isEqualTo(7);
+        file.forget(other);
+        file.wake();
+        assertThat(file.await(Long.MAX_VALUE)).isOne();
+        assertThat(file.token(0)).isEqualTo(EventFile.WAKEUP);
+        file.reset();
+        assertThat(file.await(1)).isZero();
+    }
+
+    @Test
+    void anArmedFileIsReportedOnce() throws RdmaException {
+        Libc.signal(other);
+        for (int i = 0; i < 2; i++) {
+            file.arm(other, 7);
+            assertThat(file.await(0)).isOne();
+            assertThat(file.token(0)).isEqualTo(7);
+            assertThat(file.await(0)).isZero();
+        }
+    }
+
+    @Test
     void aFileThatIsNotOpenIsReported() {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> file.watch(-1))
                 .withMessage("epoll_ctl: EBADF, Bad file descriptor");
