@@ -24,6 +24,7 @@ import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -164,17 +165,11 @@ public final class Connection implements AutoCloseable {
         DeviceResources device = manager.device(link.id());
         ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
                 manager.loop(settings, device));
-        boolean made = false;
-        try {
+        return Lifetime.make(() -> {
             Connection connection = new Connection(manager, link, settings, device.domain(), queues);
             queues.attach(connection);
-            made = true;
             return connection;
-        } finally {
-            if (!made) {
-                queues.free(link.toString());
-            }
-        }
+        }, () -> queues.free(link.toString()));
     }
 
     /** Notes that the connection is established. Takes the lock. */

@@ -17,6 +17,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -131,19 +132,13 @@ public final class RdmaStream implements AutoCloseable {
      */
     static RdmaStream create(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared,
             @Nullable Runnable changed) throws RdmaException {
-        boolean made = false;
-        try {
+        return Lifetime.make(() -> {
             RdmaStream stream = new RdmaStream(settings, link, shared, changed);
             if (shared != null) {
                 shared.added();
             }
-            made = true;
             return stream;
-        } finally {
-            if (!made) {
-                link.close();
-            }
-        }
+        }, link::close);
     }
 
     /**

@@ -8,6 +8,7 @@ import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import org.slf4j.Logger;
@@ -66,16 +67,11 @@ final class StreamLoop implements StreamAccess.SharedQueues {
                 joined = device.context == context && !device.failed ? device : joined;
             }
             if (joined == null) {
-                joined = new DeviceLoop(context, new Loop(context, maxCompletions, lock));
-                boolean watched = false;
-                try {
-                    file.watch(joined.loop.fd());
-                    watched = true;
-                } finally {
-                    if (!watched) {
-                        joined.loop.close();
-                    }
-                }
+                DeviceLoop made = new DeviceLoop(context, new Loop(context, maxCompletions, lock));
+                joined = Lifetime.make(() -> {
+                    file.watch(made.loop.fd());
+                    return made;
+                }, made.loop::close);
                 List<DeviceLoop> more = new ArrayList<>(devices);
                 more.add(joined);
                 devices = List.copyOf(more);

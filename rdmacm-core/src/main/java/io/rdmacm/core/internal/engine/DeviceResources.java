@@ -18,6 +18,7 @@ import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -69,32 +70,17 @@ public final class DeviceResources {
     /** Opens an id that is only bound to an address, to find its device; to be closed by the loop. */
     public static CmId open(CmLoop loop, InetSocketAddress local) throws RdmaException {
         CmId id = loop.open(new Ignored());
-        boolean bound = false;
-        try {
+        // Closed later, because the caller may hold locks that the thread of the loop needs.
+        return Lifetime.make(() -> {
             Link.bind(id, local);
-            bound = true;
             return id;
-        } finally {
-            if (!bound) {
-                // The caller may hold locks that the thread of the loop needs.
-                loop.closeLater(id);
-            }
-        }
+        }, () -> loop.closeLater(id));
     }
 
     /** Creates the resources of a manager for the device that an id is bound to. */
     public static DeviceResources create(CmLoop loop, CmId id) throws RdmaException {
         CmId anchor = open(loop, new InetSocketAddress(id.localAddress().getAddress(), 0));
-        boolean made = false;
-        try {
-            DeviceResources device = new DeviceResources(id.context(), loop, anchor);
-            made = true;
-            return device;
-        } finally {
-            if (!made) {
-                loop.closeLater(anchor);
-            }
-        }
+        return Lifetime.make(() -> new DeviceResources(id.context(), loop, anchor), () -> loop.closeLater(anchor));
     }
 
     /** Returns the resources of all streams over the device that an id is bound to, to be released. */
@@ -103,17 +89,12 @@ public final class DeviceResources {
         synchronized (OF_STREAMS) {
             DeviceResources device = OF_STREAMS.get(context);
             if (device == null) {
-                device = new DeviceResources(context, null, null);
-                boolean kept = false;
-                try {
-                    VerbsAccess.get().lifeOf(device.domain).whenChildless(device::noRegionIsLeft);
-                    OF_STREAMS.put(context, device);
-                    kept = true;
-                } finally {
-                    if (!kept) {
-                        device.domain.close();
-                    }
-                }
+                DeviceResources made = new DeviceResources(context, null, null);
+                device = Lifetime.make(() -> {
+                    VerbsAccess.get().lifeOf(made.domain).whenChildless(made::noRegionIsLeft);
+                    OF_STREAMS.put(context, made);
+                    return made;
+                }, made.domain::close);
             }
             device.streams++;
             return device;
