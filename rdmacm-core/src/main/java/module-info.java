@@ -21,7 +21,7 @@ module io.rdmacm.core {
     exports io.rdmacm.core.connection;
     // Streams that share their queues.
     exports io.rdmacm.core.internal.access to io.rdmacm.netty;
-    // The exceptions of sockets, which both kinds of channels throw.
+    // The exceptions and options of sockets, which both kinds of channels have.
     exports io.rdmacm.core.internal.sockets to io.rdmacm.netty;
     exports io.rdmacm.core.nio;
     exports io.rdmacm.core.stream;

@@ -33,8 +33,7 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.internal.codec to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.ffi to
-            io.rdmacm.core,
-            io.rdmacm.netty;
+            io.rdmacm.core;
     exports io.rdmacm.verbs.internal.jfr to
             io.rdmacm.core;
     exports io.rdmacm.verbs.internal.life to

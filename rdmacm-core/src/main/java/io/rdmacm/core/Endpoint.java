@@ -169,16 +169,10 @@ public final class Endpoint extends NativeObject {
             @Nullable EndpointAttributes attributes)
             throws RdmaException {
         Endpoint endpoint = open(portSpace, attributes);
-        boolean made = false;
-        try {
+        return Lifetime.make(() -> {
             endpoint.bindAddress(local);
-            made = true;
             return endpoint;
-        } finally {
-            if (!made) {
-                endpoint.close();
-            }
-        }
+        }, endpoint::close);
     }
 
     /**
@@ -418,19 +412,13 @@ public final class Endpoint extends NativeObject {
         life().enter();
         try (CmEvent request = await(CmEventType.CONNECT_REQUEST, timeout)) {
             Endpoint endpoint = requested(request.id());
-            boolean made = false;
-            try {
+            return Lifetime.make(() -> {
                 endpoint.note(request);
                 if (acceptedAttributes != null) {
                     endpoint.createQueuePair(acceptedAttributes);
                 }
-                made = true;
                 return endpoint;
-            } finally {
-                if (!made) {
-                    endpoint.close();
-                }
-            }
+            }, endpoint::close);
         } finally {
             life().leave();
         }

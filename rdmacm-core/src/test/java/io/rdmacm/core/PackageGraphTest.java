@@ -22,11 +22,11 @@ class PackageGraphTest {
 
         assertThat(graph.upwards(List.of(
                 Set.of("io.rdmacm.core.nio"),
+                Set.of("io.rdmacm.core.internal.sockets"),
                 Set.of(ACCESS),
                 Set.of("io.rdmacm.core.stream"),
                 Set.of("io.rdmacm.core.connection"),
                 Set.of("io.rdmacm.core.internal.engine"),
-                Set.of("io.rdmacm.core.internal.sockets"),
                 Set.of("io.rdmacm.core"),
                 Set.of("io.rdmacm.core.internal.jfr")))).allMatch(use -> use.matches("io\\.rdmacm\\.core\\.stream"
                         + "\\.\\w+(\\$\\w+)? -> io\\.rdmacm\\.core\\.internal\\.access\\.\\w+(\\$\\w+)?"));

@@ -62,23 +62,28 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         // nothing to do
     }
 
-    /** Returns whether the event loop has queues for the channel, in place of a file of the channel's own. */
-    abstract boolean sharesQueues();
+    /** Returns the file to watch, -1 if the event loop has queues for the channel. */
+    int file() throws IOException {
+        return -1;
+    }
 
     /** Returns the queues of the channel, null if it has none yet or has a file. */
-    abstract @Nullable SharedQueues queues();
-
-    /** Returns the file to watch. */
-    abstract int file() throws IOException;
+    @Nullable SharedQueues queues() {
+        return null;
+    }
 
     /** See {@link #progress}. */
     abstract boolean doProgress() throws Exception;
 
-    /** See {@link #arm}. */
-    abstract boolean doArm() throws Exception;
+    /** See {@link #arm}. Queues are armed for all channels. */
+    boolean doArm() throws Exception {
+        return true;
+    }
 
     /** Returns how many nanoseconds to poll after a use, in an event loop that does not poll itself. */
-    abstract long spinNanos();
+    long spinNanos() {
+        return 0;
+    }
 
     /** Frees the stream or server, without waiting for more than the options ask for. */
     abstract void free() throws Exception;

@@ -2,113 +2,117 @@
 package io.rdmacm.netty;
 
 import java.io.IOException;
+import java.util.concurrent.RejectedExecutionException;
 
-import io.netty.channel.EventLoop;
-import io.netty.channel.IoEvent;
-import io.netty.channel.IoRegistration;
-import io.netty.channel.epoll.EpollIoHandle;
-import io.netty.channel.epoll.EpollIoOps;
-import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.IoEventLoop;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 
-/** Ties a channel with a file of its own, a server, to an event loop with Netty's EpollIoHandler. */
-final class EpollLink extends LoopLink implements EpollIoHandle {
-    // A channel that still has something to do then lets others go first.
-    private static final int MOST_TURNS = 8;
-    // never reported for the file of a stream; no events at all would remove the file for good
-    private static final EpollIoOps NOTHING = EpollIoOps.EPOLLRDHUP;
+/**
+ * Ties a channel to an event loop with Netty's EpollIoHandler, where {@link EpollStreams} stand for all streams, and
+ * others for each server.
+ */
+final class EpollLink extends LoopLink {
+    private final EpollStreams streams;
+    private final Runnable activation = this::progressSoon;
+    private boolean active;
+    private volatile boolean cancelled;
 
-    private final EventLoop loop;
-    // never closed here: it belongs to the stream
-    private final FileDescriptor file;
-    private final Runnable progressTask = this::progressNow;
-    @SuppressWarnings("NullAway.Init") // set by start, before anything else happens
-    private IoRegistration registration;
-    private boolean progressPending;
-    private boolean busy;
-    private boolean cancelled;
-
-    EpollLink(AbstractRdmaChannel channel, EventLoop loop) throws IOException {
+    EpollLink(AbstractRdmaChannel channel, IoEventLoop loop) throws IOException {
         super(channel);
-        this.loop = loop;
-        this.file = new FileDescriptor(channel.file());
-    }
-
-    @Override
-    void start(IoRegistration with) {
-        registration = with;
-        registration.submit(EpollIoOps.EPOLLIN);
+        int file = channel.file();
+        streams = EpollStreams.of(loop, file < 0 ? channel.queues() : new OwnFile(file));
+        streams.add(this);
         progressSoon();
     }
 
-    @Override
-    public FileDescriptor fd() {
-        return file;
-    }
+    /** The file of a server, in place of queues. */
+    private final class OwnFile implements SharedQueues {
+        private final int file;
 
-    @Override
-    public void handle(IoRegistration source, IoEvent event) {
-        progressAndArm();
-    }
-
-    @Override
-    void progressSoon() {
-        if (!progressPending && !busy) {
-            progressPending = true;
-            loop.execute(progressTask);
+        OwnFile(int file) {
+            this.file = file;
         }
-    }
 
-    @Override
-    void changed() {
-        throw new IllegalStateException("the channel has a file");
-    }
+        @Override
+        public boolean poll() {
+            // The channel looks for itself.
+            progressSoon();
+            return false;
+        }
 
-    @Override
-    void used() {
-        throw new IllegalStateException("the channel has a file");
+        @Override
+        public boolean arm() {
+            return channel.arm();
+        }
+
+        @Override
+        public int fd() {
+            return file;
+        }
+
+        @Override
+        public void close() {
+            // It belongs to the server.
+        }
     }
 
     @Override
     SharedQueues queues() {
-        throw new IllegalStateException("the channel has a file");
+        return streams.queues();
+    }
+
+    @Override
+    void progressSoon() {
+        if (!active && !cancelled) {
+            active = true;
+            streams.activate(this);
+        }
+    }
+
+    /** Called by the streams, which have removed this from those that are active. */
+    boolean progress() {
+        active = false;
+        if (cancelled || !channel.progress()) {
+            return false;
+        }
+        progressSoon();
+        return true;
+    }
+
+    @Override
+    void changed() {
+        if (cancelled) {
+            return;
+        }
+        if (streams.loop().inEventLoop()) {
+            progressSoon();
+        } else {
+            executeOrIgnore(streams.loop(), activation);
+        }
+    }
+
+    @Override
+    void used() {
+        streams.used(this);
     }
 
     @Override
     void watch(boolean wanted) {
-        if (registration != null && registration.isValid()) {
-            registration.submit(wanted ? EpollIoOps.EPOLLIN : NOTHING);
-        }
+        streams.watch(wanted);
     }
 
     @Override
     void cancel() {
         cancelled = true;
-        if (registration != null) {
-            registration.cancel();
-        }
-    }
-
-    private void progressNow() {
-        progressPending = false;
-        progressAndArm();
-    }
-
-    private void progressAndArm() {
-        if (cancelled) {
+        if (streams.loop().inEventLoop()) {
+            streams.remove(this);
             return;
         }
-        boolean armed = false;
-        busy = true;
         try {
-            for (int turn = 0; turn < MOST_TURNS && !armed; turn++) {
-                armed = cancelled || !channel.progress() && channel.arm();
-            }
-        } finally {
-            busy = false;
-        }
-        if (!armed && !cancelled) {
-            progressSoon();
+            streams.loop().execute(() -> streams.remove(this));
+        } catch (RejectedExecutionException e) {
+            // The event loop has ended.
+            streams.remove(this);
         }
     }
 }

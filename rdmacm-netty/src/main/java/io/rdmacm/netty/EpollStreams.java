@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 final class EpollStreams implements EpollIoHandle {
     // Channels that still have something to do then let tasks go first.
     private static final int MOST_TURNS = 8;
+    // never reported for the file of a stream; no events at all would remove the file for good
+    private static final EpollIoOps NOTHING = EpollIoOps.EPOLLRDHUP;
     // those of an event loop: its own, and those of channels that came from other event loops
     private static final Map<EventLoop, List<EpollStreams>> ALL = new ConcurrentHashMap<>();
 
@@ -43,8 +45,8 @@ final class EpollStreams implements EpollIoHandle {
     private final FileDescriptor file;
     private final Runnable progressTask = this::progressNow;
     private final Runnable usedTask = this::afterUse;
-    private final Set<EpollStreamLink> links = new HashSet<>();
-    private final ArrayDeque<EpollStreamLink> active = new ArrayDeque<>();
+    private final Set<EpollLink> links = new HashSet<>();
+    private final ArrayDeque<EpollLink> active = new ArrayDeque<>();
     @SuppressWarnings("NullAway.Init") // set before anything else happens
     private IoRegistration registration;
     private long spinNanos;
@@ -95,6 +97,13 @@ final class EpollStreams implements EpollIoHandle {
         registration.submit(EpollIoOps.EPOLLIN);
     }
 
+    /** The file has or has no longer to be watched. */
+    void watch(boolean wanted) {
+        if (registration.isValid()) {
+            registration.submit(wanted ? EpollIoOps.EPOLLIN : NOTHING);
+        }
+    }
+
     private void end(List<EpollStreams> mine) {
         mine.remove(this);
         if (mine.isEmpty()) {
@@ -119,18 +128,18 @@ final class EpollStreams implements EpollIoHandle {
         return loop;
     }
 
-    void add(EpollStreamLink link) {
+    void add(EpollLink link) {
         links.add(link);
     }
 
-    void remove(EpollStreamLink link) {
+    void remove(EpollLink link) {
         List<EpollStreams> mine = ALL.get(loop);
         if (links.remove(link) && links.isEmpty() && mine != null) {
             end(mine);
         }
     }
 
-    void activate(EpollStreamLink link) {
+    void activate(EpollLink link) {
         active.add(link);
         progressSoon();
     }
@@ -143,7 +152,7 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     /** A channel was used, and an answer may come soon. */
-    void used(EpollStreamLink link) {
+    void used(EpollLink link) {
         spinNanos = Math.max(spinNanos, link.channel.spinNanos());
         if (usePending || busy || progressPending || spinNanos == 0) {
             return;
@@ -200,7 +209,7 @@ final class EpollStreams implements EpollIoHandle {
         boolean any = queues.poll();
         long longest = -1;
         for (int left = active.size(); left > 0; left--) {
-            EpollStreamLink link = active.remove();
+            EpollLink link = active.remove();
             if (link.progress()) {
                 any = true;
                 longest = Math.max(longest, link.channel.spinNanos());
@@ -239,7 +248,7 @@ final class EpollStreams implements EpollIoHandle {
     /** The event loop is ending. */
     @Override
     public void close() {
-        for (EpollStreamLink link : List.copyOf(links)) {
+        for (EpollLink link : List.copyOf(links)) {
             link.close();
         }
     }

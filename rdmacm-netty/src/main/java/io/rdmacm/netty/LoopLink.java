@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
-import io.netty.channel.IoHandle;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.util.concurrent.Future;
@@ -17,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Ties a channel to the event loop that it is registered with. Used in the thread of the event loop. */
-abstract class LoopLink implements IoHandle {
+abstract class LoopLink {
     private static final Logger LOG = LoggerFactory.getLogger(LoopLink.class);
 
     final AbstractRdmaChannel channel;
@@ -40,11 +39,10 @@ abstract class LoopLink implements IoHandle {
     static LoopLink create(AbstractRdmaChannel channel, EventLoop loop, Consumer<Throwable> failed)
             throws IOException {
         IoEventLoop io = (IoEventLoop) loop;
-        boolean epoll = !io.isCompatible(RdmaLink.class);
-        if (epoll && channel.sharesQueues()) {
-            return new EpollStreamLink(channel, io);
+        if (!io.isCompatible(RdmaLink.class)) {
+            return new EpollLink(channel, io);
         }
-        LoopLink link = epoll ? new EpollLink(channel, loop) : new RdmaLink(channel);
+        RdmaLink link = new RdmaLink(channel);
         Future<IoRegistration> registration = io.register(link);
         if (registration.isSuccess()) {
             // At once, so that an event cannot find the channel without its registration.
@@ -60,8 +58,6 @@ abstract class LoopLink implements IoHandle {
         }
         return link;
     }
-
-    abstract void start(IoRegistration with);
 
     /** Has the channel do soon what it can do. */
     abstract void progressSoon();
@@ -91,7 +87,6 @@ abstract class LoopLink implements IoHandle {
     abstract void cancel();
 
     /** The event loop is ending. */
-    @Override
     public final void close() {
         channel.closeForLoop();
     }

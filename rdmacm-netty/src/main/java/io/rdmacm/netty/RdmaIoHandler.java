@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,9 +22,7 @@ import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.ffi.Epoll;
-import io.rdmacm.verbs.internal.ffi.Failures;
-import io.rdmacm.verbs.internal.ffi.Libc;
+import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.Spin;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,26 +43,22 @@ import org.slf4j.LoggerFactory;
  */
 public final class RdmaIoHandler implements IoHandler {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaIoHandler.class);
-    private static final long WAKEUP_TOKEN = 0;
     // While the thread polls, idle channels are asked for less often, because that is a system call.
     private static final int ROUNDS_PER_EVENTS = 16;
-    private static final int FOREVER = -1;
 
     private final ThreadAwareExecutor executor;
     private final long spinNanos;
-    private final Epoll epoll;
-    private final int wakeup;
-    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final EventFile file;
     private final Map<Long, Registration> registrations = new HashMap<>();
     // those that may have something to do
     private final ArrayDeque<Registration> active = new ArrayDeque<>();
     // the queues of the channels: those of this handler, and those of channels that came from others
     private final List<Shared> shared = new ArrayList<>(1);
     private @Nullable SharedQueues own;
-    private long lastToken = WAKEUP_TOKEN;
+    private long lastToken = EventFile.WAKEUP;
     private long lastUse = System.nanoTime();
     private int rounds;
-    // so that no thread writes to the file after it was closed
+    // guards the wakeup, so that no thread writes to the file after it was closed
     private final Object wakeupLock = new Object();
     // written by the event loop, with the lock held
     private boolean destroyed;
@@ -78,22 +69,7 @@ public final class RdmaIoHandler implements IoHandler {
     private RdmaIoHandler(ThreadAwareExecutor executor, long spinNanos) throws RdmaException {
         this.executor = executor;
         this.spinNanos = spinNanos;
-        epoll = Epoll.open();
-        int counter = -1;
-        boolean made = false;
-        try {
-            counter = Libc.eventfd();
-            check(epoll.watch(counter, WAKEUP_TOKEN));
-            made = true;
-        } finally {
-            if (!made) {
-                epoll.close();
-                if (counter >= 0) {
-                    Libc.close(counter);
-                }
-            }
-        }
-        wakeup = counter;
+        file = EventFile.open();
     }
 
     /**
@@ -157,8 +133,9 @@ public final class RdmaIoHandler implements IoHandler {
             throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
                     + handle.getClass().getName());
         }
-        Shared queues = link.channel.sharesQueues() ? share(link.channel.queues()) : null;
-        Registration registration = new Registration(link, ++lastToken, queues);
+        int fileOfChannel = link.channel.file();
+        Shared queues = fileOfChannel < 0 ? share(link.channel.queues()) : null;
+        Registration registration = new Registration(link, ++lastToken, queues, fileOfChannel);
         if (queues == null) {
             registration.watchFile();
         } else {
@@ -187,7 +164,7 @@ public final class RdmaIoHandler implements IoHandler {
     private int runOnce(IoHandlerContext context) throws RdmaException {
         while (true) {
             if (++rounds % ROUNDS_PER_EVENTS == 0) {
-                takeEvents(epoll.await(0));
+                takeEvents(file.await(0));
             }
             int handled = poll(context);
             if (handled > 0 || !context.canBlock() || woken) {
@@ -257,7 +234,7 @@ public final class RdmaIoHandler implements IoHandler {
                 return each;
             }
         }
-        check(epoll.watch(wanted.fd(), ++lastToken));
+        file.watch(wanted.fd(), ++lastToken);
         Shared made = new Shared(wanted);
         shared.add(made);
         return made;
@@ -268,7 +245,7 @@ public final class RdmaIoHandler implements IoHandler {
         left.channels--;
         if (left.channels == 0 && left.queues != own && !destroyed) {
             shared.remove(left);
-            epoll.forget(left.queues.fd());
+            file.forget(left.queues.fd());
             // The handler that they belong to may rely on what this one has done.
             boolean ignored = left.queues.arm();
         }
@@ -277,13 +254,7 @@ public final class RdmaIoHandler implements IoHandler {
     private int sleep(long nanos) throws RdmaException {
         sleeping = true;
         try {
-            if (woken) {
-                return epoll.await(0);
-            }
-            // Rounded up to avoid spinning through the last partial millisecond.
-            long milliseconds = nanos == Long.MAX_VALUE ? FOREVER
-                    : Math.min((nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1, Integer.MAX_VALUE);
-            return epoll.await((int) milliseconds);
+            return file.await(woken ? 0 : nanos);
         } finally {
             sleeping = false;
         }
@@ -291,9 +262,11 @@ public final class RdmaIoHandler implements IoHandler {
 
     private void takeEvents(int events) throws RdmaException {
         for (int i = 0; i < events; i++) {
-            long token = epoll.token(i);
-            if (token == WAKEUP_TOKEN) {
-                Libc.drain(wakeup, scratch.address());
+            long token = file.token(i);
+            if (token == EventFile.WAKEUP) {
+                synchronized (wakeupLock) {
+                    file.reset();
+                }
             } else {
                 Registration registration = registrations.get(token);
                 if (registration != null) {
@@ -311,19 +284,10 @@ public final class RdmaIoHandler implements IoHandler {
         woken = true;
         if (sleeping) {
             synchronized (wakeupLock) {
-                signal();
+                if (!destroyed) {
+                    file.wake();
+                }
             }
-        }
-    }
-
-    private void signal() {
-        if (destroyed) {
-            return;
-        }
-        try {
-            Libc.signal(wakeup);
-        } catch (RdmaException e) {
-            throw new UncheckedIOException(e);
         }
     }
 
@@ -348,19 +312,12 @@ public final class RdmaIoHandler implements IoHandler {
             destroyed = true;
         }
         try {
-            epoll.close();
-            Libc.close(wakeup);
+            file.close();
             if (own != null) {
                 own.close();
             }
         } catch (RdmaException e) {
             LOG.warn("the files of an event loop over RDMA could not be closed", e);
-        }
-    }
-
-    private static void check(int errno) throws RdmaException {
-        if (errno != 0) {
-            throw Failures.of("epoll_ctl", errno);
         }
     }
 
@@ -380,15 +337,15 @@ public final class RdmaIoHandler implements IoHandler {
         private final long token;
         // null if the channel has a file
         private final @Nullable Shared queues;
-        private final int file;
+        private final int fileOfChannel;
         private final Runnable activation = this::activate;
         private boolean active;
         private boolean watched;
         private volatile boolean valid = true;
 
-        Registration(RdmaLink link, long token, @Nullable Shared queues) throws IOException {
+        Registration(RdmaLink link, long token, @Nullable Shared queues, int fileOfChannel) {
             this.link = link;
-            this.file = queues == null ? link.channel.file() : -1;
+            this.fileOfChannel = fileOfChannel;
             this.token = token;
             this.queues = queues;
         }
@@ -399,7 +356,7 @@ public final class RdmaIoHandler implements IoHandler {
 
         private void watchFile() throws RdmaException {
             if (!watched && !destroyed) {
-                check(epoll.watch(file, token));
+                file.watch(fileOfChannel, token);
                 watched = true;
             }
         }
@@ -407,7 +364,7 @@ public final class RdmaIoHandler implements IoHandler {
         private void forgetFile() throws RdmaException {
             if (watched && !destroyed) {
                 watched = false;
-                epoll.forget(file);
+                file.forget(fileOfChannel);
             }
         }
 

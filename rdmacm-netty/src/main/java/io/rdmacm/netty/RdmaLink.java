@@ -4,12 +4,13 @@ package io.rdmacm.netty;
 import java.util.Objects;
 
 import io.netty.channel.IoEvent;
+import io.netty.channel.IoHandle;
 import io.netty.channel.IoRegistration;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import org.jspecify.annotations.Nullable;
 
 /** Ties a channel to an event loop with an {@link RdmaIoHandler}, which polls and arms the channel itself. */
-final class RdmaLink extends LoopLink {
+final class RdmaLink extends LoopLink implements IoHandle {
     private @Nullable IoRegistration registration;
     // what the handler has made of it
     private volatile RdmaIoHandler.@Nullable Registration polled;
@@ -18,7 +19,6 @@ final class RdmaLink extends LoopLink {
         super(channel);
     }
 
-    @Override
     void start(IoRegistration with) {
         registration = with;
         polled = with.attachment();

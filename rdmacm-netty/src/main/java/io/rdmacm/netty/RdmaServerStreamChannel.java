@@ -12,7 +12,6 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.access.StreamAccess.Request;
-import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
@@ -110,21 +109,6 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     @Override
     int file() {
         return server.fd();
-    }
-
-    @Override
-    boolean sharesQueues() {
-        return false;
-    }
-
-    @Override
-    @Nullable SharedQueues queues() {
-        return null;
-    }
-
-    @Override
-    long spinNanos() {
-        return 0;
     }
 
     @Override

@@ -182,11 +182,6 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    boolean sharesQueues() {
-        return true;
-    }
-
-    @Override
     @Nullable SharedQueues queues() {
         return queues;
     }
@@ -200,19 +195,8 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     @Override
-    int file() {
-        throw new IllegalStateException("the queues have the file");
-    }
-
-    @Override
     long spinNanos() {
         return connected ? config.options().spinNanos() : 0;
-    }
-
-    @Override
-    boolean doArm() {
-        // The queues are armed for all channels.
-        return true;
     }
 
     @Override

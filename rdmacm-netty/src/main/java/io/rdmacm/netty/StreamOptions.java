@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.netty.channel.ChannelOption;
+import io.rdmacm.core.internal.sockets.SocketSettings;
 import io.rdmacm.core.stream.StreamSettings;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The options of a channel that concern its stream, or the streams that it accepts: their settings, which are fixed
  * when there is a stream, and a few that can be changed at any time. Thread-safe.
  */
-final class StreamOptions {
+final class StreamOptions extends SocketSettings {
     /** The options that are settings of the stream and nothing else. */
     private static final Map<ChannelOption<?>, Setting<?>> SETTINGS = Map.ofEntries(
             setting(ChannelOption.SO_SNDBUF, StreamSettings::sendBufferSize,
@@ -45,16 +46,6 @@ final class StreamOptions {
             RdmaChannelOption.STREAM_SETTINGS, RdmaChannelOption.SPIN, RdmaChannelOption.LEND_THRESHOLD))
             .collect(Collectors.toUnmodifiableSet());
 
-    // That of TCP in Linux.
-    private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofHours(2);
-    // As of TCP: at most 16 bits.
-    private static final int LONGEST_LINGER = 0xFFFF;
-
-    // The fields below are guarded by this.
-    private StreamSettings settings;
-    private boolean fixed;
-    private Duration keepAliveInterval;
-    private int linger = -1;
     // read with each event and each write
     private volatile long spinNanos;
     private volatile int lendThreshold = 4096;
@@ -75,9 +66,7 @@ final class StreamOptions {
 
     /** Options that begin with the settings; they are fixed if there is a stream already. */
     StreamOptions(StreamSettings settings, boolean fixed) {
-        this.settings = settings;
-        this.fixed = fixed;
-        this.keepAliveInterval = settings.keepAlive().isZero() ? KEEP_ALIVE_INTERVAL : settings.keepAlive();
+        super(settings, fixed);
     }
 
     /** Takes over those that are not settings from the channel that accepted. */
@@ -89,17 +78,6 @@ final class StreamOptions {
             keepAliveInterval = Objects.requireNonNull(
                     (Duration) parent.get(RdmaChannelOption.KEEP_ALIVE_INTERVAL));
         }
-    }
-
-    /** Returns the settings for a stream, which cannot be changed from now on. */
-    synchronized StreamSettings fix() {
-        fixed = true;
-        return settings;
-    }
-
-    /** Returns the time in seconds that a close may wait; negative if it does not wait. */
-    synchronized int linger() {
-        return linger;
     }
 
     long spinNanos() {
@@ -163,35 +141,19 @@ final class StreamOptions {
                 || option == ChannelOption.SO_REUSEADDR || option == ChannelOption.SO_KEEPALIVE;
     }
 
-    private void setLinger(int seconds) {
-        linger = Math.clamp(seconds, -1, LONGEST_LINGER);
-        if (linger >= 0 && !fixed) {
-            settings = settings.toBuilder().linger(Duration.ofSeconds(linger)).build();
-        }
-    }
-
     private StreamSettings.Builder change(ChannelOption<?> option, Object value) {
         if (option == RdmaChannelOption.STREAM_SETTINGS) {
             return ((StreamSettings) value).toBuilder();
         }
-        StreamSettings.Builder builder = settings.toBuilder();
         if (option == ChannelOption.SO_KEEPALIVE) {
-            return builder.keepAlive((Boolean) value ? keepAliveInterval : Duration.ZERO);
+            return keepAlive((Boolean) value);
         }
         if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
-            // Checked even if keep-alive is off.
-            StreamSettings checked = settings.toBuilder().keepAlive(positive((Duration) value)).build();
-            return settings.keepAlive().isZero() ? builder : checked.toBuilder();
+            return keepAliveEvery(option, (Duration) value);
         }
+        StreamSettings.Builder builder = settings.toBuilder();
         Objects.requireNonNull(SETTINGS.get(option)).write(builder, value);
         return builder;
-    }
-
-    private static Duration positive(Duration time) {
-        if (notNegative(time).isZero()) {
-            throw new IllegalArgumentException("KEEP_ALIVE_INTERVAL must be positive");
-        }
-        return time;
     }
 
     private static Duration notNegative(Duration time) {
@@ -199,13 +161,5 @@ final class StreamOptions {
             throw new IllegalArgumentException("negative duration: " + time);
         }
         return time;
-    }
-
-    /** A hint: what is too small or too large becomes what is possible. */
-    private static int bufferSize(ChannelOption<?> option, int bytes) {
-        if (bytes < 0) {
-            throw new IllegalArgumentException(option + " is negative: " + bytes);
-        }
-        return Math.clamp(bytes, StreamSettings.MIN_BUFFER_SIZE, StreamSettings.MAX_BUFFER_SIZE);
     }
 }

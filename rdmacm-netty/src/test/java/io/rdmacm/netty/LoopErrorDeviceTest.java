@@ -14,7 +14,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.EventLoopGroup;
@@ -58,14 +57,8 @@ class LoopErrorDeviceTest {
         }
     }
 
-    private static Channel listen(EventLoopGroup group) throws InterruptedException {
-        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new Recorder());
-                    }
-                }).bind(Loops.anyPort()).sync().channel();
+    private static ServerBootstrap server(EventLoopGroup group) {
+        return Loops.server(group, channel -> channel.pipeline().addLast(new Recorder()));
     }
 
     private static Bootstrap client(EventLoopGroup group, Recorder recorder) {
@@ -88,7 +81,7 @@ class LoopErrorDeviceTest {
     void anErrorAtTheEndOfAConnect(Loops loops) throws Exception {
         EventLoopGroup group = loops.group();
         try {
-            Channel server = listen(group);
+            Channel server = server(group).bind(Loops.anyPort()).sync().channel();
             Recorder recorder = new Recorder();
             Channel channel = client(group, recorder).register().sync().channel();
             ChannelFuture connected = channel.connect(server.localAddress(), new DefaultChannelPromise(channel) {
@@ -109,13 +102,8 @@ class LoopErrorDeviceTest {
     void anErrorDuringARead(Loops loops) throws Exception {
         EventLoopGroup group = loops.group();
         try {
-            Channel server = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                    .childHandler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
-                        }
-                    }).bind(Loops.anyPort()).sync().channel();
+            Channel server = Loops.server(group, channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[1])))
+                    .bind(Loops.anyPort()).sync().channel();
             Recorder recorder = new Recorder();
             Channel channel = client(group, recorder).option(ChannelOption.ALLOCATOR, new Exhausted())
                     .connect(server.localAddress()).sync().channel();
@@ -131,20 +119,13 @@ class LoopErrorDeviceTest {
         EventLoopGroup group = loops.group();
         try {
             AtomicReference<Throwable> atServer = new AtomicReference<>();
-            Channel server = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                    .handler(new ChannelInboundHandlerAdapter() {
-                        @Override
-                        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-                            atServer.set(cause);
-                            context.fireExceptionCaught(cause);
-                        }
-                    }).option(RdmaChannelOption.INLINE_SIZE, MOST_INLINE)
-                    .childHandler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            channel.pipeline().addLast(new Recorder());
-                        }
-                    }).bind(Loops.anyPort()).sync().channel();
+            Channel server = server(group).handler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                    atServer.set(cause);
+                    context.fireExceptionCaught(cause);
+                }
+            }).option(RdmaChannelOption.INLINE_SIZE, MOST_INLINE).bind(Loops.anyPort()).sync().channel();
             for (int i = 0; i < 3; i++) {
                 ChannelFuture refused = client(group, new Recorder()).connect(server.localAddress()).await();
                 assertThat(refused.cause()).hasRootCauseInstanceOf(RejectedException.class);

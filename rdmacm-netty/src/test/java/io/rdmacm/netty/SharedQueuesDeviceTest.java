@@ -12,12 +12,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.Bootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.rdmacm.core.RejectedException;
@@ -46,18 +44,12 @@ class SharedQueuesDeviceTest {
     private static final int LENGTH = 100;
 
     private static Channel echo(EventLoopGroup group) throws InterruptedException {
-        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
-                            @Override
-                            public void channelRead(ChannelHandlerContext context, Object message) {
-                                context.writeAndFlush(message);
-                            }
-                        });
-                    }
-                }).bind(Loops.anyPort()).sync().channel();
+        return Loops.server(group, channel -> channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                context.writeAndFlush(message);
+            }
+        })).bind(Loops.anyPort()).sync().channel();
     }
 
     private static Channel connect(EventLoopGroup group, Recorder recorder, Channel server)
@@ -200,13 +192,8 @@ class SharedQueuesDeviceTest {
         EventLoopGroup group = loops.group();
         try {
             byte[] data = ChannelPair.data(7, LENGTH);
-            Channel server = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                    .childHandler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            channel.writeAndFlush(Unpooled.wrappedBuffer(data));
-                        }
-                    }).bind(Loops.anyPort()).sync().channel();
+            Channel server = Loops.server(group, channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(data)))
+                    .bind(Loops.anyPort()).sync().channel();
             Recorder recorder = new Recorder();
             Channel client = connect(group, recorder, server);
             assertThat(recorder.received(LENGTH)).isEqualTo(data);

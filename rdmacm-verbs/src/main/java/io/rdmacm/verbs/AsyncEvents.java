@@ -72,16 +72,13 @@ final class AsyncEvents {
                 return;
             }
         }
-        reading.lock().lock();
-        try {
+        try (var _ = reading.lock().hold()) {
             reading.readBeforeDestroy();
             for (Raw raw : reading.removePending(raw -> raw.object() == object)) {
                 acknowledge(raw.struct());
             }
             destroyer.destroy();
             remove(object);
-        } finally {
-            reading.lock().unlock();
         }
     }
 
@@ -102,11 +99,8 @@ final class AsyncEvents {
     /** Returns an event if there is one. The caller has entered the lifetime of the context. */
     Optional<AsyncEvent> poll() throws RdmaException {
         EventSource<Raw> reading = source();
-        reading.lock().lock();
-        try {
+        try (var _ = reading.lock().hold()) {
             return Optional.ofNullable(reading.poll(raw -> true, this::deliver));
-        } finally {
-            reading.lock().unlock();
         }
     }
 

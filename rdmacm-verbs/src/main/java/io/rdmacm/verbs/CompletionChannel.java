@@ -176,25 +176,19 @@ public final class CompletionChannel extends NativeObject {
     }
 
     void add(CompletionQueue queue, long address) {
-        events.lock().lock();
-        try {
+        try (var _ = events.lock().hold()) {
             queues.put(address, queue);
-        } finally {
-            events.lock().unlock();
         }
     }
 
     /** Destroys a queue of this channel while none of its events can be in transit. */
     void destroy(CompletionQueue queue, long address, Lifetime.Destroyer destroyer) throws RdmaException {
-        events.lock().lock();
-        try {
+        try (var _ = events.lock().hold()) {
             // An event that was read after the queue is destroyed would name a queue that no longer exists.
             events.readBeforeDestroy();
             destroyer.destroy();
             queues.remove(address);
             events.removePending(event -> event == queue);
-        } finally {
-            events.lock().unlock();
         }
     }
 

@@ -24,6 +24,7 @@ import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -164,27 +165,18 @@ public final class Connection implements AutoCloseable {
         DeviceResources device = manager.device(link.id());
         ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
                 manager.loop(settings, device));
-        boolean made = false;
-        try {
+        return Lifetime.make(() -> {
             Connection connection = new Connection(manager, link, settings, device.domain(), queues);
             queues.attach(connection);
-            made = true;
             return connection;
-        } finally {
-            if (!made) {
-                queues.free(link.toString());
-            }
-        }
+        }, () -> queues.free(link.toString()));
     }
 
     /** Notes that the connection is established. Takes the lock. */
     void established() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             calls.connected();
             loop.wake(member);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -250,11 +242,8 @@ public final class Connection implements AutoCloseable {
 
     /** {@return what this connection has done so far} */
     public ConnectionCounters counters() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return counters.snapshot(queues.receives().exhausted());
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -281,12 +270,9 @@ public final class Connection implements AutoCloseable {
     public void send(MemorySegment data, Duration timeout) throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
         requireFitting(data.byteSize());
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             operations.sendCopy(data, null);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -302,12 +288,9 @@ public final class Connection implements AutoCloseable {
     public void send(byte[] data, Duration timeout) throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
         requireFitting(data.length);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             operations.sendCopy(data);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -357,12 +340,9 @@ public final class Connection implements AutoCloseable {
     public OutgoingMessage message(int length, Duration timeout) throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
         requireFitting(length);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             return new OutgoingMessage(this, ring.takeSlice(), length);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -380,12 +360,9 @@ public final class Connection implements AutoCloseable {
     public Message receive(Duration timeout) throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
         requireNoHandler();
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             await(MESSAGE, 0, timeout, RECEIVE);
             return new Message(this, arrived.remove());
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -399,15 +376,12 @@ public final class Connection implements AutoCloseable {
      */
     public @Nullable Message tryReceive() throws RdmaException {
         requireNoHandler();
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (arrived.isEmpty()) {
                 requireOpen(RECEIVE);
                 boolean ignored = loop.poll();
             }
             return hasMessage() ? new Message(this, arrived.remove()) : null;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -527,16 +501,13 @@ public final class Connection implements AutoCloseable {
      */
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             requireOpen(SEND);
             if (!hasEnded()) {
                 await(DRAINED, 0, timeout, SEND);
                 requireOpen(SEND);
             }
             link.disconnect();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -575,33 +546,26 @@ public final class Connection implements AutoCloseable {
 
     /** Frees the queues of a connection that was not established and that nobody knows, unless it was closed. */
     void discard() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closing) {
                 return;
             }
             closing = true;
             closed = true;
-        } finally {
-            lock.unlock();
         }
         queues.close(this);
     }
 
     /** Returns whether everything has been freed. Takes the lock. */
     boolean isClosed() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return closed;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Ends the connection. Returns whether the caller must free the resources. */
     private boolean beginClose(Deadline deadline) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             closing = true;
             loop.wake(member);
             if (loop.isInHandler()) {
@@ -627,14 +591,11 @@ public final class Connection implements AutoCloseable {
                     freeing = false;
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     private void endClose(boolean done) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             closed = done;
             freed.signalAll();
             if (!calls.takesMessages()) {
@@ -645,8 +606,6 @@ public final class Connection implements AutoCloseable {
             calls.ended();
             calls.ready();
             loop.dispatch();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -826,14 +785,11 @@ public final class Connection implements AutoCloseable {
 
     /** Notes that an event of the connection manager has changed the state of the link. Takes the lock. */
     void linkChanged() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (hasEnded()) {
                 hasEndedNow();
             }
             loop.wake(member);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -895,27 +851,21 @@ public final class Connection implements AutoCloseable {
 
     /** Gives a send buffer back. Takes the lock. */
     void giveBack(RegisteredSlice slice) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             ring.giveBack(slice);
             calls.bufferReturned();
             loop.wake(member);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Discards a message that was not sent. Takes the lock. */
     void discard(OutgoingMessage message) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             RegisteredSlice slice = message.release();
             if (slice != null) {
                 giveBack(slice);
                 asyncOperations.startWaiting();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -923,29 +873,23 @@ public final class Connection implements AutoCloseable {
     void send(OutgoingMessage message, boolean withImmediate, int immediate, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             RegisteredSlice ignored = message.slice();
             await(ROOM, 0, timeout, SEND);
             // Another thread may have sent it meanwhile.
             RegisteredSlice slice = message.slice();
             message.release();
             operations.sendSlice(slice, message.length(), withImmediate, immediate, null);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Gives the buffer of a message back, unless it is closed. Takes the lock. */
     void giveBack(Message message) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             ReceiveBuffer buffer = message.release();
             if (buffer != null) {
                 giveBack(buffer);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -968,13 +912,10 @@ public final class Connection implements AutoCloseable {
 
     /** Moves a message to a new object. Takes the lock. */
     Message retain(Message message) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             Message retained = new Message(this, message.buffer());
             message.release();
             return retained;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -990,11 +931,8 @@ public final class Connection implements AutoCloseable {
 
     /** Returns how many operations can be started. Takes the lock. */
     int freeOperations() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return closing || hasEnded() || asyncOperations.isWaiting() ? 0 : ring.free();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -1015,15 +953,12 @@ public final class Connection implements AutoCloseable {
     /** Sends a copy of a message if there is room. Takes the lock. */
     boolean trySend(MemorySegment data) throws RdmaException {
         requireFitting(data.byteSize());
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!tryRoom(true)) {
                 return false;
             }
             operations.sendCopy(data, null);
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -1031,8 +966,7 @@ public final class Connection implements AutoCloseable {
     boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
             int remoteKey, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         operations.check(region, offset, length);
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!tryRoom(false)) {
                 return false;
             }
@@ -1042,8 +976,6 @@ public final class Connection implements AutoCloseable {
                 calls.ensureDriver();
             }
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -1051,31 +983,25 @@ public final class Connection implements AutoCloseable {
     boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
             long first, long second, OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!tryRoom(false)) {
                 return false;
             }
             operations.startAtomic(opcode, region, offset, remoteAddress, remoteKey, first, second, handler, context);
             calls.ensureDriver();
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Starts an asynchronous operation, or lets it wait. Takes the lock. */
     void submit(AsyncOperations.Operation<?> operation) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             asyncOperations.add(operation);
             calls.ensureDriver();
             if (asyncOperations.hasFailed()) {
                 calls.ready();
                 loop.dispatch();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -1090,14 +1016,11 @@ public final class Connection implements AutoCloseable {
             int remoteKey, int immediate, Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         operations.check(region, offset, length);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate,
                     null, 0, true);
             await(COMPLETION, operation, deadline.remaining(), SEND);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -1105,15 +1028,12 @@ public final class Connection implements AutoCloseable {
             Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         Operations.requireAligned(remoteAddress);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             AtomicResult result = new AtomicResult(this);
             result.start(opcode, remoteAddress, remoteKey, first, second, result);
             await(COMPLETION, ring.last(), deadline.remaining(), SEND);
             return result.value();
-        } finally {
-            lock.unlock();
         }
     }
 

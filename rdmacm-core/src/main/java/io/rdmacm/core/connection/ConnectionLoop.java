@@ -178,11 +178,8 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         }
         if (sharedReceiveQueue != null && sharedReceives != null) {
             sharedReceiveQueue.close();
-            loop.lock.lock();
-            try {
+            try (var _ = loop.lock.hold()) {
                 sharedReceives.close();
-            } finally {
-                loop.lock.unlock();
             }
         }
         loop.close();

@@ -140,15 +140,12 @@ final class ConnectionQueues {
     /** Frees everything, after the end of what the loop calls, or before its beginning. */
     void free(String owner) throws RdmaException {
         pair.close();
-        loop.lock.lock();
-        try {
+        try (var _ = loop.lock.hold()) {
             ring.abandon(new RdmaClosedException("ibv_post_send", owner));
             ring.close();
             if (!hasSharedReceives(shared)) {
                 receives.close();
             }
-        } finally {
-            loop.lock.unlock();
         }
         if (!released) {
             release(shared, loop, queue, completions);

@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 
 /**
  * How a thread waits for completions: it polls for a while, and then sleeps until the device raises an event. Polling
@@ -13,7 +14,6 @@ import java.util.Objects;
  * @param spin how long to poll before sleeping; zero to sleep at once
  */
 public record WaitPolicy(Duration spin) {
-    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
     private static final WaitPolicy ALWAYS = new WaitPolicy(Duration.ofSeconds(Long.MAX_VALUE));
     private static final WaitPolicy NEVER = new WaitPolicy(Duration.ZERO);
     // On one CPU, a thread that spins keeps the peer and the kernel from what it waits for.
@@ -60,6 +60,6 @@ public record WaitPolicy(Duration spin) {
 
     /** Returns the nanoseconds to poll, at most 292 years. */
     long spinNanos() {
-        return spin.compareTo(LONGEST) < 0 ? spin.toNanos() : Long.MAX_VALUE;
+        return TimeUnit.NANOSECONDS.convert(spin);
     }
 }

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.rdmacm.core.internal.sockets.SocketSettings;
 import io.rdmacm.core.stream.StreamSettings;
 import jdk.net.ExtendedSocketOptions;
 
@@ -19,7 +20,7 @@ import jdk.net.ExtendedSocketOptions;
  * The options of a channel: the settings of its stream, which are fixed when there is a stream, and the few that are
  * only remembered. Thread-safe.
  */
-final class ChannelOptions {
+final class ChannelOptions extends SocketSettings {
     /** What a channel that listens has; they are for the channels that it accepts. */
     static final Set<SocketOption<?>> OF_SERVERS = Set.of(StandardSocketOptions.SO_RCVBUF,
             StandardSocketOptions.SO_SNDBUF, StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_KEEPALIVE,
@@ -38,42 +39,24 @@ final class ChannelOptions {
     // at once, and the device decides how often it retransmits.
     private static final Map<String, Object> HINTS = Map.of("TCP_NODELAY", false, "TCP_QUICKACK", true,
             "TCP_KEEPINTERVAL", 75, "TCP_KEEPCOUNT", 9);
-    private static final Duration KEEPALIVE_INTERVAL = Duration.ofHours(2);
 
     private final Set<SocketOption<?>> supported;
-    // The fields below are guarded by this.
-    private StreamSettings settings;
-    private boolean fixed;
-    private Duration keepAliveInterval;
+    // guarded by this
     private final Map<String, Object> hints = new HashMap<>(HINTS);
-    private int linger = -1;
 
     /** Options that begin with the settings; they are fixed if there is a stream already. */
     ChannelOptions(Set<SocketOption<?>> supported, StreamSettings settings, boolean fixed) {
+        super(settings, fixed);
         this.supported = supported;
-        this.settings = settings;
-        this.fixed = fixed;
-        this.keepAliveInterval = settings.keepAlive().isZero() ? KEEPALIVE_INTERVAL : settings.keepAlive();
     }
 
     Set<SocketOption<?>> supported() {
         return supported;
     }
 
-    /** Returns the settings for a stream, which cannot be changed from now on. */
-    synchronized StreamSettings fix() {
-        fixed = true;
-        return settings;
-    }
-
     /** Returns how often an idle stream checks that its peer can be reached; zero for never. */
     synchronized Duration keepAlive() {
         return settings.keepAlive();
-    }
-
-    /** Returns the time in seconds that a close may wait; negative if it does not wait. */
-    synchronized int linger() {
-        return linger;
     }
 
     synchronized <T> T get(SocketOption<T> option) {
@@ -113,7 +96,11 @@ final class ChannelOptions {
             case "TCP_NODELAY", "TCP_QUICKACK" -> hints.put(option.name(), value);
             case "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT" -> hints.put(option.name(), positive(option, (Integer) value));
             case "SO_LINGER" -> setLinger((Integer) value);
-            case "SO_KEEPALIVE", "TCP_KEEPIDLE", "KEEPALIVE_INTERVAL" -> settings = change(option, value).build();
+            case "SO_KEEPALIVE" -> settings = change(option, value).build();
+            case "TCP_KEEPIDLE", "KEEPALIVE_INTERVAL" -> {
+                settings = change(option, value).build();
+                keepAliveInterval = interval(option, value);
+            }
             case "SO_SNDBUF", "SO_RCVBUF", "SO_REUSEADDR", "IP_TOS" -> {
                 // These are hints, or have no effect on an address that is bound already.
                 StreamSettings changed = change(option, value).build();
@@ -129,42 +116,27 @@ final class ChannelOptions {
         }
     }
 
-    private void setLinger(int seconds) {
-        // As of TCP: at most 16 bits.
-        linger = Math.clamp(seconds, -1, 0xFFFF);
-        if (linger >= 0 && !fixed) {
-            settings = settings.toBuilder().linger(Duration.ofSeconds(linger)).build();
-        }
-    }
-
     private StreamSettings.Builder change(SocketOption<?> option, Object value) {
         StreamSettings.Builder builder = settings.toBuilder();
         return switch (option.name()) {
             case "SO_SNDBUF" -> builder.sendBufferSize(bufferSize(option, (Integer) value));
             case "SO_RCVBUF" -> builder.receiveBufferSize(bufferSize(option, (Integer) value));
             case "SO_REUSEADDR" -> builder.reuseAddress((Boolean) value);
-            case "SO_KEEPALIVE" -> builder.keepAlive((Boolean) value ? keepAliveInterval : Duration.ZERO);
+            case "SO_KEEPALIVE" -> keepAlive((Boolean) value);
             case "RDMA_SQSIZE" -> builder.sendQueueSize((Integer) value);
             case "RDMA_RQSIZE" -> builder.receiveQueueSize((Integer) value);
             case "RDMA_INLINE" -> builder.inlineSize((Integer) value);
             case "RDMA_IOMAPSIZE" -> builder.mapSlots((Integer) value);
             case "RDMA_ROUTE" -> builder.route((byte[]) value);
             case "HANDSHAKE_TIMEOUT" -> builder.handshakeTimeout((Duration) value);
-            case "KEEPALIVE_INTERVAL" -> interval(builder, (Duration) value);
-            case "TCP_KEEPIDLE" -> interval(builder, Duration.ofSeconds(positive(option, (Integer) value)));
+            case "KEEPALIVE_INTERVAL", "TCP_KEEPIDLE" -> keepAliveEvery(option, interval(option, value));
             case "IP_TOS" -> builder.typeOfService((Integer) value);
             default -> ((StreamSettings) value).toBuilder();
         };
     }
 
-    private StreamSettings.Builder interval(StreamSettings.Builder builder, Duration interval) {
-        if (interval.isNegative() || interval.isZero()) {
-            throw new IllegalArgumentException("KEEPALIVE_INTERVAL must be positive, not " + interval);
-        }
-        // Checks the rest.
-        builder.keepAlive(interval).build();
-        keepAliveInterval = interval;
-        return settings.keepAlive().isZero() ? builder.keepAlive(Duration.ZERO) : builder;
+    private static Duration interval(SocketOption<?> option, Object value) {
+        return value instanceof Integer seconds ? Duration.ofSeconds(positive(option, seconds)) : (Duration) value;
     }
 
     private static Integer positive(SocketOption<?> option, Integer value) {
@@ -172,14 +144,6 @@ final class ChannelOptions {
             throw new IllegalArgumentException(option + " must be positive, not " + value);
         }
         return value;
-    }
-
-    /** A hint: what is too small or too large becomes what is possible. */
-    private static int bufferSize(SocketOption<?> option, int bytes) {
-        if (bytes < 0) {
-            throw new IllegalArgumentException(option + " is negative: " + bytes);
-        }
-        return Math.clamp(bytes, StreamSettings.MIN_BUFFER_SIZE, StreamSettings.MAX_BUFFER_SIZE);
     }
 
     private void requireSupported(SocketOption<?> option) {

@@ -2,8 +2,6 @@
 package io.rdmacm.core.nio;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.IllegalSelectorException;
 import java.nio.channels.SelectableChannel;
@@ -14,7 +12,6 @@ import java.nio.channels.spi.AbstractSelectionKey;
 import java.nio.channels.spi.AbstractSelector;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -26,10 +23,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.ffi.Epoll;
-import io.rdmacm.verbs.internal.ffi.Failures;
-import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Spin;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +41,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Other threads only touch what the lock guards, and are never kept waiting by a thread that selects.
  */
 final class RdmaSelector extends AbstractSelector {
-    private static final long WAKEUP_TOKEN = 0;
     private static final int SLOT_BITS = 32;
     // A channel that is busy enough to change between two polls so many times in a row may have another turn.
     private static final int MOST_POLLS = 8;
@@ -56,10 +50,8 @@ final class RdmaSelector extends AbstractSelector {
     private static final int ROUNDS_PER_EVENTS = 16;
 
     private final long spinNanos;
-    private final Epoll epoll;
+    private final EventFile file;
     private final Poller poller;
-    private final int wakeup;
-    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
     private final Set<SelectionKey> keysForPrograms = Collections.unmodifiableSet(keys);
@@ -77,37 +69,21 @@ final class RdmaSelector extends AbstractSelector {
 
     private final Object lock = new Object();
     // Guarded by the lock: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
-    private @Nullable RdmaSelectionKey[] slots = new RdmaSelectionKey[16];
+    private final ArrayList<@Nullable RdmaSelectionKey> slots = new ArrayList<>();
     private final ArrayList<Integer> freeSlots = new ArrayList<>();
-    private int usedSlots = 1;
     private int generation;
     private @Nullable RdmaSelectionKey queue;
     private boolean woken;
     private boolean sleeping;
-    private boolean signalled;
     private boolean closed;
 
     RdmaSelector(RdmaSelectorProvider provider) throws IOException {
         super(provider);
-        Duration spin = provider.settings().waiting().spin();
-        spinNanos = spin.compareTo(Duration.ofDays(1)) < 0 ? spin.toNanos() : Long.MAX_VALUE;
-        epoll = Epoll.open();
-        int counter = -1;
-        boolean made = false;
-        try {
-            counter = Libc.eventfd();
-            check(epoll.watch(counter, WAKEUP_TOKEN));
-            made = true;
-        } finally {
-            if (!made) {
-                epoll.close();
-                if (counter >= 0) {
-                    Libc.close(counter);
-                }
-            }
-        }
-        wakeup = counter;
-        poller = new Poller(epoll.fd());
+        spinNanos = TimeUnit.NANOSECONDS.convert(provider.settings().waiting().spin());
+        file = EventFile.open();
+        poller = new Poller(file.fd());
+        // so that no token is that of the wakeup
+        slots.add(null);
     }
 
     @Override
@@ -201,8 +177,7 @@ final class RdmaSelector extends AbstractSelector {
                 synchronized (lock) {
                     closed = true;
                     queue = null;
-                    epoll.close();
-                    Libc.close(wakeup);
+                    file.close();
                 }
                 poller.close();
             }
@@ -247,11 +222,11 @@ final class RdmaSelector extends AbstractSelector {
             if (key.token != 0) {
                 int slot = (int) key.token;
                 key.token = 0;
-                slots[slot] = null;
+                slots.set(slot, null);
                 freeSlots.add(slot);
                 if (!closed) {
                     try {
-                        epoll.forget(key.file);
+                        file.forget(key.file);
                     } catch (RdmaException e) {
                         throw new IllegalStateException(e);
                     }
@@ -262,13 +237,8 @@ final class RdmaSelector extends AbstractSelector {
 
     /** Ends the sleep of the thread that selects, if there is one. The lock is held. */
     private void wakeSleeper() {
-        if (sleeping && !signalled) {
-            signalled = true;
-            try {
-                Libc.signal(wakeup);
-            } catch (RdmaException e) {
-                throw new IllegalStateException(e);
-            }
+        if (sleeping) {
+            file.wake();
         }
     }
 
@@ -314,7 +284,7 @@ final class RdmaSelector extends AbstractSelector {
             long left = limit - (System.nanoTime() - start);
             boolean last = ready || left <= 0 || isToReturn();
             // Even if something is ready already, or the idle ones would never have their turn.
-            takeEvents(last || !list.isEmpty() ? epoll.await(0) : sleep(left));
+            takeEvents(last || !list.isEmpty() ? file.await(0) : sleep(left));
             if (last || ready) {
                 break;
             }
@@ -357,26 +327,23 @@ final class RdmaSelector extends AbstractSelector {
         if (key.detached || key.token != 0) {
             return;
         }
-        int file = key.source().file();
-        if (file < 0) {
+        int watched = key.source().file();
+        if (watched < 0) {
             return;
         }
-        int slot = freeSlots.isEmpty() ? usedSlots++ : freeSlots.removeLast();
-        if (slot == slots.length) {
-            slots = Arrays.copyOf(slots, 2 * slots.length);
-        }
+        int slot = freeSlots.isEmpty() ? slots.size() : freeSlots.getLast();
         generation++;
         long token = (long) generation << SLOT_BITS | slot;
         if (!key.source().isArmedBySelector()) {
-            int errno = epoll.watch(file, token);
-            if (errno != 0) {
-                freeSlots.add(slot);
-                check(errno);
-            }
+            file.watch(watched, token);
         }
-        slots[slot] = key;
+        if (freeSlots.isEmpty()) {
+            slots.add(key);
+        } else {
+            slots.set(freeSlots.removeLast(), key);
+        }
         key.token = token;
-        key.file = file;
+        key.file = watched;
     }
 
     /** Polls the keys of the list, without arming those that are not ready. */
@@ -416,7 +383,7 @@ final class RdmaSelector extends AbstractSelector {
                 && System.nanoTime() - start < most && !isToReturn(); rounds++) {
             Spin.pause();
             if (rounds % ROUNDS_PER_EVENTS == 0) {
-                takeEvents(epoll.await(0));
+                takeEvents(file.await(0));
                 takeQueue();
             }
             pollList();
@@ -476,7 +443,7 @@ final class RdmaSelector extends AbstractSelector {
         }
         synchronized (lock) {
             if (key.token != 0) {
-                check(epoll.arm(key.file, key.token));
+                file.arm(key.file, key.token);
             }
         }
         return true;
@@ -511,7 +478,7 @@ final class RdmaSelector extends AbstractSelector {
     private int sleep(long nanos) throws IOException {
         synchronized (lock) {
             if (woken || queue != null) {
-                return epoll.await(0);
+                return file.await(0);
             }
             sleeping = true;
         }
@@ -528,9 +495,7 @@ final class RdmaSelector extends AbstractSelector {
         // An interrupt calls wakeup().
         begin();
         try {
-            // Rounded up to avoid spinning through the last partial millisecond.
-            long milliseconds = (nanos - 1) / TimeUnit.MILLISECONDS.toNanos(1) + 1;
-            return epoll.await((int) Math.min(milliseconds, Integer.MAX_VALUE));
+            return file.await(nanos);
         } finally {
             end();
         }
@@ -542,19 +507,18 @@ final class RdmaSelector extends AbstractSelector {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        return epoll.await(0);
+        return file.await(0);
     }
 
     /** Polls the keys that epoll has reported. */
     private void takeEvents(int events) throws IOException {
         synchronized (lock) {
             for (int i = 0; i < events; i++) {
-                long token = epoll.token(i);
-                if (token == WAKEUP_TOKEN) {
-                    Libc.drain(wakeup, scratch.address());
-                    signalled = false;
+                long token = file.token(i);
+                if (token == EventFile.WAKEUP) {
+                    file.reset();
                 } else {
-                    RdmaSelectionKey key = slots[(int) token];
+                    RdmaSelectionKey key = slots.get((int) token);
                     // One that has been detached since then is not there any more, or another one is.
                     if (key != null && key.token == token) {
                         reported.add(key);
@@ -592,12 +556,6 @@ final class RdmaSelector extends AbstractSelector {
         detach(key);
         key.source().keys().remove(key);
         deregister((AbstractSelectionKey) key);
-    }
-
-    private static void check(int errno) throws RdmaException {
-        if (errno != 0) {
-            throw Failures.of("epoll_ctl", errno);
-        }
     }
 
     /** A channel of another provider. */

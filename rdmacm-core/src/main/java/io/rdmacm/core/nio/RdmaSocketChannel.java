@@ -367,12 +367,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
                 if (inputEnded) {
                     return END;
                 }
-                long bytes = connected.read(targets, offset, length);
-                while (bytes == 0 && waits && hasRemaining(targets, offset, length)) {
-                    connected.await(RdmaStream.READABLE, FOREVER);
-                    bytes = connected.read(targets, offset, length);
-                }
-                return bytes;
+                return waits ? connected.read(targets, offset, length, FOREVER)
+                        : connected.read(targets, offset, length);
             } catch (DisconnectedException e) {
                 return END;
             } catch (IOException | IllegalStateException | InterruptedException e) {
@@ -383,15 +379,6 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         } finally {
             end(readLock, waits);
         }
-    }
-
-    private static boolean hasRemaining(ByteBuffer[] buffers, int offset, int length) {
-        for (int i = offset; i < offset + length; i++) {
-            if (buffers[i].hasRemaining()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Returns how many bytes can be read without waiting. */

@@ -101,23 +101,14 @@ final class ServerSocketView extends ServerSocket {
 
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        requireOpen();
-        if (timeout < 0) {
-            throw new IllegalArgumentException("timeout is negative: " + timeout);
-        }
-        this.timeout = timeout;
+        SocketView.requireOpen(channel);
+        this.timeout = SocketView.notNegative(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        requireOpen();
+        SocketView.requireOpen(channel);
         return timeout;
-    }
-
-    private void requireOpen() throws SocketException {
-        if (!channel.isOpen()) {
-            throw new SocketException("Socket is closed");
-        }
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.Channel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
@@ -99,7 +100,7 @@ final class SocketView extends Socket {
         return option(() -> channel.getOption(option));
     }
 
-    private void requireOpen() throws SocketException {
+    static void requireOpen(Channel channel) throws SocketException {
         if (!channel.isOpen()) {
             throw new SocketException("Socket is closed");
         }
@@ -112,11 +113,12 @@ final class SocketView extends Socket {
 
     @Override
     public void connect(SocketAddress endpoint, int timeout) throws IOException {
-        if (endpoint == null || timeout < 0) {
-            throw new IllegalArgumentException(endpoint == null ? "no address" : "timeout is negative: " + timeout);
+        if (endpoint == null) {
+            throw new IllegalArgumentException("no address");
         }
+        Duration limit = limit(notNegative(timeout));
         if (endpoint instanceof InetSocketAddress internet && internet.isUnresolved()) {
-            requireOpen();
+            requireOpen(channel);
             if (channel.isConnected()) {
                 throw new SocketException("Already connected");
             }
@@ -124,9 +126,17 @@ final class SocketView extends Socket {
             throw new UnknownHostException(internet.getHostString());
         }
         asSocket(() -> {
-            channel.connect(endpoint, limit(timeout));
+            channel.connect(endpoint, limit);
             return null;
         });
+    }
+
+    /** Returns a timeout. */
+    static int notNegative(int timeout) {
+        if (timeout < 0) {
+            throw new IllegalArgumentException("timeout is negative: " + timeout);
+        }
+        return timeout;
     }
 
     private static Duration limit(int milliseconds) {
@@ -196,7 +206,7 @@ final class SocketView extends Socket {
     }
 
     private void requireConnected() throws SocketException {
-        requireOpen();
+        requireOpen(channel);
         if (!channel.isConnected()) {
             throw new SocketException("Socket is not connected");
         }
@@ -233,28 +243,25 @@ final class SocketView extends Socket {
     @Override
     public void setOOBInline(boolean on) throws SocketException {
         // Only remembered: no urgent data can arrive.
-        requireOpen();
+        requireOpen(channel);
         urgentInline = on;
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        requireOpen();
+        requireOpen(channel);
         return urgentInline;
     }
 
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        requireOpen();
-        if (timeout < 0) {
-            throw new IllegalArgumentException("timeout is negative: " + timeout);
-        }
-        this.timeout = timeout;
+        requireOpen(channel);
+        this.timeout = notNegative(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        requireOpen();
+        requireOpen(channel);
         return timeout;
     }
 

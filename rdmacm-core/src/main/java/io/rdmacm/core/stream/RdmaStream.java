@@ -17,6 +17,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -131,19 +132,13 @@ public final class RdmaStream implements AutoCloseable {
      */
     static RdmaStream create(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared,
             @Nullable Runnable changed) throws RdmaException {
-        boolean made = false;
-        try {
+        return Lifetime.make(() -> {
             RdmaStream stream = new RdmaStream(settings, link, shared, changed);
             if (shared != null) {
                 shared.added();
             }
-            made = true;
             return stream;
-        } finally {
-            if (!made) {
-                link.close();
-            }
-        }
+        }, link::close);
     }
 
     /**
@@ -361,17 +356,7 @@ public final class RdmaStream implements AutoCloseable {
      */
     public int read(MemorySegment target, Duration timeout) throws RdmaException, InterruptedException {
         requireWritable(target.isReadOnly());
-        Deadline deadline = takeTurn(reader.turn(), timeout, "read");
-        try {
-            int length = reader.read(target);
-            if (length != 0 || target.byteSize() == 0) {
-                return length;
-            }
-            reader.turn().keep();
-        } finally {
-            reader.turn().unlock();
-        }
-        return (int) finishRead(() -> reader.read(target), deadline, timeout);
+        return (int) read(StreamReader::read, target, target.byteSize() == 0, timeout);
     }
 
     /**
@@ -386,17 +371,7 @@ public final class RdmaStream implements AutoCloseable {
      */
     public int read(ByteBuffer target, Duration timeout) throws RdmaException, InterruptedException {
         requireWritable(target.isReadOnly());
-        Deadline deadline = takeTurn(reader.turn(), timeout, "read");
-        try {
-            int length = reader.read(target);
-            if (length != 0 || !target.hasRemaining()) {
-                return length;
-            }
-            reader.turn().keep();
-        } finally {
-            reader.turn().unlock();
-        }
-        return (int) finishRead(() -> reader.read(target), deadline, timeout);
+        return (int) read(StreamReader::read, target, !target.hasRemaining(), timeout);
     }
 
     /**
@@ -414,17 +389,8 @@ public final class RdmaStream implements AutoCloseable {
     public long read(ByteBuffer[] targets, int first, int count, Duration timeout)
             throws RdmaException, InterruptedException {
         requireWritable(targets, first, count);
-        Deadline deadline = takeTurn(reader.turn(), timeout, "read");
-        try {
-            long length = reader.read(targets, first, count);
-            if (length != 0 || remaining(targets, first, count) == 0) {
-                return length;
-            }
-            reader.turn().keep();
-        } finally {
-            reader.turn().unlock();
-        }
-        return finishRead(() -> reader.read(targets, first, count), deadline, timeout);
+        boolean full = remaining(targets, first, count) == 0;
+        return read((from, all) -> from.read(all, first, count), targets, full, timeout);
     }
 
     /**
@@ -510,18 +476,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted; an unknown number of bytes was written
      */
     public void write(MemorySegment source, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = takeTurn(writer.turn(), timeout, "written");
-        long written;
-        try {
-            written = writer.write(source, 0);
-            if (written == source.byteSize()) {
-                return;
-            }
-            writer.turn().keep();
-        } finally {
-            writer.turn().unlock();
-        }
-        finishWrite(from -> writer.write(source, from), written, source.byteSize(), deadline, timeout);
+        write(StreamWriter::write, source, source.byteSize(), timeout);
     }
 
     /**
@@ -535,17 +490,7 @@ public final class RdmaStream implements AutoCloseable {
      * @throws InterruptedException when this thread was interrupted
      */
     public void write(ByteBuffer source, Duration timeout) throws RdmaException, InterruptedException {
-        Deadline deadline = takeTurn(writer.turn(), timeout, "written");
-        try {
-            writer.write(source);
-            if (!source.hasRemaining()) {
-                return;
-            }
-            writer.turn().keep();
-        } finally {
-            writer.turn().unlock();
-        }
-        finishWrite(from -> writer.write(source), 0, source.remaining(), deadline, timeout);
+        write((to, all, written) -> to.write(all), source, source.remaining(), timeout);
     }
 
     /**
@@ -563,18 +508,7 @@ public final class RdmaStream implements AutoCloseable {
     public void write(ByteBuffer[] sources, int first, int count, Duration timeout)
             throws RdmaException, InterruptedException {
         requireNonNull(sources, first, count);
-        Deadline deadline = takeTurn(writer.turn(), timeout, "written");
-        long left;
-        try {
-            left = remaining(sources, first, count) - writer.write(sources, first, count);
-            if (left == 0) {
-                return;
-            }
-            writer.turn().keep();
-        } finally {
-            writer.turn().unlock();
-        }
-        finishWrite(from -> writer.write(sources, first, count), 0, left, deadline, timeout);
+        write((to, all, written) -> to.write(all, first, count), sources, remaining(sources, first, count), timeout);
     }
 
     /**
@@ -629,11 +563,8 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the device refuses the message to the peer
      */
     public void shutdownInput() throws RdmaException {
-        reader.turn().lock();
-        try {
+        try (var _ = reader.turn().hold()) {
             core.shutdownInput();
-        } finally {
-            reader.turn().unlock();
         }
     }
 
@@ -646,11 +577,8 @@ public final class RdmaStream implements AutoCloseable {
      * @throws RdmaException when the device refuses the message to the peer
      */
     public void shutdownOutput() throws RdmaException {
-        writer.turn().lock();
-        try {
+        try (var _ = writer.turn().hold()) {
             core.shutdownOutput();
-        } finally {
-            writer.turn().unlock();
         }
     }
 
@@ -800,18 +728,18 @@ public final class RdmaStream implements AutoCloseable {
         }
     }
 
-    /** A part of a read or a write. */
+    /** A part of a read. */
     @FunctionalInterface
-    private interface Read {
+    private interface Read<T> {
         /** Reads without waiting. */
-        long run() throws RdmaException;
+        long run(StreamReader from, T target) throws RdmaException;
     }
 
     /** A part of a write. */
     @FunctionalInterface
-    private interface Write {
+    private interface Write<T> {
         /** Writes without waiting, after so many bytes. */
-        long run(long from) throws RdmaException;
+        long run(StreamWriter to, T source, long written) throws RdmaException;
     }
 
     /** Waits for this thread's turn, and takes its lock. Returns the deadline, null if there was no need to wait. */
@@ -838,9 +766,19 @@ public final class RdmaStream implements AutoCloseable {
         }
     }
 
-    /** Carries on with a read of a thread that has kept its turn. */
-    private long finishRead(Read read, @Nullable Deadline begun, Duration timeout)
+    /** Reads what there is; keeps the turn of this thread while it waits, if there is nothing. */
+    private <T> long read(Read<T> read, T target, boolean full, Duration timeout)
             throws RdmaException, InterruptedException {
+        Deadline begun = takeTurn(reader.turn(), timeout, "read");
+        try {
+            long length = read.run(reader, target);
+            if (length != 0 || full) {
+                return length;
+            }
+            reader.turn().keep();
+        } finally {
+            reader.turn().unlock();
+        }
         try {
             Deadline deadline = begun == null ? Deadline.after(timeout) : begun;
             long length;
@@ -848,7 +786,7 @@ public final class RdmaStream implements AutoCloseable {
                 if (!core.await(READABLE, deadline)) {
                     throw new RdmaTimeoutException(FUNCTION, "nothing arrived on " + this + " within " + timeout);
                 }
-                length = read.run();
+                length = read.run(reader, target);
             } while (length == 0);
             return length;
         } finally {
@@ -857,12 +795,23 @@ public final class RdmaStream implements AutoCloseable {
         }
     }
 
-    /** Carries on with a write of a thread that has kept its turn. */
-    private void finishWrite(Write write, long from, long length, @Nullable Deadline begun, Duration timeout)
+    /** Writes all; keeps the turn of this thread while it waits, if there is no room for all. */
+    private <T> void write(Write<T> write, T source, long length, Duration timeout)
             throws RdmaException, InterruptedException {
+        Deadline begun = takeTurn(writer.turn(), timeout, "written");
+        long written;
+        try {
+            written = write.run(writer, source, 0);
+            if (written == length) {
+                return;
+            }
+            writer.turn().keep();
+        } finally {
+            writer.turn().unlock();
+        }
         try {
             Deadline deadline = begun == null ? Deadline.after(timeout) : begun;
-            for (long written = from; written < length; written += write.run(written)) {
+            for (; written < length; written += write.run(writer, source, written)) {
                 if (!core.await(WRITABLE, deadline)) {
                     throw new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout);
                 }

@@ -5,10 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.verbs.WorkCompletions;
@@ -110,11 +110,8 @@ final class StreamCore extends Wait.Subject {
             link.share(shared, new Member());
         }
         this.spinNanos = TimeUnit.NANOSECONDS.convert(settings.waiting().spin());
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             followLink();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -203,38 +200,29 @@ final class StreamCore extends Wait.Subject {
 
     /** Maps memory for the peer, who is still to be told. Takes the lock. */
     StreamMapping map(MemorySegment memory, long offset) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOutput();
             StreamMapping mapping = maps.add(this, memory, offset);
             unpublished = true;
             return mapping;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns the index of the mapping of the peer that contains an offset, -1 if there is none. Takes the lock. */
     int findMapping(long offset) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return maps.find(offset);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Takes memory away from the peer. Takes the lock. */
     void unmap(StreamMapping mapping) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!freed) {
                 maps.remove(mapping);
                 unpublished = maps.nextUnpublished() != null;
                 return;
             }
-        } finally {
-            lock.unlock();
         }
         // It is being closed, or has been.
         mapping.region().close();
@@ -279,29 +267,22 @@ final class StreamCore extends Wait.Subject {
     }
 
     void bind(InetSocketAddress local) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             link.bind(local);
-        } finally {
-            lock.unlock();
         }
     }
 
     void startConnect(InetSocketAddress to) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             link.start(to);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns whether the stream is connected; throws an exception if it never will be. */
     boolean finishConnect() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             if (!link.isStarted()) {
                 throw new IllegalStateException("startConnect was not called");
@@ -312,8 +293,6 @@ final class StreamCore extends Wait.Subject {
                 throw failure;
             }
             return isConnected();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -612,8 +591,7 @@ final class StreamCore extends Wait.Subject {
     }
 
     void shutdownInput() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireConnected();
             if (!inputShut) {
                 inputShut = true;
@@ -624,23 +602,18 @@ final class StreamCore extends Wait.Subject {
                 progress();
                 changed();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Ends the output; nothing is being written meanwhile. */
     void shutdownOutput() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireConnected();
             if (!outputShut) {
                 outputShut = true;
                 sendControl(inputShut || inputEnded ? StreamMessage.DISCONNECT : StreamMessage.SHUTDOWN);
                 changed();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -667,38 +640,22 @@ final class StreamCore extends Wait.Subject {
 
     private void fail(Exception reason) {
         if (failure == null) {
-            failure = unexpected(reason);
+            failure = Reasons.of(FUNCTION, reason);
         }
         changed();
     }
 
-    private static RdmaException unexpected(Exception reason) {
-        if (reason instanceof RdmaException expected) {
-            return expected;
-        }
-        RdmaException unexpected = new RdmaException(FUNCTION,
-                Objects.requireNonNullElse(reason.getMessage(), reason.toString()));
-        unexpected.initCause(reason);
-        return unexpected;
-    }
-
     /** Tells those who could not read or write that another thread's turn is over. Takes the lock. */
     void turnEnded() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             changed();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Takes note of a failure. Takes the lock. */
     void failed(Exception reason) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             fail(reason);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -795,8 +752,7 @@ final class StreamCore extends Wait.Subject {
 
     /** Takes what has arrived and finished, and returns what is possible now. Takes the lock. */
     int poll() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!closing) {
                 loopAwake();
                 if (progress()) {
@@ -805,15 +761,12 @@ final class StreamCore extends Wait.Subject {
                 wait.loopTold();
             }
             return readiness();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Takes what has arrived and finished, for a reader or a writer. Takes the lock. */
     void look() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!closing) {
                 // Other threads must not take the wakeups of an event loop.
                 if (wait.isLooper()) {
@@ -821,20 +774,15 @@ final class StreamCore extends Wait.Subject {
                 }
                 progressAll();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns how many bytes can be read. Takes the lock. */
     int available() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireConnected();
             progressAll();
             return receiving.available();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -856,8 +804,7 @@ final class StreamCore extends Wait.Subject {
 
     /** Has an event loop wait for this stream that watches {@link #queueFile()} itself. Takes the lock. */
     void attach(Runnable wake) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             attached = true;
             wait.attach(new Wait.Loop() {
                 @Override
@@ -870,8 +817,6 @@ final class StreamCore extends Wait.Subject {
                     // a wake has no effect that lasts
                 }
             });
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -881,8 +826,7 @@ final class StreamCore extends Wait.Subject {
     }
 
     int fd() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             if (file == null) {
                 EventFile made = EventFile.open();
@@ -894,21 +838,16 @@ final class StreamCore extends Wait.Subject {
                 wait.attach(made);
             }
             return file.fd();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Prepares the file for a sleep; returns false if something has happened. */
     boolean armFile() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!attached) {
                 fd();
             }
             return wait.armLoop();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -1011,12 +950,6 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
-    /** Something that may fail. */
-    @FunctionalInterface
-    private interface Freeing {
-        void run() throws RdmaException;
-    }
-
     /**
      * Ends the connection and frees everything, without the lock, because that may take a while. Has no effect when it
      * is called again after a failure on what has been freed.
@@ -1043,12 +976,12 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
-    private static @Nullable RdmaException free(Freeing part, @Nullable RdmaException former) {
+    private static @Nullable RdmaException free(CmLoop.Task part, @Nullable RdmaException former) {
         try {
             part.run();
             return former;
         } catch (RdmaException | IllegalStateException e) {
-            RdmaException problem = unexpected(e);
+            RdmaException problem = Reasons.of(FUNCTION, e);
             if (former == null) {
                 return problem;
             }

@@ -8,6 +8,7 @@ import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import org.slf4j.Logger;
@@ -60,38 +61,29 @@ final class StreamLoop implements StreamAccess.SharedQueues {
 
     /** Returns the loop of a device for one stream more, to be left. */
     DeviceLoop join(VerbsContext context, int maxCompletions) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             DeviceLoop joined = null;
             for (DeviceLoop device : devices) {
                 joined = device.context == context && !device.failed ? device : joined;
             }
             if (joined == null) {
-                joined = new DeviceLoop(context, new Loop(context, maxCompletions, lock));
-                boolean watched = false;
-                try {
-                    file.watch(joined.loop.fd());
-                    watched = true;
-                } finally {
-                    if (!watched) {
-                        joined.loop.close();
-                    }
-                }
+                DeviceLoop made = new DeviceLoop(context, new Loop(context, maxCompletions, lock));
+                joined = Lifetime.make(() -> {
+                    file.watch(made.loop.fd());
+                    return made;
+                }, made.loop::close);
                 List<DeviceLoop> more = new ArrayList<>(devices);
                 more.add(joined);
                 devices = List.copyOf(more);
             }
             joined.streams++;
             return joined;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** A stream needs the loop of its device no more, after its queue pair. */
     void leave(DeviceLoop left) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             left.streams--;
             if (left.streams > 0) {
                 return;
@@ -99,30 +91,22 @@ final class StreamLoop implements StreamAccess.SharedQueues {
             List<DeviceLoop> rest = new ArrayList<>(devices);
             rest.remove(left);
             devices = List.copyOf(rest);
-        } finally {
-            lock.unlock();
         }
         left.loop.close();
     }
 
     /** A stream has been made. */
     void added() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             streams++;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** A stream has been closed. */
     void removed() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             streams--;
             closeIfUnused();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -149,76 +133,54 @@ final class StreamLoop implements StreamAccess.SharedQueues {
 
     @Override
     public boolean poll() {
-        boolean any = false;
-        List<DeviceLoop> polled = devices;
-        for (int i = 0; i < polled.size(); i++) {
-            any |= poll(polled.get(i));
-        }
-        return any;
-    }
-
-    private boolean poll(DeviceLoop device) {
-        try {
-            return !device.failed && device.loop.drive() > 0;
-        } catch (RdmaException | IllegalStateException e) {
-            return fail(device, e);
-        }
+        return any(loop -> loop.drive() > 0);
     }
 
     /** Takes some of the completions that are there. Called with the lock held. */
     void takeSome() {
-        List<DeviceLoop> polled = devices;
-        for (int i = 0; i < polled.size(); i++) {
-            DeviceLoop device = polled.get(i);
-            try {
-                boolean ignored = !device.failed && device.loop.poll();
-            } catch (RdmaException | IllegalStateException e) {
-                fail(device, e);
-            }
-        }
+        boolean ignored = any(Loop::poll);
     }
 
     /** Takes all completions that are there: no more come than there are credits for. Called with the lock held. */
     void takeAll() {
-        List<DeviceLoop> polled = devices;
-        for (int i = 0; i < polled.size(); i++) {
-            DeviceLoop device = polled.get(i);
-            try {
-                boolean ignored = !device.failed && device.loop.takeAll();
-            } catch (RdmaException | IllegalStateException e) {
-                fail(device, e);
-            }
-        }
+        boolean ignored = any(Loop::takeAll);
     }
 
     @Override
     public boolean arm() {
-        boolean quiet = true;
-        List<DeviceLoop> armed = devices;
-        for (int i = 0; i < armed.size(); i++) {
-            DeviceLoop device = armed.get(i);
-            try {
-                quiet &= device.failed || device.loop.prepareSleep();
-            } catch (RdmaException | IllegalStateException e) {
-                fail(device, e);
-                quiet = false;
-            }
-        }
-        return quiet;
+        return !any(loop -> !loop.prepareSleep());
     }
 
-    /** Ends all streams of a device whose completions cannot be taken; returns true. */
-    private boolean fail(DeviceLoop device, Exception reason) {
-        lock.lock();
-        try {
+    /** Something that is done with a loop. Returns whether there was, or is, anything to do. */
+    @FunctionalInterface
+    private interface Action {
+        boolean run(Loop loop) throws RdmaException;
+    }
+
+    /** Does something with the loop of each device; returns whether one of them had anything to do, or has failed. */
+    private boolean any(Action action) {
+        boolean any = false;
+        List<DeviceLoop> all = devices;
+        for (int i = 0; i < all.size(); i++) {
+            DeviceLoop device = all.get(i);
+            try {
+                any |= !device.failed && action.run(device.loop);
+            } catch (RdmaException | IllegalStateException e) {
+                fail(device, e);
+                any = true;
+            }
+        }
+        return any;
+    }
+
+    /** Ends all streams of a device whose completions cannot be taken. */
+    private void fail(DeviceLoop device, Exception reason) {
+        try (var _ = lock.hold()) {
             if (!device.failed && devices.contains(device)) {
                 device.failed = true;
                 LOG.error("the streams of an event loop can no longer be driven", reason);
                 device.loop.members().forEach(member -> member.end(reason));
             }
-            return true;
-        } finally {
-            lock.unlock();
         }
     }
 

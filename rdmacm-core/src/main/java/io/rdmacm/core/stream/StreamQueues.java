@@ -8,6 +8,7 @@ import java.util.Objects;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.CmIdState;
+import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -62,7 +63,7 @@ final class StreamQueues {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
-    private final StreamDevice device;
+    private final DeviceResources device;
     private final StreamSettings settings;
     private final int sendQueueSize;
     private final int receiveQueueSize;
@@ -122,15 +123,15 @@ final class StreamQueues {
     private final boolean accepting;
     private boolean closed;
 
-    private StreamQueues(StreamDevice device, StreamSettings settings, boolean accepting,
+    private StreamQueues(DeviceResources device, StreamSettings settings, boolean accepting,
             @Nullable StreamLoop shared, Loop.@Nullable Member member) {
         this.shared = shared;
         this.member = member;
         this.device = device;
         this.settings = settings;
         this.accepting = accepting;
-        this.sendQueueSize = device.queueSize(settings.sendQueueSize());
-        this.receiveQueueSize = device.queueSize(settings.receiveQueueSize());
+        this.sendQueueSize = queueSize(device, settings.sendQueueSize());
+        this.receiveQueueSize = queueSize(device, settings.receiveQueueSize());
         // so that both halves begin at a cache line
         this.receiveBufferSize = settings.receiveBufferSize() / (2 * LINE) * (2 * LINE);
         this.mapsOffset = SendWindow.TARGETS * TARGET_SIZE;
@@ -146,6 +147,13 @@ final class StreamQueues {
         }
     }
 
+    /** Returns how many messages a queue can hold, given a wish. */
+    private static int queueSize(DeviceResources device, int wanted) {
+        int most = Math.min(device.maxRequests(), device.maxCompletions() / 2);
+        // on iWARP, a message may be two requests
+        return Math.min(wanted, device.isIwarp() ? most / 3 : most);
+    }
+
     private static int aligned(int offset) {
         return (offset + LINE - 1) / LINE * LINE;
     }
@@ -158,7 +166,7 @@ final class StreamQueues {
      */
     static StreamQueues create(CmId id, StreamSettings settings, @Nullable StreamLoop shared,
             Loop.@Nullable Member member) throws RdmaException {
-        StreamDevice device = StreamDevice.acquire(id);
+        DeviceResources device = DeviceResources.acquire(id);
         StreamQueues queues = null;
         boolean made = false;
         try {
@@ -218,9 +226,9 @@ final class StreamQueues {
     }
 
     private void takeMemory(boolean sends) throws RdmaException {
-        sendSlice = device.sendPools().take(sends ? receivedOffset + aligned(receiveCount * MessageSender.LENGTH)
-                : messageOffset + aligned(SENDERS * MessageSender.LENGTH));
-        receiveSlice = device.receivePools().take(aligned(bufferOffset + receiveBufferSize));
+        sendSlice = device.take(sends ? receivedOffset + aligned(receiveCount * MessageSender.LENGTH)
+                : messageOffset + aligned(SENDERS * MessageSender.LENGTH), false);
+        receiveSlice = device.take(aligned(bufferOffset + receiveBufferSize), true);
         sendRegion = sendSlice.region();
         sendBase = sendSlice.offset();
         receiveAddress = receiveSlice.region().remoteAddress() + receiveSlice.offset();
@@ -265,10 +273,6 @@ final class StreamQueues {
 
     ProtectionDomain domain() {
         return device.domain();
-    }
-
-    int receiveBufferSize() {
-        return receiveBufferSize;
     }
 
     int sendBufferSize() {
@@ -350,24 +354,45 @@ final class StreamQueues {
         return sendMemory.get(INT, receivedOffset + (completion.workRequestId() & ~RECEIVE) * MessageSender.LENGTH);
     }
 
-    /** Copies bytes out of the receive buffer. */
-    void copyOut(int offset, MemorySegment target, long targetOffset, int length) {
-        MemorySegment.copy(receiveMemory, (long) bufferOffset + offset, target, targetOffset, length);
+    /** Copies bytes out of the receive buffer, which may wrap. */
+    void copyOut(int offset, MemorySegment target, int length) {
+        int first = Math.min(length, receiveBufferSize - offset);
+        MemorySegment.copy(receiveMemory, (long) bufferOffset + offset, target, 0, first);
+        if (first < length) {
+            MemorySegment.copy(receiveMemory, bufferOffset, target, first, length - first);
+        }
     }
 
-    /** Copies bytes out of the receive buffer, to the position of another one, which is left as it is. */
+    /** Copies bytes out of the receive buffer, which may wrap. The position of the target is left as it is. */
     void copyOut(int offset, ByteBuffer target, int targetIndex, int length) {
-        target.put(targetIndex, receiveBytes, bufferOffset + offset, length);
+        int first = Math.min(length, receiveBufferSize - offset);
+        target.put(targetIndex, receiveBytes, bufferOffset + offset, first);
+        if (first < length) {
+            target.put(targetIndex + first, receiveBytes, bufferOffset, length - first);
+        }
     }
 
-    /** Copies bytes to the send buffer. */
+    /** Copies bytes to the send buffer, which may wrap, or to {@link #inlineOffset()}. */
     void copyIn(MemorySegment source, long sourceOffset, int offset, int length) {
-        MemorySegment.copy(source, sourceOffset, sendMemory, offset, length);
+        int first = beforeWrap(offset, length);
+        MemorySegment.copy(source, sourceOffset, sendMemory, offset, first);
+        if (first < length) {
+            MemorySegment.copy(source, sourceOffset + first, sendMemory, 0, length - first);
+        }
     }
 
-    /** Copies bytes to the send buffer. */
+    /** Copies bytes to the send buffer, which may wrap, or to {@link #inlineOffset()}. */
     void copyIn(ByteBuffer source, int sourceIndex, int offset, int length) {
-        sendBytes.put(offset, source, sourceIndex, length);
+        int first = beforeWrap(offset, length);
+        sendBytes.put(offset, source, sourceIndex, first);
+        if (first < length) {
+            sendBytes.put(0, source, sourceIndex + first, length - first);
+        }
+    }
+
+    private int beforeWrap(int offset, int length) {
+        int size = settings.sendBufferSize();
+        return offset >= size ? length : Math.min(length, size - offset);
     }
 
     /** Returns where inline data are copied to, as an offset of the send buffer. */
@@ -525,10 +550,10 @@ final class StreamQueues {
         }
         closePair();
         if (receiveSlice != null && receiveSlice.isOpen()) {
-            device.receivePools().giveBack(receiveSlice);
+            device.giveBack(receiveSlice, true);
         }
         if (sendSlice != null && sendSlice.isOpen()) {
-            device.sendPools().giveBack(sendSlice);
+            device.giveBack(sendSlice, false);
         }
         if (shared != null) {
             leave(shared);

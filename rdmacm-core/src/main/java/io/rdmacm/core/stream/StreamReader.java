@@ -26,43 +26,30 @@ final class StreamReader {
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     int read(MemorySegment target) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             int length = (int) Math.min(available(), target.byteSize());
             if (length > 0) {
-                ReceiveWindow window = core.receiving();
-                int offset = window.readOffset();
-                int first = Math.min(length, core.queues().receiveBufferSize() - offset);
-                core.queues().copyOut(offset, target, 0, first);
-                if (first < length) {
-                    core.queues().copyOut(0, target, first, length - first);
-                }
+                core.queues().copyOut(core.receiving().readOffset(), target, length);
                 consume(length);
             }
             return target.byteSize() == 0 ? 0 : length;
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     int read(ByteBuffer target) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             int available = available();
             if (!target.hasRemaining()) {
                 return 0;
             }
             return available <= 0 ? available : copy(target, available);
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Reads without waiting; returns 0 if nothing has arrived, -1 at the end. */
     long read(ByteBuffer[] targets, int first, int count) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             int available = available();
             if (available <= 0) {
                 return hasRemaining(targets, first, count) ? available : 0;
@@ -74,8 +61,6 @@ final class StreamReader {
                 }
             }
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -111,13 +96,7 @@ final class StreamReader {
     private int copy(ByteBuffer target, int available) {
         int position = target.position();
         int length = Math.min(available, target.remaining());
-        ReceiveWindow window = core.receiving();
-        int offset = window.readOffset();
-        int first = Math.min(length, core.queues().receiveBufferSize() - offset);
-        core.queues().copyOut(offset, target, position, first);
-        if (first < length) {
-            core.queues().copyOut(0, target, position + first, length - first);
-        }
+        core.queues().copyOut(core.receiving().readOffset(), target, position, length);
         target.position(position + length);
         consume(length);
         return length;

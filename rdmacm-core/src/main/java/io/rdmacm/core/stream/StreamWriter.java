@@ -38,30 +38,26 @@ final class StreamWriter {
 
     /** Writes without waiting; returns how much. */
     int write(MemorySegment source, long from) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
             long left = Math.min(source.byteSize() - from, Integer.MAX_VALUE);
             int total = 0;
             for (int length = next(left); length > 0; length = next(left - total)) {
-                copyIn(source, from + total, length);
+                core.queues().copyIn(source, from + total, target(length), length);
                 if (!post(length, total)) {
                     break;
                 }
                 total += length;
             }
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Writes without waiting; returns how much. */
     int write(ByteBuffer source) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -69,7 +65,7 @@ final class StreamWriter {
             int left = source.remaining();
             int total = 0;
             for (int length = next(left); length > 0; length = next(left - total)) {
-                copyIn(source, position + total, target(length), length);
+                core.queues().copyIn(source, position + total, target(length), length);
                 if (!post(length, total)) {
                     break;
                 }
@@ -77,15 +73,12 @@ final class StreamWriter {
             }
             source.position(position + total);
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
     /** Writes without waiting; returns how much. Short buffers share a message. */
     long write(ByteBuffer[] sources, int first, int count) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -104,8 +97,6 @@ final class StreamWriter {
             }
             advance(sources, first, count, total);
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -120,7 +111,7 @@ final class StreamWriter {
             int from = Math.min(skipped, remaining);
             int part = Math.min(remaining - from, left);
             if (part > 0) {
-                copyIn(sources[i], sources[i].position() + from, target, part);
+                core.queues().copyIn(sources[i], sources[i].position() + from, target, part);
                 target = (target + part) % size;
             }
             skipped -= from;
@@ -139,8 +130,7 @@ final class StreamWriter {
 
     /** Writes without waiting and without copying; returns how much. */
     int write(MemoryRegion region, long offset, int length) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -158,8 +148,6 @@ final class StreamWriter {
                 total += part;
             }
             return total;
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -181,8 +169,7 @@ final class StreamWriter {
 
     /** Writes to memory that the peer has mapped, without waiting; returns how much. */
     int writeMapped(MemorySegment source, long offset) throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
             }
@@ -195,8 +182,6 @@ final class StreamWriter {
                 throw new IndexOutOfBoundsException("the peer has mapped no memory at offset " + offset);
             }
             return writeMapped(source, offset, index);
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -210,9 +195,7 @@ final class StreamWriter {
         while (total < left && canSendSilently()) {
             int length = (int) Math.min(Math.min(left - total, LONGEST_PIECE), core.ledger().free());
             int target = core.ledger().offset();
-            int first = Math.min(length, queues.sendBufferSize() - target);
-            queues.copyIn(source, total, target, first);
-            queues.copyIn(source, (long) total + first, 0, length - first);
+            queues.copyIn(source, total, target, length);
             long number = core.ledger().next();
             boolean signal = core.ledger().post(length, 0);
             try {
@@ -235,12 +218,9 @@ final class StreamWriter {
 
     /** Tells the peer of mappings, as far as possible now. */
     void publishMappings() throws RdmaException {
-        turn.lock();
-        try {
+        try (var _ = turn.hold()) {
             core.requireOutput();
             publish();
-        } finally {
-            turn.unlock();
         }
     }
 
@@ -320,26 +300,6 @@ final class StreamWriter {
     /** Returns where the data of a message are copied to. */
     private int target(int length) {
         return length <= core.queues().inlineSize() ? core.queues().inlineOffset() : core.ledger().offset();
-    }
-
-    private void copyIn(MemorySegment source, long from, int length) {
-        StreamQueues queues = core.queues();
-        int target = target(length);
-        int first = length <= queues.inlineSize() ? length : Math.min(length, queues.sendBufferSize() - target);
-        queues.copyIn(source, from, target, first);
-        if (first < length) {
-            queues.copyIn(source, from + first, 0, length - first);
-        }
-    }
-
-    private void copyIn(ByteBuffer source, int from, int target, int length) {
-        StreamQueues queues = core.queues();
-        int size = queues.sendBufferSize();
-        int first = target >= size ? length : Math.min(length, size - target);
-        queues.copyIn(source, from, target, first);
-        if (first < length) {
-            queues.copyIn(source, from + first, 0, length - first);
-        }
     }
 
     /**

@@ -24,6 +24,11 @@ final class Turn {
         lock.lock();
     }
 
+    /** Like {@link #lock}, for a try statement. */
+    MixedThreadsLock hold() {
+        return lock.hold();
+    }
+
     /** Returns whether no other thread holds the lock now. */
     boolean isIdle() {
         if (!lock.tryLock()) {
@@ -65,14 +70,11 @@ final class Turn {
 
     /** Ends the turn. Takes the lock. */
     void end() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             owner = null;
             if (waiting > 0) {
                 over.signal();
             }
-        } finally {
-            lock.unlock();
         }
     }
 }

@@ -4,13 +4,18 @@ package io.rdmacm.netty.testing;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.function.Consumer;
 
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.netty.RdmaIoHandler;
+import io.rdmacm.netty.RdmaServerStreamChannel;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** The event loops that the tests run with. */
@@ -43,6 +48,17 @@ public enum Loops {
     /** Returns a group of one event loop. */
     public EventLoopGroup group() {
         return new MultiThreadIoEventLoopGroup(1, factory());
+    }
+
+    /** Returns a server that does something with each channel that it accepts. */
+    public static ServerBootstrap server(EventLoopGroup group, Consumer<Channel> child) {
+        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        child.accept(channel);
+                    }
+                });
     }
 
     /** Returns any free port of the device under test. */

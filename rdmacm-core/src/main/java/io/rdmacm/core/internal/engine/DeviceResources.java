@@ -3,8 +3,10 @@ package io.rdmacm.core.internal.engine;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -12,59 +14,90 @@ import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** What the connections over one device share: a protection domain, and a pool of buffers for each message size. */
+/**
+ * What the connections of a manager, or all streams, share over one device: a protection domain, so that memory that is
+ * registered once can be used with each of them, and pools of buffers. Those of a manager are created and closed by it;
+ * those of the streams are created with the first one, and closed with the last one and the last region of the program.
+ */
 public final class DeviceResources {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceResources.class);
     private static final int LINE = 64;
+    // Guarded by itself; used when a stream is created or closed.
+    private static final Map<VerbsContext, DeviceResources> OF_STREAMS = new HashMap<>();
 
-    private final CmLoop loop;
+    // Of a manager: librdmacm keeps a device open only as long as an id is bound to it. Null for streams.
+    private final @Nullable CmLoop loop;
+    private final @Nullable CmId anchor;
+    private final VerbsContext context;
     private final ProtectionDomain domain;
-    // librdmacm keeps a device open only as long as an id is bound to it
-    private final CmId anchor;
     private final int maxCompletions;
-    // by the size of a buffer; guarded by itself
-    private final Map<Integer, RegisteredPool> pools = new ConcurrentHashMap<>();
+    private final int maxRequests;
+    private final boolean iwarp;
+    // changed with their own lock held
+    private final Map<Kind, RegisteredPool> pools = new ConcurrentHashMap<>();
     // the buffers of messages that the program still reads or fills in, although their connection is closed
     private final Set<RegisteredSlice> lent = ConcurrentHashMap.newKeySet();
+    // guarded by OF_STREAMS
+    private int streams;
 
-    private DeviceResources(CmLoop loop, CmId anchor, ProtectionDomain domain, int maxCompletions) {
+    private DeviceResources(VerbsContext context, @Nullable CmLoop loop, @Nullable CmId anchor) throws RdmaException {
         this.loop = loop;
         this.anchor = anchor;
-        this.domain = domain;
-        this.maxCompletions = maxCompletions;
+        this.context = context;
+        DeviceAttributes limits = context.queryDevice();
+        maxCompletions = limits.maxCompletionQueueEntries();
+        maxRequests = limits.maxQueuePairRequests();
+        iwarp = context.transportType() == TransportType.IWARP;
+        domain = context.allocateProtectionDomain();
+    }
+
+    /** What the buffers of a pool are for: their size, and whether peers write to them. */
+    private record Kind(int size, boolean remote) {
     }
 
     /** Opens an id that is only bound to an address, to find its device; to be closed by the loop. */
     public static CmId open(CmLoop loop, InetSocketAddress local) throws RdmaException {
         CmId id = loop.open(new Ignored());
-        boolean bound = false;
-        try {
+        // Closed later, because the caller may hold locks that the thread of the loop needs.
+        return Lifetime.make(() -> {
             Link.bind(id, local);
-            bound = true;
             return id;
-        } finally {
-            if (!bound) {
-                // The caller may hold locks that the thread of the loop needs.
-                loop.closeLater(id);
-            }
-        }
+        }, () -> loop.closeLater(id));
     }
 
-    /** Creates the resources for the device that an id is bound to. */
+    /** Creates the resources of a manager for the device that an id is bound to. */
     public static DeviceResources create(CmLoop loop, CmId id) throws RdmaException {
         CmId anchor = open(loop, new InetSocketAddress(id.localAddress().getAddress(), 0));
-        ProtectionDomain domain = null;
-        try {
-            int maxCompletions = id.context().queryDevice().maxCompletionQueueEntries();
-            domain = id.context().allocateProtectionDomain();
-            return new DeviceResources(loop, anchor, domain, maxCompletions);
-        } finally {
-            if (domain == null) {
-                loop.closeLater(anchor);
+        return Lifetime.make(() -> new DeviceResources(id.context(), loop, anchor), () -> loop.closeLater(anchor));
+    }
+
+    /** Returns the resources of all streams over the device that an id is bound to, to be released. */
+    public static DeviceResources acquire(CmId id) throws RdmaException {
+        VerbsContext context = id.context();
+        synchronized (OF_STREAMS) {
+            DeviceResources device = OF_STREAMS.get(context);
+            if (device == null) {
+                DeviceResources made = new DeviceResources(context, null, null);
+                device = Lifetime.make(() -> {
+                    VerbsAccess.get().lifeOf(made.domain).whenChildless(made::noRegionIsLeft);
+                    OF_STREAMS.put(context, made);
+                    return made;
+                }, made.domain::close);
             }
+            device.streams++;
+            return device;
         }
     }
 
@@ -73,30 +106,73 @@ public final class DeviceResources {
         return domain;
     }
 
+    /** Returns the device. */
+    public VerbsContext context() {
+        return context;
+    }
+
     /** Returns how many completions a queue of this device can hold. */
     public int maxCompletions() {
         return maxCompletions;
     }
 
-    /** Returns the device. */
-    public VerbsContext context() {
-        return domain.context();
+    /** Returns how many requests a queue of this device can hold. */
+    public int maxRequests() {
+        return maxRequests;
     }
 
-    /** Returns the pool of the buffers for messages of a size. */
+    /**
+     * Returns whether it is an iWARP device: it has no write with immediate, a send that finds no receive ends the
+     * connection, and the side that has connected must be the first one to send.
+     */
+    public boolean isIwarp() {
+        return iwarp;
+    }
+
+    /** Returns the pool of the buffers for messages of a size, which stays until the end. */
     public RegisteredPool pool(int messageSize) throws RdmaException {
         int size = (int) Math.min(Integer.MAX_VALUE / LINE * LINE, (messageSize + LINE - 1L) / LINE * LINE);
-        RegisteredPool pool = pools.get(size);
+        return pool(new Kind(size, false));
+    }
+
+    private RegisteredPool pool(Kind kind) throws RdmaException {
+        RegisteredPool pool = pools.get(kind);
         if (pool == null) {
             synchronized (pools) {
-                pool = pools.get(size);
+                pool = pools.get(kind);
                 if (pool == null) {
-                    pool = RegisteredPool.create(domain, size);
-                    pools.put(size, pool);
+                    pool = RegisteredPool.builder(domain).sliceSize(kind.size).access(kind.remote
+                            ? new AccessFlag[] {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE}
+                            : new AccessFlag[] {AccessFlag.LOCAL_WRITE}).build();
+                    pools.put(kind, pool);
                 }
             }
         }
         return pool;
+    }
+
+    /**
+     * Takes a buffer, which holds what its last user left there. Its pool exists as long as buffers of it are taken.
+     *
+     * @param remote whether peers write to it
+     */
+    public RegisteredSlice take(int size, boolean remote) throws RdmaException {
+        synchronized (pools) {
+            return pool(new Kind(size, remote)).take();
+        }
+    }
+
+    /** Gives a buffer back that was taken, which no device uses any more. */
+    public void giveBack(RegisteredSlice slice, boolean remote) throws RdmaException {
+        synchronized (pools) {
+            Kind kind = new Kind(slice.length(), remote);
+            RegisteredPool pool = Objects.requireNonNull(pools.get(kind));
+            slice.close();
+            if (pool.taken() == 0) {
+                pools.remove(kind);
+                pool.close();
+            }
+        }
     }
 
     /** Notes a slice that is still in use after the close of its connection. */
@@ -110,18 +186,49 @@ public final class DeviceResources {
         slice.close();
     }
 
-    /** Closes everything, after all connections; refused while the program has regions of the domain open. */
+    /** Closes those of a manager, after all connections; refused while the program has regions of the domain open. */
     public void close() throws RdmaException {
         // The memory of messages stays readable: nobody takes slices any more, and the garbage collector frees it.
         for (RegisteredSlice slice : List.copyOf(lent)) {
             reclaim(slice);
         }
-        for (Map.Entry<Integer, RegisteredPool> pool : new ArrayList<>(pools.entrySet())) {
+        for (Map.Entry<Kind, RegisteredPool> pool : new ArrayList<>(pools.entrySet())) {
             pool.getValue().close();
             pools.remove(pool.getKey());
         }
         domain.close();
-        loop.close(anchor);
+        Objects.requireNonNull(loop).close(Objects.requireNonNull(anchor));
+    }
+
+    /** A stream has been closed. */
+    public void release() throws RdmaException {
+        synchronized (OF_STREAMS) {
+            streams--;
+            closeIfUnused();
+        }
+    }
+
+    private void closeIfUnused() throws RdmaException {
+        synchronized (OF_STREAMS) {
+            if (streams > 0) {
+                return;
+            }
+            try {
+                domain.close();
+                OF_STREAMS.remove(context, this);
+            } catch (IllegalStateException e) {
+                LOG.debug("the program has regions in the protection domain of the streams, which stays open", e);
+            }
+        }
+    }
+
+    /** The last region has been closed, by a stream or by the program. */
+    private void noRegionIsLeft() {
+        try {
+            closeIfUnused();
+        } catch (RdmaException e) {
+            LOG.debug("the protection domain of the streams cannot be closed; the next stream uses it again", e);
+        }
     }
 
     /** Ignores the events of an id that is only bound to a device. */

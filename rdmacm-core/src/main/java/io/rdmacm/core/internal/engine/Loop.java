@@ -137,8 +137,7 @@ public final class Loop implements Wait.Source {
      * @param expected how many all members together are expected to need
      */
     public CompletionQueue reserve(int count, int expected) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             for (Share share : queues) {
                 if (share.queue.capacity() - share.used >= count) {
@@ -154,32 +153,24 @@ public final class Loop implements Wait.Source {
             queues.add(share);
             wait.rearm();
             return share.queue;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Gives back room that was reserved. */
     public void release(CompletionQueue queue, int count) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             for (Share share : queues) {
                 if (share.queue == queue) {
                     share.used -= count;
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Adds a member, to whom its completions are handed from now on. */
     public void add(int queuePairNumber, Member member) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             members.put(queuePairNumber, member);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -196,11 +187,8 @@ public final class Loop implements Wait.Source {
 
     /** Returns the members that have not been removed. */
     public List<Member> members() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return members.all();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -213,13 +201,10 @@ public final class Loop implements Wait.Source {
 
     /** Ends the thread of the loop. */
     public void stop() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireNoHandler();
             stopped = true;
             wait.wake(work);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -228,27 +213,21 @@ public final class Loop implements Wait.Source {
      * just now, is reported by this thread, and later by those that cause it. Has no effect when called again.
      */
     public void close() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             stopped = true;
             wait.close();
-        } finally {
-            lock.unlock();
         }
         for (Share share : queues) {
             share.queue.close();
         }
         channel.close();
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!closed && file != null) {
                 file.close();
             }
             closed = true;
             handlersInAnyThread = true;
             callHandlers();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -310,27 +289,21 @@ public final class Loop implements Wait.Source {
 
     /** Arms the queues and the file of a loop that the program drives. Returns false if there is something to do. */
     public boolean prepareSleep() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             int ignored = fd();
             return ready.isEmpty() && wait.armLoop();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns the file that is readable when a loop that the program drives has something to do. */
     public int fd() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             if (file == null) {
                 file = EventFile.open(channel.fd());
                 wait.attach(file);
             }
             return file.fd();
-        } finally {
-            lock.unlock();
         }
     }
 

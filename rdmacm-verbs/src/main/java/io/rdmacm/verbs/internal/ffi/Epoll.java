@@ -69,18 +69,9 @@ public final class Epoll {
     /**
      * Makes sure that {@link #fd} is readable whenever the file is (epoll_ctl(2)). The file must not be armed.
      *
-     * @return 0, or the error number: EBADF if the file descriptor is not open, EPERM if the file is always readable
-     */
-    public int watch(int file) throws RdmaException {
-        return watch(file, 0);
-    }
-
-    /**
-     * Like {@link #watch(int)}, with a token.
-     *
      * @param file the file descriptor
      * @param token what {@link #token} returns for it
-     * @return 0, or the error number
+     * @return 0, or the error number: EBADF if the file descriptor is not open, EPERM if the file is always readable
      */
     public int watch(int file, long token) throws RdmaException {
         Memory.putInt(change, EPOLLIN);

@@ -136,6 +136,26 @@ public final class Lifetime {
     }
 
     /**
+     * Takes the last step of several that make something. If it fails, by an Error too, the others are undone.
+     *
+     * @param <T> the class of what is made
+     * @param last the last step
+     * @param undo undoes the steps before
+     */
+    public static <T> T make(Constructor<T> last, Destroyer undo) throws RdmaException {
+        boolean made = false;
+        try {
+            T object = last.construct();
+            made = true;
+            return object;
+        } finally {
+            if (!made) {
+                undo.destroy();
+            }
+        }
+    }
+
+    /**
      * Constructs the Java object for a native object that was created. If that fails, the native object is destroyed
      * and this lifetime is abandoned.
      *
@@ -144,17 +164,10 @@ public final class Lifetime {
      * @param destroyer destroys the native object
      */
     public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
-        boolean constructed = false;
-        try {
-            T object = constructor.construct();
-            constructed = true;
-            return object;
-        } finally {
-            if (!constructed) {
-                destroyer.destroy();
-                abandon();
-            }
-        }
+        return make(constructor, () -> {
+            destroyer.destroy();
+            abandon();
+        });
     }
 
     /** Undoes the beginning of a lifetime whose native object could not be created. */

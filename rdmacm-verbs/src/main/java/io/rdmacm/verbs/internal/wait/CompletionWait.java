@@ -84,8 +84,7 @@ public final class CompletionWait {
     public <Q, B> int take(String function, Poll<Q, B> poll, Q queue, B buffer, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
-        lock.lockInterruptibly();
-        try {
+        try (var _ = lock.holdInterruptibly()) {
             int taken = poll.poll(queue, buffer);
             if (taken > 0) {
                 return taken;
@@ -97,28 +96,20 @@ public final class CompletionWait {
                 throw new RdmaTimeoutException(function, function + ": nothing completed in time on " + owner);
             }
             return taking.taken;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Wakes the threads that wait, which poll again. */
     public void wake() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             wait.wakeAll();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Frees what threads have slept with. No thread may be waiting. */
     public void close() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             wait.close();
-        } finally {
-            lock.unlock();
         }
     }
 }

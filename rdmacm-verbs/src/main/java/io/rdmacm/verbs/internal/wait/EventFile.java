@@ -9,8 +9,14 @@ import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Libc;
 
-/** One file for event loops of programs, in place of several files and a wakeup. Its user has a lock for it. */
+/**
+ * Several files and a wakeup, behind one file: for an event loop of a program, or for one here that sleeps in
+ * {@link #await}. Its user has a lock for it, which is not held during a sleep.
+ */
 public final class EventFile implements Wait.Loop {
+    /** The token of the wakeup, and of files that were given none. */
+    public static final long WAKEUP = 0;
+
     private final Epoll epoll;
     private final int wakeup;
     private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
@@ -56,7 +62,32 @@ public final class EventFile implements Wait.Loop {
 
     /** Makes the file readable whenever another one is, for as long as both are open. */
     public void watch(int file) throws RdmaException {
-        check(epoll.watch(file));
+        watch(file, WAKEUP);
+    }
+
+    /** Like {@link #watch(int)}; {@link #token} returns the token for it. */
+    public void watch(int file, long token) throws RdmaException {
+        check(epoll.watch(file, token));
+    }
+
+    /** Like {@link #watch(int, long)}, but for one event. */
+    public void arm(int file, long token) throws RdmaException {
+        check(epoll.arm(file, token));
+    }
+
+    /** Removes another file; has no effect if it is closed or was never watched. */
+    public void forget(int file) throws RdmaException {
+        epoll.forget(file);
+    }
+
+    /** Sleeps for some time at most; returns how many events there are, 0 after a signal or when the time is over. */
+    public int await(long nanos) throws RdmaException {
+        return epoll.await(PollSleep.milliseconds(nanos));
+    }
+
+    /** Returns the token of an event that was waited for. */
+    public long token(int event) {
+        return epoll.token(event);
     }
 
     /** Makes the file readable until {@link #reset}. */

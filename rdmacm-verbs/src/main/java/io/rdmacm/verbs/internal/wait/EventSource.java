@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
@@ -151,7 +150,7 @@ public final class EventSource<E> {
     }
 
     /** Returns the lock, to be held around native calls that destroy or change objects that events may refer to. */
-    public ReentrantLock lock() {
+    public MixedThreadsLock lock() {
         return lock;
     }
 
@@ -253,22 +252,14 @@ public final class EventSource<E> {
 
     /** Wakes all waiting threads, which then call their guards again. */
     public void wake() {
-        lock.lock();
-        try {
-            wait.wakeAll();
-        } finally {
-            lock.unlock();
-        }
+        addPending(List.of());
     }
 
     /** Ends all current waits of {@link #nextOrWakeup}, or if there are none, the next one. */
     public void wakeup() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             wakeups++;
             wait.wakeAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -287,22 +278,16 @@ public final class EventSource<E> {
 
     /** Adds pending events, either to put back removed ones or to take over those of another source. */
     public void addPending(List<E> events) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             pending.addAll(events);
             wait.wakeAll();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Frees the resources used for waiting. No thread may be waiting. */
     public void close() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             wait.close();
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -68,14 +68,11 @@ final class FileWatch {
         if (watch != null) {
             return watch;
         }
-        STARTING.lock();
-        try {
+        try (var _ = STARTING.hold()) {
             if (current == null) {
                 current = start();
             }
             return current;
-        } finally {
-            STARTING.unlock();
         }
     }
 
@@ -102,8 +99,7 @@ final class FileWatch {
      */
     boolean add(int file, Watcher watcher) throws RdmaException {
         boolean armed = false;
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (failure != null) {
                 throw failure;
             }
@@ -120,8 +116,6 @@ final class FileWatch {
                     entries.remove(file);
                 }
             }
-        } finally {
-            lock.unlock();
         }
         if (!armed) {
             watcher.ready();
@@ -131,15 +125,12 @@ final class FileWatch {
 
     /** Removes a watcher, unless it has been told already. */
     void remove(int file, Watcher watcher) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             Entry entry = entries.get(file);
             if (entry != null && entry.watchers.remove(watcher) && entry.watchers.isEmpty()) {
                 entries.remove(file);
                 epoll.forget(file);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -197,8 +188,7 @@ final class FileWatch {
 
     private void report(int events) {
         List<Watcher> told = new ArrayList<>(events);
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             for (int i = 0; i < events; i++) {
                 long token = epoll.token(i);
                 int file = (int) token;
@@ -208,8 +198,6 @@ final class FileWatch {
                     told.addAll(entry.watchers);
                 }
             }
-        } finally {
-            lock.unlock();
         }
         told.forEach(Watcher::ready);
     }

@@ -14,9 +14,27 @@ import java.util.concurrent.locks.ReentrantLock;
  * virtual one and all carriers are busy, the lock stays free, while a platform thread behind it would sleep on. So a
  * platform thread does not rely on being woken, and a signal of a condition wakes all that wait for it.
  */
-public final class MixedThreadsLock extends ReentrantLock {
+public final class MixedThreadsLock extends ReentrantLock implements AutoCloseable {
     private static final long serialVersionUID = 1L;
     private static final long LONGEST_SLEEP = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Takes the lock for a try statement, at the end of which it is given up. */
+    public MixedThreadsLock hold() {
+        lock();
+        return this;
+    }
+
+    /** Like {@link #hold}, unless this thread is interrupted. */
+    public MixedThreadsLock holdInterruptibly() throws InterruptedException {
+        lockInterruptibly();
+        return this;
+    }
+
+    /** Gives up the lock: what a try statement calls in the end. */
+    @Override
+    public void close() {
+        unlock();
+    }
 
     @Override
     public void lock() {
@@ -25,8 +43,19 @@ public final class MixedThreadsLock extends ReentrantLock {
         }
         if (Thread.currentThread().isVirtual()) {
             super.lock();
-        } else {
-            lockRepeatedly();
+            return;
+        }
+        boolean interrupted = false;
+        boolean locked = false;
+        while (!locked) {
+            try {
+                locked = tryLock(1, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -45,21 +74,6 @@ public final class MixedThreadsLock extends ReentrantLock {
         boolean locked = false;
         while (!locked) {
             locked = tryLock(1, TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void lockRepeatedly() {
-        boolean interrupted = false;
-        boolean locked = false;
-        while (!locked) {
-            try {
-                locked = tryLock(1, TimeUnit.MILLISECONDS);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -40,11 +40,8 @@ public final class Wait {
     private final ReentrantLock lock;
     private final Condition awake;
     private final Source source;
-    // the leaders that are asleep, one of each kind, and the threads that wait for one of them or for their subjects
-    private final Leader platform;
-    private final Leader virtual;
-    private final Followers platformFollowers = new Followers();
-    private final Followers virtualFollowers = new Followers();
+    private final Threads platform;
+    private final Threads virtual;
     // the source will raise an event that nobody has taken yet
     private boolean armed;
     private boolean closed;
@@ -67,8 +64,8 @@ public final class Wait {
         this.lock = lock;
         this.awake = lock.newCondition();
         this.source = source;
-        this.platform = new Leader(platform);
-        this.virtual = new Leader(virtual);
+        this.platform = new Threads(platform);
+        this.virtual = new Threads(virtual);
     }
 
     /** What is waited for. Called with the lock held. */
@@ -138,22 +135,6 @@ public final class Wait {
         void reset() throws RdmaException;
     }
 
-    /** A thread that sleeps on the files of the source, for all. */
-    private static final class Leader {
-        private final Sleeper sleeper;
-        // null if nobody sleeps
-        private Thread thread;
-        private Subject subject;
-
-        Leader(Sleeper sleeper) {
-            this.sleeper = sleeper;
-        }
-
-        boolean isAsleep() {
-            return thread != null;
-        }
-    }
-
     /** A thread that is parked. */
     private static final class Follower {
         private final Thread thread = Thread.currentThread();
@@ -162,10 +143,23 @@ public final class Wait {
         private Follower nextOfSubject;
     }
 
-    /** The parked threads of a kind, in the order in which they came. */
-    private static final class Followers {
+    /** The threads of one kind: the leader, which sleeps on the files of the source for all, and its followers. */
+    private static final class Threads {
+        private final Sleeper sleeper;
+        // null if nobody sleeps
+        private Thread leader;
+        private Subject subject;
+        // in the order in which they came
         private Follower first;
         private Follower last;
+
+        Threads(Sleeper sleeper) {
+            this.sleeper = sleeper;
+        }
+
+        boolean isAsleep() {
+            return leader != null;
+        }
 
         void add(Follower follower) {
             follower.previous = last;
@@ -187,6 +181,15 @@ public final class Wait {
                 last = follower.previous;
             } else {
                 follower.next.previous = follower.previous;
+            }
+        }
+
+        void wakeAll() {
+            for (Follower follower = first; follower != null; follower = follower.next) {
+                LockSupport.unpark(follower.thread);
+            }
+            if (isAsleep()) {
+                sleeper.wake();
             }
         }
     }
@@ -290,7 +293,7 @@ public final class Wait {
                     spinning = now - idleSince < spinNanos;
                     pause(++idle);
                 } else if (platform.isAsleep() || isVirtual && virtual.isAsleep()) {
-                    follow(subject, deadline, isVirtual ? virtualFollowers : platformFollowers);
+                    follow(subject, deadline, isVirtual ? virtual : platform);
                 } else if (armed || !arm()) {
                     lead(subject, deadline, isVirtual ? virtual : platform);
                 }
@@ -323,18 +326,18 @@ public final class Wait {
         return again;
     }
 
-    private void lead(Subject subject, Deadline deadline, Leader leader) throws RdmaException, InterruptedException {
+    private void lead(Subject subject, Deadline deadline, Threads kind) throws RdmaException, InterruptedException {
         Object begun = subject.sleepBegins();
         long start = System.nanoTime();
-        leader.thread = Thread.currentThread();
-        leader.subject = subject;
+        kind.leader = Thread.currentThread();
+        kind.subject = subject;
         lock.unlock();
         try {
-            leader.sleeper.await(deadline);
+            kind.sleeper.await(deadline);
         } finally {
             lock.lock();
-            leader.thread = null;
-            leader.subject = null;
+            kind.leader = null;
+            kind.subject = null;
             if (closed) {
                 awake.signalAll();
             }
@@ -346,7 +349,7 @@ public final class Wait {
         }
     }
 
-    private void follow(Subject subject, Deadline deadline, Followers kind) {
+    private void follow(Subject subject, Deadline deadline, Threads kind) {
         Follower me = new Follower();
         Object begun = subject.sleepBegins();
         long start = System.nanoTime();
@@ -390,10 +393,10 @@ public final class Wait {
         if (closed) {
             return;
         }
-        if (!platform.isAsleep() && platformFollowers.first != null) {
-            LockSupport.unpark(platformFollowers.first.thread);
-        } else if (!platform.isAsleep() && !virtual.isAsleep() && virtualFollowers.first != null) {
-            LockSupport.unpark(virtualFollowers.first.thread);
+        if (!platform.isAsleep() && platform.first != null) {
+            LockSupport.unpark(platform.first.thread);
+        } else if (!platform.isAsleep() && !virtual.isAsleep() && virtual.first != null) {
+            LockSupport.unpark(virtual.first.thread);
         } else if (!armed) {
             wakeLeader();
         }
@@ -426,20 +429,8 @@ public final class Wait {
 
     /** Tells all threads that wait, whatever they wait for. */
     public void wakeAll() {
-        unparkAll(platformFollowers);
-        unparkAll(virtualFollowers);
-        if (platform.isAsleep()) {
-            platform.sleeper.wake();
-        }
-        if (virtual.isAsleep()) {
-            virtual.sleeper.wake();
-        }
-    }
-
-    private static void unparkAll(Followers followers) {
-        for (Follower follower = followers.first; follower != null; follower = follower.next) {
-            LockSupport.unpark(follower.thread);
-        }
+        platform.wakeAll();
+        virtual.wakeAll();
     }
 
     /** The source has grown: what is new has to be armed, too, by whoever sleeps on the source. */

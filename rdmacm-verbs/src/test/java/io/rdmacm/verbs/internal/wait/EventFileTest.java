@@ -24,7 +24,7 @@ class EventFileTest {
         file = EventFile.open();
         other = Libc.eventfd();
         watcher = Epoll.open();
-        assertThat(watcher.watch(file.fd())).isZero();
+        assertThat(watcher.watch(file.fd(), 1)).isZero();
     }
 
     @AfterEach
@@ -65,6 +65,32 @@ class EventFileTest {
             Libc.signal(other);
             assertThat(isReadable()).isTrue();
             drain();
+        }
+    }
+
+    @Test
+    void awaitTellsWhatIsReadableByItsToken() throws RdmaException {
+        file.watch(other, 7);
+        assertThat(file.await(0)).isZero();
+        Libc.signal(other);
+        assertThat(file.await(Long.MAX_VALUE)).isOne();
+        assertThat(file.token(0)).isEqualTo(7);
+        file.forget(other);
+        file.wake();
+        assertThat(file.await(Long.MAX_VALUE)).isOne();
+        assertThat(file.token(0)).isEqualTo(EventFile.WAKEUP);
+        file.reset();
+        assertThat(file.await(1)).isZero();
+    }
+
+    @Test
+    void anArmedFileIsReportedOnce() throws RdmaException {
+        Libc.signal(other);
+        for (int i = 0; i < 2; i++) {
+            file.arm(other, 7);
+            assertThat(file.await(0)).isOne();
+            assertThat(file.token(0)).isEqualTo(7);
+            assertThat(file.await(0)).isZero();
         }
     }
 

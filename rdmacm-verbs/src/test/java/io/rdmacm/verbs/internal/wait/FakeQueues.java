@@ -196,6 +196,15 @@ final class FakeQueues implements Wait.Source {
             }
         }
 
+        boolean isWoken() {
+            device.lock();
+            try {
+                return woken;
+            } finally {
+                device.unlock();
+            }
+        }
+
         /** What epoll_wait(2) does without a time-out. */
         void awaitReadable() throws InterruptedException {
             Interleavings.point();
@@ -265,6 +274,16 @@ final class FakeQueues implements Wait.Source {
             boolean any = events > 0;
             events = 0;
             return any;
+        } finally {
+            device.unlock();
+        }
+    }
+
+    /** Returns whether an event is pending. */
+    boolean isReadable() {
+        device.lock();
+        try {
+            return events > 0;
         } finally {
             device.unlock();
         }
