@@ -34,7 +34,7 @@ class EventSourceTest {
 
     @AfterEach
     void close() throws RdmaException {
-        source.close();
+        source.close(() -> { });
         Libc.close(file);
     }
 
