@@ -22,6 +22,7 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
     // never closed here: it belongs to the stream
     private final FileDescriptor file;
     private final Runnable progressTask = this::progressNow;
+    private final Runnable nextTask = this::progressInNextIteration;
     @SuppressWarnings("NullAway.Init") // set by start, before anything else happens
     private IoRegistration registration;
     private boolean progressPending;
@@ -89,6 +90,10 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
         }
     }
 
+    private void progressInNextIteration() {
+        executeOrIgnore(loop, progressTask);
+    }
+
     private void progressNow() {
         progressPending = false;
         progressAndArm();
@@ -107,8 +112,9 @@ final class EpollLink extends LoopLink implements EpollIoHandle {
         } finally {
             busy = false;
         }
-        if (!armed && !cancelled) {
-            progressSoon();
+        if (!armed && !cancelled && !progressPending) {
+            progressPending = true;
+            executeAfterIteration(loop, nextTask);
         }
     }
 }
