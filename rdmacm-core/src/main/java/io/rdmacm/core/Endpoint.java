@@ -819,7 +819,7 @@ public final class Endpoint extends NativeObject {
         try {
             Deadline deadline = Deadline.after(timeout);
             // Only one thread gets the event; the others see that the state has changed.
-            if (!disconnecting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+            if (!lockToDisconnect(deadline)) {
                 throw new RdmaTimeoutException("rdma_disconnect", this + " is being disconnected by another thread");
             }
             try {
@@ -885,6 +885,15 @@ public final class Endpoint extends NativeObject {
             }
         } finally {
             life().leave();
+        }
+    }
+
+    private boolean lockToDisconnect(Deadline deadline) throws InterruptedException {
+        life().rest();
+        try {
+            return disconnecting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+        } finally {
+            life().resume();
         }
     }
 

@@ -94,15 +94,27 @@ final class EndpointCompletions implements Wait.Source {
     /** Takes one completion and returns a copy of it. */
     WorkCompletion take(Duration timeout) throws RdmaException, InterruptedException {
         WorkCompletion[] copy = new WorkCompletion[1];
-        checked = false;
-        waiting.take(function, EndpointCompletions::pollOne, this, copy, timeout);
+        take(EndpointCompletions::pollOne, copy, timeout);
         return copy[0];
     }
 
     /** Takes all completions that are there and fit, at least one. */
     int take(WorkCompletions completions, Duration timeout) throws RdmaException, InterruptedException {
-        checked = false;
-        return waiting.take(function, EndpointCompletions::poll, this, completions, timeout);
+        return take(EndpointCompletions::poll, completions, timeout);
+    }
+
+    private <B> int take(CompletionWait.Poll<EndpointCompletions, B> poll, B buffer, Duration timeout)
+            throws RdmaException, InterruptedException {
+        owner.rest();
+        try {
+            checked = false;
+            return waiting.take(function, poll, this, buffer, timeout);
+        } catch (IllegalStateException e) {
+            requireOpen();
+            throw e;
+        } finally {
+            owner.resume();
+        }
     }
 
     /** Wakes waiting threads, which check again whether their wait must end. */
@@ -110,8 +122,9 @@ final class EndpointCompletions implements Wait.Source {
         waiting.wake();
     }
 
-    /** Closes queue and channel; after the queue pair is closed, and when nobody waits. */
+    /** Closes queue and channel; after the queue pair is closed, and when no platform thread waits. */
     void close() throws RdmaException {
+        waiting.endSleeps();
         queue.close();
         channel.close();
         waiting.close();
@@ -162,11 +175,15 @@ final class EndpointCompletions implements Wait.Source {
         return taken;
     }
 
-    /** Returns whether nothing will arrive any more. */
-    private boolean isOver() throws RdmaException {
+    private void requireOpen() throws RdmaClosedException {
         if (!owner.isOpen()) {
             throw new RdmaClosedException(function, "the " + owner);
         }
+    }
+
+    /** Returns whether nothing will arrive any more. */
+    private boolean isOver() throws RdmaException {
+        requireOpen();
         if (!ended && !checked) {
             checked = true;
             events.readAll();

@@ -108,7 +108,7 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_get_cm_event")
     public CmEvent getEvent(Duration timeout) throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             CmEvent event = events.next(raw -> true, () -> ensureOpenFor(null, life()), Deadline.after(timeout),
                     this::deliver);
@@ -117,7 +117,7 @@ public final class EventChannel extends NativeObject {
             }
             return event;
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 
@@ -152,12 +152,12 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_get_cm_event")
     public Optional<CmEvent> pollEvent(Duration timeout) throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             return Optional.ofNullable(events.nextOrWakeup(raw -> true, () -> ensureOpenFor(null, life()),
                     Deadline.after(timeout), this::deliver));
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 
@@ -191,23 +191,21 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_get_cm_event")
     public CmEvent await(CmId id, CmEventType expected, Duration timeout) throws RdmaException, InterruptedException {
-        return await(id, expected, timeout, life());
+        life().enter();
+        try {
+            return await(id, expected, timeout, life());
+        } finally {
+            life().leave();
+        }
     }
 
-    /** Like the public method; the wait also ends when the owner of the id is closed. */
+    /** Like the public method, for a thread inside the owner of the id: the wait also ends when that is closed. */
     CmEvent await(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
             throws RdmaException, InterruptedException {
         life().ensureOpen();
         Objects.requireNonNull(expected, "expected");
         requireOwn(id);
-        CmEvent event;
-        life().enter();
-        try {
-            event = events.next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()),
-                    () -> ensureOpenFor(id, owner), Deadline.after(timeout), this::deliver);
-        } finally {
-            life().leave();
-        }
+        CmEvent event = next(id, expected, timeout, owner);
         String waitedFor = "waiting for " + expected + " of " + id;
         if (event == null) {
             throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor + ": nothing happened within " + timeout);
@@ -218,6 +216,24 @@ public final class EventChannel extends NativeObject {
             }
         }
         return event;
+    }
+
+    /** Returns the next event of an id that ends a wait for the expected one, null when there was none in time. */
+    private @Nullable CmEvent next(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
+            throws RdmaException, InterruptedException {
+        CmEvent event = null;
+        life().enterToWait();
+        owner.rest();
+        try {
+            event = events.next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()),
+                    () -> ensureOpenFor(id, owner), Deadline.after(timeout), raw -> deliver(raw, owner));
+            return event;
+        } finally {
+            if (event == null) {
+                owner.resume();
+            }
+            life().leaveAfterWait();
+        }
     }
 
     /** Reads all events that the kernel has, which updates the states of their ids; keeps them for later calls. */
@@ -307,8 +323,7 @@ public final class EventChannel extends NativeObject {
     @Override
     @CFunction("rdma_destroy_event_channel")
     protected void destroy() throws RdmaException {
-        DESTROY.callInt(address());
-        events.close();
+        events.close(() -> DESTROY.callInt(address()));
     }
 
     private void ensureOpenFor(@Nullable CmId id, Lifetime owner) throws RdmaClosedException {
@@ -377,6 +392,15 @@ public final class EventChannel extends NativeObject {
         return life.construct(() -> raw.type() == CmEventType.CONNECT_REQUEST
                 ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
                 : new CmEvent(this, life, raw, raw.owner()), () -> { });
+    }
+
+    /** Creates the event for a thread inside an owner, which is not closed as long as the thread has the event. */
+    private @Nullable CmEvent deliver(RawEvent raw, Lifetime owner) throws RdmaException {
+        CmEvent event = deliver(raw);
+        if (event != null) {
+            owner.resume();
+        }
+        return event;
     }
 
     /** Begins the lifetime of an event; returns null when what it is about is closed or being closed. */

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * event, and after an iteration of the loop in which a task used one. Used in the thread of the event loop.
  */
 final class EpollStreams implements EpollIoHandle {
-    // Channels that still have something to do then let tasks go first.
+    // Channels that still have something to do then let others go first.
     private static final int MOST_TURNS = 8;
     // never reported for the file of a stream; no events at all would remove the file for good
     private static final EpollIoOps NOTHING = EpollIoOps.EPOLLRDHUP;
@@ -44,6 +44,7 @@ final class EpollStreams implements EpollIoHandle {
     // never closed here: it belongs to the queues
     private final FileDescriptor file;
     private final Runnable progressTask = this::progressNow;
+    private final Runnable nextTask = this::progressInNextIteration;
     private final Runnable usedTask = this::afterUse;
     private final Set<EpollLink> links = new HashSet<>();
     private final ArrayDeque<EpollLink> active = new ArrayDeque<>();
@@ -175,6 +176,10 @@ final class EpollStreams implements EpollIoHandle {
         progressAndArm();
     }
 
+    private void progressInNextIteration() {
+        LoopLink.executeOrIgnore(loop, progressTask);
+    }
+
     private void progressNow() {
         progressPending = false;
         progressAndArm();
@@ -200,8 +205,9 @@ final class EpollStreams implements EpollIoHandle {
         }
         if (armed) {
             spinNanos = 0;
-        } else if (!links.isEmpty()) {
-            progressSoon();
+        } else if (!links.isEmpty() && !progressPending) {
+            progressPending = true;
+            LoopLink.executeAfterIteration(loop, nextTask);
         }
     }
 

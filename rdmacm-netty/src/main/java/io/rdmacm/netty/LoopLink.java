@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
+import io.netty.channel.SingleThreadEventLoop;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.util.concurrent.Future;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
@@ -77,6 +78,19 @@ abstract class LoopLink {
             loop.execute(task);
         } catch (RejectedExecutionException e) {
             LOG.trace("an event loop has ended", e);
+        }
+    }
+
+    /**
+     * Has a task run at the end of this iteration of the event loop, to execute another one for the next iteration.
+     * That one would be part of this iteration if it was executed at once, and if it went on like that, keep the event
+     * loop from its files, for up to a second with Netty's settings.
+     */
+    static void executeAfterIteration(EventLoop loop, Runnable task) {
+        if (loop instanceof SingleThreadEventLoop single) {
+            single.executeAfterEventLoopIteration(task);
+        } else {
+            task.run();
         }
     }
 

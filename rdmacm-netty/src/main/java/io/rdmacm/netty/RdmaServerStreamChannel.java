@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyBoundException;
+import java.util.ArrayDeque;
 
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -38,6 +39,8 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     @SuppressWarnings("NullAway.Init")
     private volatile RdmaStreamServer server;
     private boolean watched = true;
+    // accepted while the program does not read, as the kernel does over TCP; used in the event loop
+    private final ArrayDeque<RdmaStreamChannel> early = new ArrayDeque<>();
 
     /** Creates a channel that is not bound. */
     public RdmaServerStreamChannel() {
@@ -113,12 +116,17 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
 
     @Override
     boolean doArm() {
-        // The file is readable for as long as there are streams, so it is watched only while they are wanted.
-        if (isOpen() && link() != null && watched && !isReadPending()) {
+        // The file is readable for as long as there are requests, so it is watched only while they are wanted.
+        boolean wanted = isReadPending() || mayAcceptEarly();
+        if (isOpen() && link() != null && watched && !wanted) {
             watched = false;
             link().watch(false);
         }
-        return !isReadPending() || !isOpen() || !server.isAcceptable();
+        return !wanted || !isOpen() || !server.isAcceptable();
+    }
+
+    private boolean mayAcceptEarly() {
+        return early.size() < Math.max(config.getBacklog(), 1) && server.isOpen();
     }
 
     @Override
@@ -138,7 +146,13 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
 
     @Override
     boolean doProgress() {
-        if (!isActive() || !isReadPending() || !server.isAcceptable()) {
+        if (!isActive()) {
+            return false;
+        }
+        if (!isReadPending()) {
+            return mayAcceptEarly() && server.isAcceptable() && acceptEarly();
+        }
+        if (early.isEmpty() && !server.isAcceptable()) {
             return false;
         }
         var handle = unsafe().recvBufAllocHandle();
@@ -147,14 +161,14 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         Throwable failure = null;
         do {
             try {
-                Request request = STREAMS.nextRequest(server);
-                if (request == null) {
+                RdmaStreamChannel child = early.isEmpty() ? nextChild() : early.remove();
+                if (child == null) {
                     break;
                 }
                 handle.lastBytesRead(1);
                 handle.incMessagesRead(1);
                 endRead();
-                pipeline().fireChannelRead(newChild(request));
+                pipeline().fireChannelRead(child);
             } catch (RdmaException | RuntimeException | Error e) {
                 if (!server.isOpen()) {
                     failure = e;
@@ -172,6 +186,26 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         return true;
     }
 
+    /** Accepts a request although the program does not read; returns whether there was one. */
+    private boolean acceptEarly() {
+        try {
+            RdmaStreamChannel child = nextChild();
+            if (child == null) {
+                return false;
+            }
+            child.acceptEarly();
+            early.add(child);
+        } catch (RdmaException | RuntimeException | Error e) {
+            LOG.warn("{} could not accept a stream", this, e);
+        }
+        return true;
+    }
+
+    private @Nullable RdmaStreamChannel nextChild() throws RdmaException {
+        Request request = STREAMS.nextRequest(server);
+        return request == null ? null : newChild(request);
+    }
+
     private RdmaStreamChannel newChild(Request request) {
         boolean made = false;
         try {
@@ -187,6 +221,9 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
 
     @Override
     void free() throws IOException {
+        while (!early.isEmpty()) {
+            early.remove().unsafe().closeForcibly();
+        }
         RdmaStreamServer closing = server;
         if (closing != null) {
             // It waits for the thread of the server, which may be busy with a handshake.

@@ -171,14 +171,28 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
     @Override
     void registered() throws IOException {
-        Request accepted = request;
-        if (accepted != null) {
-            request = null;
-            accepting = true;
-            SharedQueues shared = Objects.requireNonNull(link()).queues();
-            queues = shared;
-            stream = accepted.accept(shared, changed);
+        Request unanswered = request;
+        if (unanswered != null) {
+            accept(unanswered, Objects.requireNonNull(link()).queues());
         }
+    }
+
+    /** Accepts the request before the channel is registered, on queues of its own. */
+    void acceptEarly() throws RdmaException {
+        SharedQueues own = StreamAccess.get().openQueues();
+        try {
+            accept(Objects.requireNonNull(request), own);
+        } finally {
+            // as soon as the stream is closed
+            own.close();
+        }
+    }
+
+    private void accept(Request unanswered, SharedQueues shared) throws RdmaException {
+        request = null;
+        accepting = true;
+        queues = shared;
+        stream = unanswered.accept(shared, changed);
     }
 
     @Override

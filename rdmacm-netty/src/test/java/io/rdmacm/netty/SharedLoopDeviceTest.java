@@ -5,8 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -23,12 +29,14 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.util.ReferenceCountUtil;
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +50,9 @@ class SharedLoopDeviceTest {
     static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
 
     private static final int LENGTH = 1 << 20;
+    private static final int WARM_UP = 1000;
+    // Some turns take that many messages; the time that Netty gives to tasks, a second, is enough for more.
+    private static final int MOST_MEANWHILE = 50;
 
     private enum Transport {
         TCP(EpollServerSocketChannel.class, EpollSocketChannel.class) {
@@ -136,6 +147,60 @@ class SharedLoopDeviceTest {
                 context.writeAndFlush(message);
             }
         };
+    }
+
+    /** Sends back what it receives, and counts it; the first message makes a channel over TCP readable as well. */
+    private static final class BusyEcho extends ChannelInboundHandlerAdapter {
+        private final Channel tcp;
+        private final AtomicInteger messages = new AtomicInteger();
+
+        BusyEcho(Channel tcp) {
+            this.tcp = tcp;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (messages.getAndIncrement() == WARM_UP) {
+                tcp.writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
+            }
+            context.writeAndFlush(message, context.voidPromise());
+        }
+    }
+
+    @Test
+    void aStreamThatIsAlwaysBusyLeavesTurnsToOtherChannels() throws Exception {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
+        try {
+            CompletableFuture<Integer> messages = new CompletableFuture<>();
+            AtomicReference<BusyEcho> busy = new AtomicReference<>();
+            Channel tcpServer = serve(group, Transport.TCP, new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext context, Object message) {
+                    ReferenceCountUtil.release(message);
+                    messages.complete(busy.get().messages.get());
+                }
+            });
+            Channel tcp = new Bootstrap().group(group).channel(EpollSocketChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(tcpServer.localAddress()).sync().channel();
+            busy.set(new BusyEcho(tcp));
+            Channel server = serve(group, Transport.RDMA, echo());
+            // With so long a time to poll, the streams find something to do in each turn.
+            Channel client = new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(busy.get())
+                    .option(RdmaChannelOption.SPIN, Duration.ofMinutes(1)).connect(server.localAddress()).sync()
+                    .channel();
+            client.writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
+
+            int meanwhile = messages.get(4, TimeUnit.MINUTES) - WARM_UP;
+            for (Channel channel : List.of(client, server, tcp, tcpServer)) {
+                channel.close().sync();
+            }
+            for (Channel channel : channels) {
+                channel.closeFuture().sync();
+            }
+            assertThat(meanwhile).isLessThan(MOST_MEANWHILE);
+        } finally {
+            ChannelPair.end(group);
+        }
     }
 
     @ParameterizedTest

@@ -67,6 +67,34 @@ class SharedQueuesDeviceTest {
 
     @ParameterizedTest
     @EnumSource
+    void whoConnectsDoesNotWaitForAServerThatDoesNotRead(Loops loops) throws Exception {
+        EventLoopGroup group = loops.group();
+        try {
+            Channel server = echo(group);
+            server.config().setAutoRead(false);
+            // The read that was pending accepts one more.
+            List<Recorder> recorders = List.of(new Recorder(), new Recorder(), new Recorder());
+            List<Channel> clients = new ArrayList<>();
+            for (Recorder recorder : recorders) {
+                clients.add(connect(group, recorder, server));
+                assertThat(recorder.channel()).isSameAs(clients.getLast());
+            }
+            server.read();
+            goesAndComesBack(clients.get(0), recorders.get(0));
+            server.read();
+            goesAndComesBack(clients.get(1), recorders.get(1));
+            server.close().sync();
+            // One that nobody has taken is closed with the server.
+            assertThat(clients.get(2).closeFuture().await(Recorder.SECONDS, TimeUnit.SECONDS)).isTrue();
+            clients.get(0).close().sync();
+            clients.get(1).close().sync();
+        } finally {
+            ChannelPair.end(group, 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void moreChannelsNeedNeitherMoreQueuesNorMoreFiles(Loops loops) throws Exception {
         EventLoopGroup group = loops.group();
         try {

@@ -116,9 +116,12 @@ final class AsyncEvents {
         }
     }
 
-    synchronized void close() throws RdmaException {
-        if (source != null) {
-            source.close();
+    /** Closes the context, and with it the file of the events. */
+    synchronized void close(EventSource.Closer closer) throws RdmaException {
+        if (source == null) {
+            closer.close();
+        } else {
+            source.close(closer);
         }
     }
 
@@ -131,10 +134,10 @@ final class AsyncEvents {
         }
     }
 
-    /** Closes this after C has freed the context; nobody is waiting any more. */
+    /** Closes this after C has freed the context; no platform thread is waiting any more. */
     void abandon() {
         try {
-            close();
+            close(() -> { });
         } catch (RdmaException e) {
             throw new IllegalStateException(e);
         }

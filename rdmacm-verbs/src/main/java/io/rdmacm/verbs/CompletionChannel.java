@@ -88,7 +88,7 @@ public final class CompletionChannel extends NativeObject {
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public CompletionQueue getEvent(Duration timeout) throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             CompletionQueue queue = events.next(q -> true, () -> ensureOpenFor(null), Deadline.after(timeout), q -> q);
             if (queue == null) {
@@ -96,7 +96,7 @@ public final class CompletionChannel extends NativeObject {
             }
             return queue;
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 
@@ -138,12 +138,12 @@ public final class CompletionChannel extends NativeObject {
      */
     @CFunction({"ibv_get_cq_event", "ibv_ack_cq_events"})
     public Optional<CompletionQueue> pollEvent(Duration timeout) throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             return Optional.ofNullable(events.nextOrWakeup(queue -> true, () -> ensureOpenFor(null),
                     Deadline.after(timeout), queue -> queue));
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 
@@ -165,13 +165,13 @@ public final class CompletionChannel extends NativeObject {
      */
     void awaitEvent(CompletionQueue queue, BooleanSupplier ended, Deadline deadline)
             throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             // an event is unlikely to be there yet, so do not look for one first
             CompletionQueue ignored = events.awaitNext(q -> q == queue, () -> ensureOpenFor(queue), ended, deadline,
                     q -> q);
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 
@@ -204,8 +204,7 @@ public final class CompletionChannel extends NativeObject {
     @Override
     @CFunction("ibv_destroy_comp_channel")
     protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
-        events.close();
+        events.close(() -> Check.returned(DESTROY, DESTROY.callInt(address())));
     }
 
     private void ensureOpenFor(@Nullable CompletionQueue queue) throws RdmaClosedException {

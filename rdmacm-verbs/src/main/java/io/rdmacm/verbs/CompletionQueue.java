@@ -228,14 +228,14 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     /** Takes completions in a given way, and waits if there are none. */
     final <Q, B> int await(CompletionWait.Poll<Q, B> poll, Q queue, B buffer, Duration timeout)
             throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             requireChannel();
             return waiting.take("ibv_get_cq_event", poll, queue, buffer, timeout);
         } catch (IllegalStateException e) {
             throw closedMeanwhile(e);
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 

@@ -17,7 +17,8 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * and changes nothing.
  * <li><b>Use after close</b> throws {@link IllegalStateException}.
  * <li><b>Threads.</b> All methods may be called from any thread. A close wakes the threads that wait inside a method of
- * the object, and returns only when no thread is inside one any more.
+ * the object, and returns only when no thread is inside one any more. A virtual thread that was asleep there leaves
+ * when it finds a carrier, which may be later.
  * <li><b>Access to C.</b> {@link #handle()} returns the C object, for functions that this library does not wrap.
  * </ul>
  *

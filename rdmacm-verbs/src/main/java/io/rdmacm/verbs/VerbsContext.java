@@ -518,11 +518,11 @@ public final class VerbsContext extends NativeObject {
      */
     @CFunction("ibv_get_async_event")
     public AsyncEvent getAsyncEvent(Duration timeout) throws RdmaException, InterruptedException {
-        life().enter();
+        life().enterToWait();
         try {
             return events.next(timeout);
         } finally {
-            life().leave();
+            life().leaveAfterWait();
         }
     }
 
@@ -581,8 +581,7 @@ public final class VerbsContext extends NativeObject {
     @Override
     @CFunction("ibv_close_device")
     protected void destroy() throws RdmaException {
-        Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address()));
-        events.close();
+        events.close(() -> Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address())));
     }
 
     @Override

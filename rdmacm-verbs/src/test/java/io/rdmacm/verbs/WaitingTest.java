@@ -18,9 +18,11 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.forked.CloseWithBusyCarriers;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,6 +72,16 @@ class WaitingTest {
     /** A thread that waits for the leader. */
     private static <T> Background<T> following(Background<T> thread) throws ClassNotFoundException {
         return thread.awaitInside(Class.forName("io.rdmacm.verbs.internal.wait.EventSource"), "next").awaitWaiting();
+    }
+
+    @Test
+    void nothingIsClosedLaterForAVirtualThreadThatCannotRun() throws IOException, InterruptedException {
+        ForkedJvm.Result result = ForkedJvm.of(CloseWithBusyCarriers.class).nativeAccess()
+                .property("jdk.virtualThreadScheduler.parallelism", "1")
+                .property("jdk.virtualThreadScheduler.maxPoolSize", "1").run();
+        assertThat(result.status()).describedAs(result.errors()).isZero();
+        assertThat(result.output().lines()).containsExactly("the queue is closed", "the channel is closed",
+                "the context is closed", "called later: []");
     }
 
     @Test

@@ -8,8 +8,8 @@ import java.util.Objects;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Sends what the program writes. One thread at a time does so. */
-final class StreamWriter {
+/** Sends what the program writes. One thread at a time does so. Not final: tests replace what uses the queues. */
+class StreamWriter {
     /** With less room in the send buffer than this, nothing is sent: many small messages are slower than a pause. */
     static final int LOW_WATER = 2048;
 
@@ -45,7 +45,7 @@ final class StreamWriter {
             long left = Math.min(source.byteSize() - from, Integer.MAX_VALUE);
             int total = 0;
             for (int length = next(left); length > 0; length = next(left - total)) {
-                core.queues().copyIn(source, from + total, target(length), length);
+                copyIn(source, from + total, length);
                 if (!post(length, total)) {
                     break;
                 }
@@ -101,7 +101,7 @@ final class StreamWriter {
     }
 
     /** Copies a part of what is in several buffers, whose positions are left as they are. */
-    private void gather(ByteBuffer[] sources, int first, int skip, int length) {
+    void gather(ByteBuffer[] sources, int first, int skip, int length) {
         int target = target(length);
         int size = length <= core.queues().inlineSize() ? Integer.MAX_VALUE : core.queues().sendBufferSize();
         int left = length;
@@ -225,7 +225,7 @@ final class StreamWriter {
     }
 
     /** Checks that there is an output, and sends what has to come first. Returns false if it is another one's turn. */
-    private boolean begin() throws RdmaException {
+    boolean begin() throws RdmaException {
         // A program that only writes learns of the end of the stream, too.
         int now = core.polls();
         if (now == polls) {
@@ -275,7 +275,7 @@ final class StreamWriter {
     }
 
     /** Returns how many bytes the next message can carry, 0 if there can be none now. */
-    private int next(long left) {
+    int next(long left) {
         // Mappings come first.
         if (left == 0 || !canSend(true) || core.hasUnpublished()) {
             return 0;
@@ -302,13 +302,18 @@ final class StreamWriter {
         return length <= core.queues().inlineSize() ? core.queues().inlineOffset() : core.ledger().offset();
     }
 
+    /** Copies the data of a message to where they are sent from. */
+    void copyIn(MemorySegment source, long from, int length) {
+        core.queues().copyIn(source, from, target(length), length);
+    }
+
     /**
      * Sends the data that were copied.
      *
      * @param total how many bytes were written before
      * @return false if that failed, but something was written before
      */
-    private boolean post(int length, int total) throws RdmaException {
+    boolean post(int length, int total) throws RdmaException {
         StreamQueues queues = core.queues();
         SendWindow window = core.sending();
         SendLedger ledger = core.ledger();

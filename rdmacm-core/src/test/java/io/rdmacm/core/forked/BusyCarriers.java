@@ -30,6 +30,7 @@ import io.rdmacm.core.connection.Message;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.core.testing.EndpointWait;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.WorkCompletions;
@@ -60,6 +61,7 @@ public final class BusyCarriers {
             case "loops" -> connections(any, LoopSettings.defaults());
             case "shared receives" -> connections(any, LoopSettings.defaults().withSharedReceives(64, 4096));
             case "verbs" -> verbs();
+            case "endpoints" -> endpoints();
             case "locks" -> locks(any);
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -222,6 +224,7 @@ public final class BusyCarriers {
                 EventChannel other = EventChannel.open(); Loopback.Pair pair = loopback.connect(channel)) {
             park(() -> pair.server().queue.await(WorkCompletions.allocate(1), TIMEOUT));
             // one that never comes, so that no event is left open
+            park(() -> other.getEvent(TIMEOUT));
             park(() -> loopback.channel.await(loopback.listener, CmEventType.ADDR_CHANGE, TIMEOUT));
             occupy();
             for (int i = 0; i < 100; i++) {
@@ -232,9 +235,25 @@ public final class BusyCarriers {
                 second.client().sendMessagesTo(second.server());
             }
             System.out.println("events");
-            // A close waits for the threads that are inside of the queue, the virtual one as well.
-            busy = false;
         }
+        System.out.println("closed");
+    }
+
+    private static void endpoints() throws Exception {
+        List<EndpointWait> waits = new ArrayList<>();
+        for (EndpointWait.Maker maker : EndpointWait.ALL.values()) {
+            EndpointWait wait = maker.make();
+            waits.add(wait);
+            park(() -> {
+                wait.run(TIMEOUT);
+                return null;
+            });
+        }
+        occupy();
+        for (EndpointWait wait : waits) {
+            wait.close();
+        }
+        System.out.println("closed");
     }
 
     /** A virtual and a platform thread wait for the lock of a loop, the virtual one first, when it has no carrier. */

@@ -19,7 +19,8 @@ import io.rdmacm.verbs.error.RdmaException;
  * detector.
  *
  * <p>A parent cannot be closed while a child is open. A close waits until no other thread is inside a method of the
- * object; methods are short, or are woken by the close.
+ * object; methods are short, or are woken by the close. It does not wait for a virtual thread that may be asleep there,
+ * because that may find no carrier to leave: whatever such a thread does afterwards is refused.
  */
 public final class Lifetime {
     // children named in a message; there may be thousands
@@ -242,6 +243,39 @@ public final class Lifetime {
         }
         if (pin != null) {
             pin.endUse();
+        }
+    }
+
+    /**
+     * Enters a method in which the thread may sleep. A close does not wait for a virtual one.
+     *
+     * @throws IllegalStateException if the object is closed
+     */
+    public synchronized void enterToWait() {
+        enter();
+        rest();
+    }
+
+    /** Leaves a method, after {@link #enterToWait()}. */
+    public synchronized void leaveAfterWait() {
+        resume();
+        leave();
+    }
+
+    /** This thread, which is inside a method, may sleep from now on. A close does not wait for a virtual one. */
+    public synchronized void rest() {
+        if (Thread.currentThread().isVirtual()) {
+            users--;
+            if (users == 0) {
+                notifyAll();
+            }
+        }
+    }
+
+    /** This thread does not sleep any more, after {@link #rest()}. The object may have been closed meanwhile. */
+    public synchronized void resume() {
+        if (Thread.currentThread().isVirtual()) {
+            users++;
         }
     }
 

@@ -106,7 +106,17 @@ public final class CompletionWait {
         }
     }
 
-    /** Frees what threads have slept with. No thread may be waiting. */
+    /** Ends all sleeps, before the files are closed: what the threads wait for has ended. */
+    public void endSleeps() throws RdmaException {
+        lock.lock();
+        try {
+            wait.endSleeps();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Frees what threads have slept with. No platform thread may be waiting. */
     public void close() throws RdmaException {
         try (var _ = lock.hold()) {
             wait.close();

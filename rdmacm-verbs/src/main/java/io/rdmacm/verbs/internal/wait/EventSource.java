@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
+import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import org.slf4j.Logger;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * event that the reading thread does not want is kept as pending for the thread that does.
  *
  * <p>The lock is held while an event is read, and while an object that events may refer to is destroyed, so that the C
- * library never handles an event of an object that is being destroyed.
+ * library never handles an event of an object that is being destroyed. Nothing is read after the close.
  *
  * @param <E> the type of the events
  */
@@ -86,6 +87,13 @@ public final class EventSource<E> {
     public interface Delivery<E, R> {
         /** Converts an event; returns null if the event has become void meanwhile. Called with the lock held. */
         R deliver(E event) throws RdmaException;
+    }
+
+    /** Closes the file. */
+    @FunctionalInterface
+    public interface Closer {
+        /** Closes it. Called with the lock held. */
+        void close() throws RdmaException;
     }
 
     /** Decides whether a wait goes on. */
@@ -212,6 +220,10 @@ public final class EventSource<E> {
             firstRead = skips ? FirstRead.SKIPPED : readFirst ? FirstRead.DUE : FirstRead.DONE;
             boolean ignored = wait.await(subject, request::isDone, 0, deadline, 0);
             return request.result;
+        } catch (RdmaClosedException e) {
+            // This thread gets up late. The guard knows more.
+            guard.check();
+            throw e;
         } finally {
             firstRead = FirstRead.DONE;
             if (wakeable) {
@@ -284,9 +296,14 @@ public final class EventSource<E> {
         }
     }
 
-    /** Frees the resources used for waiting. No thread may be waiting. */
-    public void close() throws RdmaException {
+    /**
+     * Closes the file, and frees what threads have slept with. Virtual threads may still be waiting. If the file cannot
+     * be closed, threads may wait again.
+     */
+    public void close(Closer closer) throws RdmaException {
         try (var _ = lock.hold()) {
+            wait.endSleeps();
+            closer.close();
             wait.close();
         }
     }
@@ -319,6 +336,7 @@ public final class EventSource<E> {
     }
 
     private boolean readOne() throws RdmaException {
+        wait.requireOpen();
         if (unkept == null) {
             unkept = reader.read();
         }

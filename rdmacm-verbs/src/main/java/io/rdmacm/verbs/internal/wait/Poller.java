@@ -55,11 +55,17 @@ public final class Poller implements Sleeper {
     }
 
     @Override
-    public synchronized void close() throws RdmaException {
-        closed = true;
+    public synchronized void leaveFiles() throws RdmaException {
+        wake();
         if (sleep != null) {
             sleep.abandon();
         }
+    }
+
+    @Override
+    public synchronized void close() throws RdmaException {
+        leaveFiles();
+        closed = true;
         if (platform != null) {
             PollSleep ended = platform;
             platform = null;

@@ -17,6 +17,14 @@ public interface Sleeper {
     void wake();
 
     /**
+     * Ends the current sleep because its files are about to be closed: a virtual thread does not touch them any more
+     * when it gets up, however late. No platform thread may be asleep.
+     */
+    default void leaveFiles() throws RdmaException {
+        wake();
+    }
+
+    /**
      * Frees what threads have slept with. No platform thread may be asleep. A virtual thread may: it does not touch the
      * files any more when it gets up, however late.
      */

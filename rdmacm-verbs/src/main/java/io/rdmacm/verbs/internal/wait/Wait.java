@@ -28,6 +28,7 @@ import io.rdmacm.verbs.error.RdmaException;
  * <li>A platform thread never depends on a virtual one, which may find no carrier: it does not follow a virtual leader.
  * There is room for a sleeper of each kind.
  * <li>A thread that is not asleep is nobody's leader, so what it does meanwhile holds up nobody else.
+ * <li>A close never waits for a virtual thread. It takes the thread off the files, and refuses what it does later.
  * <li>Deadlines are looked at after so many polls that found something, not only when there is nothing.
  * </ul>
  *
@@ -303,7 +304,8 @@ public final class Wait {
         }
     }
 
-    private void requireOpen() throws RdmaClosedException {
+    /** Throws an exception if this was closed. */
+    void requireOpen() throws RdmaClosedException {
         if (closed) {
             throw new RdmaClosedException("poll", "what this thread waits for");
         }
@@ -338,9 +340,7 @@ public final class Wait {
             lock.lock();
             kind.leader = null;
             kind.subject = null;
-            if (closed) {
-                awake.signalAll();
-            }
+            awake.signalAll();
             subject.sleepEnds(begun, System.nanoTime() - start, true);
         }
         // A platform thread that sleeps beside this one takes the events itself: taken here, they could escape it.
@@ -526,6 +526,18 @@ public final class Wait {
     }
 
     /**
+     * Ends all sleeps. When this returns, no thread uses the files of the source, nor will a virtual one that gets up
+     * later. Others may sleep there again when the lock is released, unless their goals throw exceptions.
+     */
+    public void endSleeps() throws RdmaException {
+        wakeAll();
+        while (platform.isAsleep()) {
+            awake.awaitUninterruptibly();
+        }
+        virtual.sleeper.leaveFiles();
+    }
+
+    /**
      * Ends all waits, and frees what threads have slept with. What they wait for has ended, so that their goals throw
      * exceptions. When this returns, no thread uses the files of the source any more. Has no effect when called again.
      */
@@ -535,10 +547,7 @@ public final class Wait {
         }
         closed = true;
         looper = null;
-        wakeAll();
-        while (platform.isAsleep()) {
-            awake.awaitUninterruptibly();
-        }
+        endSleeps();
         platform.sleeper.close();
         virtual.sleeper.close();
     }

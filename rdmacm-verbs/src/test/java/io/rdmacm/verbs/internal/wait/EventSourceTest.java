@@ -35,7 +35,7 @@ class EventSourceTest {
 
     @AfterEach
     void close() throws RdmaException {
-        source.close();
+        source.close(() -> { });
         Libc.close(file);
     }
 
