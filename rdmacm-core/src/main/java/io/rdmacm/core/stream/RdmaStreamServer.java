@@ -65,7 +65,7 @@ public final class RdmaStreamServer implements AutoCloseable {
         try {
             acceptor = Acceptor.listen(loop, local, new Acceptor.Settings<>("RdmaStreamServer",
                     settings.reuseAddress(), backlog, settings.handshakeTimeout(),
-                    request -> new StreamLink(settings, request)));
+                    request -> StreamLink.of(settings, request)));
             acceptor.fd();
             if (requests) {
                 acceptor.offerRequests();

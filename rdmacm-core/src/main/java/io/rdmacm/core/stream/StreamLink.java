@@ -54,9 +54,23 @@ final class StreamLink extends Link {
         }
     }
 
-    /** Creates the link of a connect request of a server, which has acquired the loop. */
-    StreamLink(StreamSettings settings, CmEvent request) throws RdmaException {
-        super(CmLoop.acquire(), request);
+    /** Creates the link of a connect request. */
+    static StreamLink of(StreamSettings settings, CmEvent request) throws RdmaException {
+        CmLoop loop = CmLoop.acquire();
+        boolean made = false;
+        try {
+            StreamLink link = new StreamLink(loop, settings, request);
+            made = true;
+            return link;
+        } finally {
+            if (!made) {
+                loop.release();
+            }
+        }
+    }
+
+    private StreamLink(CmLoop acquired, StreamSettings settings, CmEvent request) {
+        super(acquired, request);
         this.settings = settings;
         this.request = request.privateData();
         this.bound = true;
