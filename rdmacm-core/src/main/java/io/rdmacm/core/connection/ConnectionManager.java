@@ -102,11 +102,8 @@ public final class ConnectionManager implements AutoCloseable {
         enter();
         try {
             Listener listener = new Listener(this, loop, address, backlog, settings);
-            lock.lock();
-            try {
+            try (var _ = lock.hold()) {
                 listeners.add(listener);
-            } finally {
-                lock.unlock();
             }
             return listener;
         } finally {
@@ -232,11 +229,8 @@ public final class ConnectionManager implements AutoCloseable {
 
     /** Notes a connection that was established, which {@link #close} closes. */
     void add(Connection connection) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             connections.add(connection);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -289,12 +283,9 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     private <T extends ConnectionLoopGroup> T add(T group) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             groups.add(group);
             return group;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -304,11 +295,8 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     void forget(ConnectionLoopGroup group) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             groups.remove(group);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -326,14 +314,11 @@ public final class ConnectionManager implements AutoCloseable {
     public void close() throws RdmaException {
         Stack.require();
         List<Listener> openListeners;
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             connections.forEach(Connection::requireNotInHandler);
             groups.forEach(ConnectionLoopGroup::requireNotInHandler);
             closing = true;
             openListeners = List.copyOf(listeners);
-        } finally {
-            lock.unlock();
         }
         for (Listener listener : openListeners) {
             listener.close();
@@ -341,13 +326,10 @@ public final class ConnectionManager implements AutoCloseable {
         closeConnections();
         // Ends the handshakes that are in progress, and the requests that nobody has accepted.
         loop.failAll(new RdmaClosedException("rdma_connect", "the connection manager"));
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             while (inside > 0) {
                 changed.awaitUninterruptibly();
             }
-        } finally {
-            lock.unlock();
         }
         closeConnections();
         closeGroups();
@@ -356,44 +338,32 @@ public final class ConnectionManager implements AutoCloseable {
 
     /** Returns the resources that connections over the device of an id share. */
     DeviceResources device(CmId id) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             DeviceResources resources = devices.get(id.context());
             if (resources == null) {
                 resources = DeviceResources.create(loop, id);
                 devices.put(id.context(), resources);
             }
             return resources;
-        } finally {
-            lock.unlock();
         }
     }
 
     void forget(Connection connection) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             connections.remove(connection);
-        } finally {
-            lock.unlock();
         }
     }
 
     void forget(Listener listener) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             listeners.remove(listener);
-        } finally {
-            lock.unlock();
         }
     }
 
     private void closeConnections() throws RdmaException {
         List<Connection> open;
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             open = List.copyOf(connections);
-        } finally {
-            lock.unlock();
         }
         // All of them share the longest of their linger times.
         Duration linger = open.stream().map(c -> c.settings().linger()).max(Duration::compareTo).orElse(Duration.ZERO);
@@ -405,11 +375,8 @@ public final class ConnectionManager implements AutoCloseable {
 
     private void closeGroups() throws RdmaException {
         List<ConnectionLoopGroup> open;
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             open = List.copyOf(groups);
-        } finally {
-            lock.unlock();
         }
         // Without the lock: this waits for threads whose handlers may call methods of this manager.
         for (ConnectionLoopGroup group : open) {
@@ -418,8 +385,7 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     private void free() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closed) {
                 return;
             }
@@ -429,14 +395,11 @@ public final class ConnectionManager implements AutoCloseable {
             }
             loop.closeAll();
             closed = true;
-        } finally {
-            lock.unlock();
         }
     }
 
     private void enter() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closed) {
                 throw new IllegalStateException("ConnectionManager is closed");
             }
@@ -444,18 +407,13 @@ public final class ConnectionManager implements AutoCloseable {
                 throw new RdmaClosedException("rdma_connect", "the connection manager");
             }
             inside++;
-        } finally {
-            lock.unlock();
         }
     }
 
     private void leave() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             inside--;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 }

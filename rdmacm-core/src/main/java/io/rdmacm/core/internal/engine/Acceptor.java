@@ -154,12 +154,9 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Begins the handshakes of requests from now on, also while no thread is in {@link #accept}. */
     public void beginAll() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             eager = true;
             beginLater();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -168,36 +165,27 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
      * count as handshakes until then, and end when their time has passed.
      */
     public void offerRequests() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             offering = true;
             eager = true;
             beginLater();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Hands all connections over as soon as they are established, in the thread of the loop. */
     public void acceptAll(Consumer<L> all) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             requireOpen();
             taker = all;
             eager = true;
             beginLater();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Takes an established connection, null if there is none. */
     public @Nullable L poll() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return take();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -255,18 +243,14 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Returns whether {@link #poll} would return a connection or throw an exception. */
     public boolean isReady() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return hasSomething();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns a file that is readable as long as {@link #isReady} is true. */
     public int fd() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closed) {
                 throw new IllegalStateException(this + " is closed");
             }
@@ -277,18 +261,13 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 updateFile();
             }
             return open.fd();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns whether it was not closed, and its device not removed. */
     public boolean isOpen() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             return !closed && failure == null;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -301,8 +280,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     public @Nullable List<L> close() throws RdmaException {
         List<L> unanswered;
         List<L> unclaimed;
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closed) {
                 return null;
             }
@@ -316,8 +294,6 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             established.clear();
             acceptable.signalAll();
             requested.signalAll();
-        } finally {
-            lock.unlock();
         }
         try {
             loop.run(() -> {
@@ -331,14 +307,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     private void closeFile() throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (file != null) {
                 file.close();
                 file = null;
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -405,8 +378,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     private void begin() {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             beginning = false;
             while (mayBegin()) {
                 L link = requests.remove();
@@ -422,8 +394,6 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                     lock.lock();
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -472,8 +442,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Hands a problem of this side to a thread in accept(). */
     private void report(L link, RdmaException problem) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             LOG.debug("{} could not be accepted", link, problem);
             if (taker != null) {
                 LOG.warn("{} could not be accepted: {}", link, problem.getMessage());
@@ -481,8 +450,6 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 problems.add(problem);
                 announce();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -495,8 +462,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             return;
         }
         Consumer<L> all;
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (!handshakes.remove(link)) {
                 return;
             }
@@ -507,8 +473,6 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             } else {
                 beginLater();
             }
-        } finally {
-            lock.unlock();
         }
         if (all != null) {
             hand(link, all);
@@ -527,16 +491,13 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Drops a peer that has given up or takes too long, and begins the next handshake. */
     private void end(L link) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (handshakes.remove(link)) {
                 link.stop();
                 // After its event, if one is being handled.
                 loop.later(() -> discard(link));
                 beginLater();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -559,18 +520,14 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Queues a request. If there are far too many, closing its event rejects it, because its id was not taken. */
     private void add(CmEvent event) throws RdmaException {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closed || requests.size() >= MAX_REQUESTS) {
                 return;
             }
-        } finally {
-            lock.unlock();
         }
         L link = settings.requests.link(event);
         link.register();
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             if (closed) {
                 loop.later(() -> discard(link));
                 return;
@@ -580,21 +537,16 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             if (inspectors == 0 || eager) {
                 beginLater();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     @Override
     public void fail(RdmaException reason) {
-        lock.lock();
-        try {
+        try (var _ = lock.hold()) {
             failure = reason;
             acceptable.signalAll();
             requested.signalAll();
             announce();
-        } finally {
-            lock.unlock();
         }
     }
 
