@@ -33,16 +33,19 @@ public final class CmId {
     // what the peer does
     private boolean gone;
 
-    private CmId(EventChannel channel) {
+    private CmId(EventChannel channel, boolean closed) {
         this.channel = channel;
-        synchronized (OPEN) {
-            OPEN.add(this);
+        this.closed = closed;
+        if (!closed) {
+            synchronized (OPEN) {
+                OPEN.add(this);
+            }
         }
     }
 
     /** Opens an id. */
     public static CmId open(EventChannel channel, PortSpace space) {
-        CmId id = new CmId(channel);
+        CmId id = new CmId(channel, false);
         opened = id;
         return id;
     }
@@ -183,12 +186,10 @@ public final class CmId {
         Interleavings.point();
         channel.lock.lock();
         try {
-            CmId id = new CmId(channel);
-            if (closed) {
-                id.close();
-                return id;
+            CmId id = new CmId(channel, closed);
+            if (!closed) {
+                channel.add(new CmEvent(CmEventType.CONNECT_REQUEST, id, this));
             }
-            channel.add(new CmEvent(CmEventType.CONNECT_REQUEST, id, this));
             return id;
         } finally {
             channel.lock.unlock();
