@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.verbs;
+
+import io.rdmacm.verbs.error.NativeLibraryException;
+import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Check;
+import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.query.DeviceQueries;
+
+/**
+ * What is special about devices of SoftiWARP. They fill only the first entry of a read. Their library hides that it has
+ * refused a request after others, and refuses each queue whose memory begins at page 144 of the memory of all queues of
+ * a context, because it takes that offset for none (libsiw, up to rdma-core 65 at least). The kernel gives the first
+ * pages that are free: a queue without use that is made before all others keeps that page.
+ */
+final class SoftIwarp {
+    private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
+    private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
+    private static final int VENDOR = 0x626d74;
+    // 256 pages of completions, of 32 bytes each
+    private static final int COMPLETIONS = 1 << 15;
+
+    private SoftIwarp() {
+    }
+
+    static boolean is(long context) {
+        try {
+            return DeviceQueries.queryDevice(context).vendorId() == VENDOR;
+        } catch (RdmaException e) {
+            // a device that is going away
+            return false;
+        }
+    }
+
+    /** Takes the page out of use; returns the queue that keeps it, 0 if there is none. */
+    static long keepPage(long context) {
+        try {
+            return CREATE_CQ.callLong(context, COMPLETIONS, 0, 0, 0);
+        } catch (NativeLibraryException e) {
+            return 0;
+        }
+    }
+
+    static void givePage(long queue) throws RdmaException {
+        Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(queue));
+    }
+}
