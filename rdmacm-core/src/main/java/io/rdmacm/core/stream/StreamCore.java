@@ -424,9 +424,8 @@ final class StreamCore extends Wait.Subject {
             ledger.complete(id);
         }
         // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.
-        // iWARP flushes first, and then tells the link.
         boolean flushed = completion.status() == WorkCompletionStatus.WR_FLUSH_ERR;
-        boolean known = queues.isIwarp() || failure != null || link.failure() != null || link.isDisconnected();
+        boolean known = failure != null || link.failure() != null || link.isDisconnected();
         if (!disconnected && !peerClosed && !(flushed && known)) {
             fail(new WorkCompletionException(completion.copy()));
         }
