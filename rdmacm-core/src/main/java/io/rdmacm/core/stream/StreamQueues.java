@@ -146,6 +146,10 @@ final class StreamQueues {
         }
     }
 
+    boolean isIwarp() {
+        return device.isIwarp();
+    }
+
     private static int aligned(int offset) {
         return (offset + LINE - 1) / LINE * LINE;
     }
