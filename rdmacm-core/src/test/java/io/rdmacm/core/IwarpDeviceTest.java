@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.List;
+import java.util.Set;
 
 import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.EndpointPair;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
@@ -16,6 +19,8 @@ import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.work.SendFlag;
+import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +69,21 @@ class IwarpDeviceTest {
                 assertThatExceptionOfType(RdmaUnsupportedException.class)
                         .isThrownBy(() -> end.queuePair.modify(step)).withMessageContaining("connection manager");
             }
+        }
+    }
+
+    /** SoftiWARP takes it, and neither sends nor flushes it. */
+    @Test
+    void whatIsPostedAfterTheEndHoldsUpNoWait() throws Exception {
+        Assumptions.assumeTrue(RdmaTestDevice.get().isIwarp(), "the device is not one of iWARP");
+        try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
+            pair.client.postReceive(1, pair.clientMemory, 0, 16);
+            pair.server.id().disconnect();
+            assertThat(pair.client.getReceiveCompletion(Loopback.TIMEOUT).status())
+                    .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
+            pair.client.postSend(2, pair.clientMemory, 0, 16, Set.of(SendFlag.SIGNALED));
+            assertThatExceptionOfType(DisconnectedException.class)
+                    .isThrownBy(() -> pair.client.getSendCompletion(Loopback.TIMEOUT));
         }
     }
 

@@ -8,10 +8,11 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.query.DeviceQueries;
 
 /**
- * What is special about devices of SoftiWARP. They fill only the first entry of a read. Their library hides that it has
- * refused a request after others, and refuses each queue whose memory begins at page 144 of the memory of all queues of
- * a context, because it takes that offset for none (libsiw, up to rdma-core 65 at least). The kernel gives the first
- * pages that are free: a queue without use that is made before all others keeps that page.
+ * What is special about devices of SoftiWARP. They fill only the first entry of a read, and lose what is posted when
+ * the queue pair is in error, for instance because the peer is gone. Their library hides that it has refused a request
+ * after others, and refuses each queue whose memory begins at page 144 of the memory of all queues of a context,
+ * because it takes that offset for none (libsiw, up to rdma-core 65 at least). The kernel gives the first pages that
+ * are free: a queue without use that is made before all others keeps that page.
  */
 final class SoftIwarp {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");

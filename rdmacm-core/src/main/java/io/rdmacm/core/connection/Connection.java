@@ -24,6 +24,7 @@ import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -828,6 +829,9 @@ public final class Connection implements AutoCloseable {
     void linkChanged() {
         lock.lock();
         try {
+            if (link.isAnswered() && VerbsAccess.get().losesLateRequests(domain.context())) {
+                abandonLost();
+            }
             if (hasEnded()) {
                 hasEndedNow();
             }
@@ -835,6 +839,16 @@ public final class Connection implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Fails what the device was given after the end, and so has lost. What it has completed is in the queue. */
+    private void abandonLost() {
+        try {
+            boolean ignored = loop.takeAll();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: completions may be lost", this, e);
+        }
+        ring.abandon(endReason());
     }
 
     private void recordFailure(WorkCompletions completions) {
