@@ -38,6 +38,7 @@ import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.query.DeviceQueries;
 import io.rdmacm.verbs.internal.query.PortQueries;
+import io.rdmacm.verbs.internal.query.SoftIwarp;
 import io.rdmacm.verbs.queue.XrcDomainFlag;
 
 /**

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.verbs;
+package io.rdmacm.verbs.internal.query;
 
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.query.DeviceQueries;
 
 /**
  * What is special about devices of SoftiWARP. They fill only the first entry of a read, and lose what is posted when
@@ -14,7 +13,7 @@ import io.rdmacm.verbs.internal.query.DeviceQueries;
  * because it takes that offset for none (libsiw, up to rdma-core 65 at least). The kernel gives the first pages that
  * are free: a queue without use that is made before all others keeps that page.
  */
-final class SoftIwarp {
+public final class SoftIwarp {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
     private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
     private static final int VENDOR = 0x626d74;
@@ -24,7 +23,8 @@ final class SoftIwarp {
     private SoftIwarp() {
     }
 
-    static boolean is(long context) {
+    /** Returns whether the device of a context is one of these. */
+    public static boolean is(long context) {
         try {
             return DeviceQueries.queryDevice(context).vendorId() == VENDOR;
         } catch (RdmaException e) {
@@ -34,7 +34,7 @@ final class SoftIwarp {
     }
 
     /** Takes the page out of use; returns the queue that keeps it, 0 if there is none. */
-    static long keepPage(long context) {
+    public static long keepPage(long context) {
         try {
             return CREATE_CQ.callLong(context, COMPLETIONS, 0, 0, 0);
         } catch (NativeLibraryException e) {
@@ -42,7 +42,8 @@ final class SoftIwarp {
         }
     }
 
-    static void givePage(long queue) throws RdmaException {
+    /** Destroys the queue that keeps the page. */
+    public static void givePage(long queue) throws RdmaException {
         Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(queue));
     }
 }
