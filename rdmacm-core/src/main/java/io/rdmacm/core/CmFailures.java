@@ -51,6 +51,22 @@ final class CmFailures {
         check(function, result, detail);
     }
 
+    /**
+     * Checks the result of a function that resolves an address. The kernel says EINVAL when the only devices are of
+     * iWARP and the peer is a loopback address, to which none of them leads.
+     *
+     * @param local the address to bind to; null to let the kernel choose
+     */
+    static void checkResolve(NativeFunction function, int result, @Nullable SocketAddress local, SocketAddress peer)
+            throws RdmaException {
+        String detail = peer + (local == null ? "" : " from " + local);
+        if (result == -1 && Check.cause() == Rdma.EINVAL() && peer instanceof InetSocketAddress inet
+                && inet.getAddress().isLoopbackAddress()) {
+            throw new UnreachableException(function.name(), Rdma.EINVAL(), detail);
+        }
+        checkBind(function, result, local, detail);
+    }
+
     /** Returns whether this host has an address. */
     private static boolean isLocal(@Nullable SocketAddress address) {
         try {

@@ -382,7 +382,7 @@ public final class CmId extends NativeObject {
                 long source = SocketAddresses.write(local, arena);
                 long destination = SocketAddresses.write(Objects.requireNonNull(peer, "peer"), arena);
                 int result = RESOLVE_ADDR.callInt(address(), source, destination, milliseconds);
-                CmFailures.checkBind(RESOLVE_ADDR, result, local, peer + (local == null ? "" : " from " + local));
+                CmFailures.checkResolve(RESOLVE_ADDR, result, local, peer);
             }
         });
     }

@@ -12,6 +12,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Poller;
@@ -30,6 +31,7 @@ final class EndpointCompletions implements Wait.Source {
     private final CompletionChannel channel;
     private final CompletionQueue queue;
     private final CompletionWait waiting;
+    private final boolean losesLateRequests;
     // How many requests were posted that will produce a completion, minus the completions taken.
     private final AtomicLong outstanding = new AtomicLong();
     // The rest is guarded by the lock of the wait.
@@ -46,6 +48,7 @@ final class EndpointCompletions implements Wait.Source {
         this.events = id.channel();
         this.channel = channel;
         this.queue = queue;
+        this.losesLateRequests = VerbsAccess.get().losesLateRequests(id.context());
         this.waiting = new CompletionWait(id, this, new Poller(channel.fd(), events.fd()),
                 new Poller(channel.fd(), events.fd()));
     }
@@ -189,6 +192,6 @@ final class EndpointCompletions implements Wait.Source {
             events.readAll();
             ended = id.state().isOver();
         }
-        return ended && outstanding.get() <= 0;
+        return ended && (losesLateRequests || outstanding.get() <= 0);
     }
 }

@@ -12,6 +12,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
 import org.junit.jupiter.api.DisplayName;
@@ -69,6 +70,7 @@ class CmPeerCasesDeviceTest {
     @DisplayName("CMTestCase.test_rdmacm_async_traffic_external_qp")
     @Covers({"rdma_init_qp_attr", "rdma_establish"})
     void asyncTrafficExternalQueuePair() throws Exception {
+        RdmaTestDevice.assumeConnectedByHand();
         try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
                 End client = new End(loopback.resolved(channel), ProtectionDomain::createQueuePair)) {
             client.id.modifyQueuePair(client.queuePair, QueuePairState.INIT);

@@ -71,7 +71,10 @@ class KilledServerDeviceTest {
         disconnected = accepted();
         // the server does not look at its events, so this waits
         disconnecting = server.waiting(() -> disconnected.disconnect(KilledPeer.LONG));
-        disconnecting.awaitInside(Poller.class, "await");
+        if (!RdmaTestDevice.get().isIwarp()) {
+            // of iWARP, each side ends by itself
+            disconnecting.awaitInside(Poller.class, "await");
+        }
 
         server.kill();
         connectingToNobody = server.waiting(() -> connect(listening));
@@ -87,7 +90,8 @@ class KilledServerDeviceTest {
     @Test
     void whileItListens() {
         assertThatThrownBy(connectingToNobody::result).isInstanceOfSatisfying(RejectedException.class,
-                e -> assertThat(e.reason()).isEqualTo(RejectReason.INVALID_SERVICE_ID));
+                // iWARP is told by TCP, which has no reasons
+                e -> assertThat(e.reason() == RejectReason.INVALID_SERVICE_ID || e.status() < 0).isTrue());
         server.print("server killed while it listens", connectingToNobody);
     }
 

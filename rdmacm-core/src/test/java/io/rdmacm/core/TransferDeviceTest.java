@@ -3,6 +3,7 @@ package io.rdmacm.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.testing.Covers;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
@@ -76,6 +78,7 @@ class TransferDeviceTest {
 
     @Test
     void sendInlineFreesTheMemoryAtOnce() throws Exception {
+        assumeTrue(client.queuePair.capabilities().maxInlineData() > 0, "the device has no inline data");
         server.queuePair.postReceive(server.receive.id(1).data(server.region, 200, 50));
         client.write("inline");
         client.queuePair.postSend(client.send.id(2).send().inline(true).data(client.region, 0, 7));
@@ -88,6 +91,7 @@ class TransferDeviceTest {
 
     @Test
     void sendWithImmediate() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("it has no immediate values");
         server.queuePair.postReceive(server.receive.id(3).noData());
         client.queuePair.postSend(client.send.id(4).sendWithImmediate(0x01020304).noData());
         WorkCompletion received = server.completion(Loopback.TIMEOUT);
@@ -114,6 +118,7 @@ class TransferDeviceTest {
 
     @Test
     void rdmaWriteWithImmediate() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("it has no immediate values");
         server.queuePair.postReceive(server.receive.id(7).noData());
         client.write("told");
         client.queuePair.postSend(client.send.id(8)
@@ -177,6 +182,7 @@ class TransferDeviceTest {
 
     @Test
     void aWrongKeyFailsWithItsStatusAndFlushesWhatFollows() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a write is not confirmed");
         try (Loopback.Pair other = loopback.connect(channel)) {
             End end = other.client();
             end.queuePair.postReceive(end.receive.id(50).data(end.region, 0, 8));
@@ -228,6 +234,7 @@ class TransferDeviceTest {
     @Test
     @Covers("rdma_create_qp_ex")
     void anExtendedQueuePairOfAnId() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("its queue pairs have no batches");
         CmId id = loopback.resolved(channel);
         try (End end = new End(id, (domain, attributes) -> id.createQueuePair(domain,
                 QueuePairInitAttributes.builder().completionQueue(attributes.sendQueue())

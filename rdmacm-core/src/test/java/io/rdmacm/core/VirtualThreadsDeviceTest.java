@@ -16,6 +16,7 @@ import io.rdmacm.core.forked.WaitEverywhere;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.ModuleClasses;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,7 @@ class VirtualThreadsDeviceTest {
 
     @Test
     void noWaitKeepsTheCarrier() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("SoftiWARP has no extended completion queues to wait for");
         ForkedJvm.Result result = ForkedJvm.of(WaitEverywhere.class).nativeAccess()
                 .property("jdk.virtualThreadScheduler.parallelism", "1")
                 .property("jdk.virtualThreadScheduler.maxPoolSize", "1").run();

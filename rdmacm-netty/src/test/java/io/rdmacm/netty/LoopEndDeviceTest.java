@@ -21,6 +21,7 @@ import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -61,9 +62,11 @@ class LoopEndDeviceTest {
                 writes.add(client.writeAndFlush(i % 2 == 0 ? Unpooled.wrappedBuffer(new byte[LENGTH])
                         : client.alloc().directBuffer(LENGTH).writeZero(LENGTH)));
             }
-            // One that is still connecting.
-            channels.add(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
-                    .connect(Loops.silent()).channel());
+            if (!RdmaTestDevice.get().isIwarp()) {
+                // One that is still connecting.
+                channels.add(new Bootstrap().group(group).channel(RdmaStreamChannel.class).handler(new Recorder())
+                        .connect(Loops.silent()).channel());
+            }
         } finally {
             ChannelPair.end(group);
         }

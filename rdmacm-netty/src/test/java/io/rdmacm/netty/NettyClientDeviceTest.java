@@ -14,8 +14,10 @@ import io.netty.testsuite.transport.socket.WriteBeforeRegisteredTest;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NettySuite;
 import io.rdmacm.netty.testing.Permutations;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
 /** Netty's tests of channels that connect. */
@@ -42,6 +44,21 @@ class NettyClientDeviceTest {
 
     @Nested
     class ConnectionAttempt extends SocketConnectionAttemptTest {
+        // These connect to the loopback address.
+        @Test
+        @Override
+        public void testConnectRefused(TestInfo info) throws Throwable {
+            RdmaTestDevice.assumeNotIwarp("no device of iWARP leads to the loopback address");
+            super.testConnectRefused(info);
+        }
+
+        @Test
+        @Override
+        public void testConnectRefusedHalfClosure(TestInfo info) throws Throwable {
+            RdmaTestDevice.assumeNotIwarp("no device of iWARP leads to the loopback address");
+            super.testConnectRefusedHalfClosure(info);
+        }
+
         @Override
         protected List<BootstrapFactory<Bootstrap>> newFactories() {
             return Permutations.clients();

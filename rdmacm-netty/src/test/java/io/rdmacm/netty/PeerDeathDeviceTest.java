@@ -91,7 +91,7 @@ class PeerDeathDeviceTest {
 
     private static void aReaderGetsTheEnd(Recorder recorder, Channel channel, Runnable ended)
             throws InterruptedException {
-        assertThat(recorder.next()).isEqualTo("inactive");
+        assertThat(recorder.next()).as(() -> "the end, " + recorder.cause()).isEqualTo("inactive");
         ended.run();
         assertThat(recorder.cause()).isNull();
         assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();

@@ -26,6 +26,7 @@ import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -115,6 +116,7 @@ class SharedQueuesDeviceTest {
 
             ResourceCounts four = ResourceCounts.now();
             assertThat(four.files()).isEqualTo(one.files());
+            RdmaTestDevice.assumeNotIwarp("with two requests for each message, a few streams need a second queue");
             assertThat(four.kernel()).allSatisfy((kind, count) -> {
                 if (kind.startsWith("cq") || kind.startsWith("pd")) {
                     assertThat(count).as(kind).isEqualTo(one.kernel().get(kind));

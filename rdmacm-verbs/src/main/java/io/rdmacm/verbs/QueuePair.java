@@ -118,7 +118,8 @@ public final class QueuePair extends NativeObject {
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
         this.post = ContextOps.POST_SEND.call(address, userSpace);
-        this.sends = new SendQueue(userSpace, attributes, addressing, capabilities, domain, life);
+        this.sends = new SendQueue(userSpace, attributes, addressing, capabilities, domain, context.isSoftIwarp(),
+                life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
         this.hasSends = attributes.sendQueue() != null;
@@ -218,7 +219,7 @@ public final class QueuePair extends NativeObject {
     /**
      * Changes the state of this queue pair, or attributes that can be changed in its current state
      * ({@code ibv_modify_qp}, ibv_modify_qp(3)). The attributes are first checked against the state transition tables
-     * of the InfiniBand specification, except for type DRIVER, whose rules only the driver knows.
+     * of the InfiniBand specification, except for type DRIVER, whose rules only the driver knows, and on iWARP devices.
      * {@link QueuePairTransitions} and {@link QueuePairAttributes} have a factory method for each common transition.
      *
      * @param wanted the new state, if it is to change, and the attributes that belong to the transition
@@ -227,6 +228,7 @@ public final class QueuePair extends NativeObject {
      *         is one of EFA: its library would damage memory
      * @throws IllegalArgumentException if the transition requires attributes that are missing, or does not allow some
      *        that are present; the message names them
+     * @throws RdmaUnsupportedException if an iWARP device is to connect: only its connection manager does
      * @throws RdmaException EINVAL if the device does not support a value; ENXIO, ETIMEDOUT or EHOSTUNREACH if the
      *        peer's address cannot be resolved; no attribute has been changed then
      */
@@ -234,7 +236,9 @@ public final class QueuePair extends NativeObject {
     public void modify(QueuePairAttributes wanted) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
-            if (attributes.type() != QueuePairType.DRIVER) {
+            if (context.transportType() == TransportType.IWARP) {
+                requireNoConnecting(wanted);
+            } else if (attributes.type() != QueuePairType.DRIVER) {
                 QueuePairState from = wanted.has(QueuePairAttribute.CUR_STATE) ? wanted.currentState() : queryState();
                 QueuePairState to = wanted.has(QueuePairAttribute.STATE) ? wanted.state() : from;
                 TransitionTable.check(attributes.type(), from, to, wanted.present());
@@ -251,6 +255,18 @@ public final class QueuePair extends NativeObject {
             }
         } finally {
             life().leave();
+        }
+    }
+
+    /**
+     * Refuses what iWARP drivers answer with EINVAL. Nothing else is checked: before Linux 6.8, SoftiWARP does not
+     * report the state.
+     */
+    private static void requireNoConnecting(QueuePairAttributes wanted) throws RdmaException {
+        if (wanted.has(QueuePairAttribute.STATE)
+                && (wanted.state() == QueuePairState.RTR || wanted.state() == QueuePairState.RTS)) {
+            throw Failures.of(MODIFY_QP.name(), Rdma.EOPNOTSUPP(), "to " + wanted.state()
+                    + ": only a connection manager connects the queue pairs of iWARP");
         }
     }
 
@@ -281,7 +297,8 @@ public final class QueuePair extends NativeObject {
     /**
      * Queries the current state ({@code ibv_query_qp}, ibv_query_qp(3)).
      *
-     * @return the state, which the device may have changed, for example to ERROR
+     * @return the state, which the device may have changed, for example to ERROR; that of a SoftiWARP device means
+     *         nothing before Linux 6.8
      * @throws RdmaException if the device or the driver fails
      */
     @CFunction("ibv_query_qp")
@@ -440,7 +457,7 @@ public final class QueuePair extends NativeObject {
      * @throws WorkRequestException ENOMEM if the send queue is full; EINVAL if the request is invalid, or the queue
      *        pair is not in a state that allows it
      * @throws RdmaUnsupportedException if the request needs more than the iWARP device has; its cause is a
-     *         {@code WorkRequestException}
+     *         {@code WorkRequestException} if the driver has said so
      * @throws RdmaException always one of these
      */
     @CFunction("ibv_post_send")
@@ -513,9 +530,7 @@ public final class QueuePair extends NativeObject {
         WorkRequestException refused = SendQueue.refused(ContextOps.POST_SEND.name(), error, index, life());
         if (refused.errno() == Rdma.EINVAL() && context().transportType() == TransportType.IWARP
                 && request.exceedsIwarp()) {
-            RdmaException reason = new RdmaUnsupportedException(refused.function(), refused.errno(),
-                    refused.errnoName(), refused.getMessage() + ": this iWARP device may have neither immediate values"
-                            + " nor atomic operations nor memory windows");
+            RdmaException reason = SendQueue.exceedsIwarp(refused.errno(), "request " + index + " on " + life());
             reason.initCause(refused);
             return reason;
         }

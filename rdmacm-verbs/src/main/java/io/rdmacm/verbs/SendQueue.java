@@ -3,8 +3,11 @@ package io.rdmacm.verbs;
 
 import java.util.Objects;
 
+import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.internal.access.Addressing;
+import io.rdmacm.verbs.internal.driver.ContextOps;
 import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
@@ -23,6 +26,7 @@ final class SendQueue extends BiasedLock {
     private final int maxInlineData;
     private final ProtectionDomain domain;
     private final boolean datagrams;
+    private final boolean softIwarp;
     private final int maxTsoHeader;
     private final Lifetime life;
     // null until the first one is started
@@ -36,15 +40,17 @@ final class SendQueue extends BiasedLock {
      * @param addressing how requests name their destination
      * @param capabilities the actual sizes of the queue pair
      * @param domain the protection domain of the queue pair
+     * @param softIwarp whether the device is one of SoftiWARP
      * @param life the life of the queue pair, for messages
      */
     SendQueue(boolean userSpace, QueuePairInitAttributes attributes, Addressing addressing,
-            QueuePairCapabilities capabilities, ProtectionDomain domain, Lifetime life) {
+            QueuePairCapabilities capabilities, ProtectionDomain domain, boolean softIwarp, Lifetime life) {
         super("QueuePair");
         this.userSpace = userSpace;
         this.maxScatterGather = capabilities.maxSendScatterGather();
         this.maxInlineData = capabilities.maxInlineData();
         this.domain = domain;
+        this.softIwarp = softIwarp;
         this.datagrams = addressing == Addressing.DATAGRAM;
         this.maxTsoHeader = attributes.maxTsoHeader();
         this.life = life;
@@ -120,11 +126,11 @@ final class SendQueue extends BiasedLock {
 
     /** Returns up to which check level requests need no {@link #prepare}, as long as there is no batch. */
     int uncheckedLevel() {
-        return datagrams ? NONE_UNCHECKED : maxScatterGather;
+        return datagrams || softIwarp ? NONE_UNCHECKED : maxScatterGather;
     }
 
     /** Checks a request that is about to be posted, and begins its bind. Called with the lock held. */
-    void prepare(SendRequest request) {
+    void prepare(SendRequest request) throws RdmaUnsupportedException {
         requireNoBatch();
         check(request);
         request.beginBind();
@@ -135,7 +141,7 @@ final class SendQueue extends BiasedLock {
      *
      * @return whether any of them binds a memory window, so that {@link #endBinds} must be called
      */
-    boolean prepare(SendRequests block, int first, int count) {
+    boolean prepare(SendRequests block, int first, int count) throws RdmaUnsupportedException {
         requireNoBatch();
         boolean binds = false;
         for (int i = first; i < first + count; i++) {
@@ -149,8 +155,14 @@ final class SendQueue extends BiasedLock {
         return binds;
     }
 
-    private void check(SendRequest request) {
+    private void check(SendRequest request) throws RdmaUnsupportedException {
+        if (softIwarp && request.exceedsIwarp()) {
+            throw exceedsIwarp(Rdma.EOPNOTSUPP(), "");
+        }
         int entries = request.entries();
+        if (softIwarp && entries > 1 && request.isRead()) {
+            throw tooMany(entries, "read of a SoftiWARP device", 1);
+        }
         if (entries > maxScatterGather) {
             throw tooMany(entries, "queue pair", maxScatterGather);
         }
@@ -160,6 +172,13 @@ final class SendQueue extends BiasedLock {
         }
         request.checkBind(domain);
         request.checkSegmented(maxTsoHeader);
+    }
+
+    static RdmaUnsupportedException exceedsIwarp(int errno, String detail) {
+        String function = ContextOps.POST_SEND.name();
+        String message = Failures.message(function, errno, detail)
+                + ": this iWARP device has neither immediate values nor atomic operations nor memory windows";
+        return new RdmaUnsupportedException(function, errno, Errno.name(errno), message);
     }
 
     static IllegalArgumentException tooMany(int entries, String kind, int limit) {

@@ -394,6 +394,10 @@ public final class SendRequest extends WorkRequest<SendRequests> {
                 && opcode != SendOpcode.RDMA_WRITE.value() && opcode != SendOpcode.RDMA_READ.value();
     }
 
+    boolean isRead() {
+        return Memory.getInt(address, OPCODE) == SendOpcode.RDMA_READ.value();
+    }
+
     /**
      * Checks that inline data is not too long, for which drivers give no reason, and that its memory is not freed,
      * which could crash them. Called with the lock of the send queue held, so that a region that is open now stays open

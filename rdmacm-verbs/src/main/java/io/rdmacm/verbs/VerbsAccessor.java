@@ -52,6 +52,11 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
+    public boolean losesLateRequests(VerbsContext context) {
+        return context.isSoftIwarp();
+    }
+
+    @Override
     public int deviceIndexAt(long address) {
         return VerbsContext.indexAt(address);
     }

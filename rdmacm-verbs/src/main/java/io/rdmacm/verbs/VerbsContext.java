@@ -38,6 +38,7 @@ import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.query.DeviceQueries;
 import io.rdmacm.verbs.internal.query.PortQueries;
+import io.rdmacm.verbs.internal.query.SoftIwarp;
 import io.rdmacm.verbs.queue.XrcDomainFlag;
 
 /**
@@ -57,6 +58,9 @@ public final class VerbsContext extends NativeObject {
 
     private final String deviceName;
     private final TransportType transportType;
+    private final boolean softIwarp;
+    // a queue that is not used; 0 for none
+    private final long pageKeeper;
     // the kernel's index of the device, which is never reused; -1 if it is not known
     private final int deviceIndex;
     private final boolean owned;
@@ -73,6 +77,8 @@ public final class VerbsContext extends NativeObject {
         String name = Memory.string(device + ibv_device.name$offset());
         this.deviceName = name;
         this.transportType = TransportType.of(Memory.getInt(device, ibv_device.transport_type$offset()));
+        this.softIwarp = transportType == TransportType.IWARP && SoftIwarp.is(address);
+        this.pageKeeper = softIwarp ? SoftIwarp.keepPage(address) : 0;
         this.quirks = new DriverQuirks(name, Path.of(Memory.string(device + ibv_device.ibdev_path$offset())));
         this.postsInUserSpace = quirks.postsInUserSpace();
         life.describe(() -> name);
@@ -114,6 +120,11 @@ public final class VerbsContext extends NativeObject {
     /** Returns whether the device is one of EFA: of all drivers, only that of EFA has nodes of no particular type. */
     boolean isEfa() {
         return Memory.getInt(nativeDevice(address()) + ibv_device.node_type$offset()) == NodeType.UNSPECIFIED.value();
+    }
+
+    /** Returns whether the device is one of {@link SoftIwarp}. */
+    boolean isSoftIwarp() {
+        return softIwarp;
     }
 
     /** Returns in what the driver differs from others. */
@@ -581,6 +592,9 @@ public final class VerbsContext extends NativeObject {
     @Override
     @CFunction("ibv_close_device")
     protected void destroy() throws RdmaException {
+        if (pageKeeper != 0) {
+            SoftIwarp.givePage(pageKeeper);
+        }
         events.close(() -> Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address())));
     }
 

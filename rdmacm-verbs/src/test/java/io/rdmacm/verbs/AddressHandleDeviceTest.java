@@ -25,7 +25,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Address handles and multicast groups of a real device. */
-@RequiresRdma
+@RequiresRdma(connectedByHand = true)
 class AddressHandleDeviceTest {
     private TrafficEnd one;
     private TrafficEnd other;

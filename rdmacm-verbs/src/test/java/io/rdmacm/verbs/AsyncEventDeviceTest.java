@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Asynchronous events that a real device raises. */
-@RequiresRdma
+@RequiresRdma(connectedByHand = true)
 class AsyncEventDeviceTest {
     @RegisterExtension
     static final LeavesNothing NOTHING = LeavesNothing.behind();

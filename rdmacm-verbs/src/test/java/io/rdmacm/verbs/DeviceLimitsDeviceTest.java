@@ -3,11 +3,13 @@ package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
 
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.HandMadePair;
@@ -16,6 +18,7 @@ import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +33,7 @@ class DeviceLimitsDeviceTest {
 
     @BeforeEach
     void open() throws RdmaException {
-        pair = HandMadePair.of(QueuePairType.RC).sharedReceiveQueue().build();
+        pair = HandMadePair.of(QueuePairType.RC).sharedReceiveQueue().unconnected().build();
         device = pair.context().queryDevice();
         before = ResourceCounts.now();
     }
@@ -43,9 +46,10 @@ class DeviceLimitsDeviceTest {
 
     private static void assertRefused(ThrowingCallable request, String limit) {
         Measured asked = Measured.fromNow();
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(request)
-                .withMessageContaining("; the device has at most " + limit)
-                .satisfies(e -> assertThat(e.errno()).isPositive());
+        RdmaException refused = catchThrowableOfType(RdmaException.class, request);
+        Assumptions.assumeFalse(refused instanceof RdmaUnsupportedException, () -> "the driver lacks it: " + refused);
+        assertThat(refused).hasMessageContaining("; the device has at most " + limit);
+        assertThat(refused.errno()).isPositive();
         asked.print("more than " + limit);
     }
 

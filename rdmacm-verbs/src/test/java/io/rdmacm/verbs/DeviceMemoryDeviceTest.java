@@ -25,7 +25,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Memory on the device itself: used where there is some, refused where there is none. */
-@RequiresRdma
+@RequiresRdma(connectedByHand = true)
 class DeviceMemoryDeviceTest {
     private static final int SIZE = 256;
     private static final int THREADS = 5;

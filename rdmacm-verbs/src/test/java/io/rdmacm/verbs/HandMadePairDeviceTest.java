@@ -15,6 +15,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.HandMadePair;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
@@ -76,6 +77,7 @@ class HandMadePairDeviceTest {
     @EnumSource(value = QueuePairType.class, names = {"RC", "UC", "UD"})
     @Covers({"ibv_modify_qp", "ibv_query_qp"})
     void theWayToRtsCanBeFollowedByQueries(QueuePairType type) throws Exception {
+        RdmaTestDevice.assumeConnectedByHand();
         try (HandMadePair pair = HandMadePair.of(type).unconnected().build()) {
             QueuePair queuePair = pair.a().queuePair();
             assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);

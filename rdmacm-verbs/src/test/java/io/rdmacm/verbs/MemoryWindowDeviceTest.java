@@ -27,7 +27,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Peers write through memory windows, and no longer when these were taken away. */
-@RequiresRdma
+@RequiresRdma(connectedByHand = true)
 class MemoryWindowDeviceTest {
     private static final int SIZE = 1024;
     private static final int ROUNDS = 10;

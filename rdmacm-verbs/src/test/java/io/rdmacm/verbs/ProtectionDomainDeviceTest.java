@@ -20,7 +20,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Protection domains of a real device, plain, parent and imported ones. */
-@RequiresRdma
+@RequiresRdma(connectedByHand = true)
 class ProtectionDomainDeviceTest {
     private static final int MANY = 100;
     private static final Duration LIMIT = Duration.ofMinutes(4);

@@ -80,7 +80,14 @@ class QueuePairDeviceTest {
             if (state == QueuePairState.RTS) {
                 toRts(pair, type);
             }
-            assertThat(pair.state()).isEqualTo(state);
+            assertState(pair.state(), state);
+        }
+    }
+
+    /** SoftiWARP does not report the state before Linux 6.8, and knows no RESET. */
+    private static void assertState(QueuePairState actual, QueuePairState expected) {
+        if (!RdmaTestDevice.get().isIwarp()) {
+            assertThat(actual).isEqualTo(expected);
         }
     }
 
@@ -252,7 +259,7 @@ class QueuePairDeviceTest {
         for (boolean extended : new boolean[] {false, true}) {
             try (QueuePair pair = create(type, extended)) {
                 QueuePairStatus status = pair.query();
-                assertThat(status.attributes().state()).isEqualTo(QueuePairState.RESET);
+                assertState(status.attributes().state(), QueuePairState.RESET);
                 assertThat(status.sendQueueDraining()).isFalse();
                 QueuePairCapabilities sizes = status.initAttributes().capabilities();
                 assertThat(sizes.maxSendRequests()).isGreaterThanOrEqualTo(8);

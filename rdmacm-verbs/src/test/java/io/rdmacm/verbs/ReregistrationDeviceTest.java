@@ -23,7 +23,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Regions that change while they are there: what peers may do afterwards; and a device that cannot do it. */
-@RequiresRdma
+@RequiresRdma(connectedByHand = true)
 class ReregistrationDeviceTest {
     private TrafficEnd client;
     private TrafficEnd server;

@@ -24,6 +24,7 @@ import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
@@ -786,11 +787,24 @@ public final class Connection implements AutoCloseable {
     /** Notes that an event of the connection manager has changed the state of the link. Takes the lock. */
     void linkChanged() {
         try (var _ = lock.hold()) {
+            if (link.isAnswered() && VerbsAccess.get().losesLateRequests(domain.context())) {
+                abandonLost();
+            }
             if (hasEnded()) {
                 hasEndedNow();
             }
             loop.wake(member);
         }
+    }
+
+    /** Fails what the device was given after the end, and so has lost. What it has completed is in the queue. */
+    private void abandonLost() {
+        try {
+            boolean ignored = loop.takeAll();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: completions may be lost", this, e);
+        }
+        ring.abandon(endReason());
     }
 
     private void recordFailure(WorkCompletions completions) {

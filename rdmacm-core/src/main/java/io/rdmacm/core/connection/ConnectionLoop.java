@@ -124,7 +124,8 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     /**
      * Takes the completions that are there, at most one batch, and calls handlers. Never waits.
      *
-     * @return how many completions were taken; 0 if there was nothing to do
+     * @return how many completions were taken, or how many connections had handlers to call if these are more; 0 if
+     *         there was nothing to do
      * @throws IllegalStateException when the loop is closed, has a thread of its own, or this is a handler
      * @throws RdmaException when a completion queue has overrun or the device has failed
      */

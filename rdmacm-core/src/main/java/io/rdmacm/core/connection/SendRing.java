@@ -4,7 +4,6 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
@@ -161,9 +160,9 @@ final class SendRing {
                 pair.postSend(requests, first, count);
                 posted += count;
             } catch (WorkRequestException | RdmaUnsupportedException e) {
-                WorkRequestException refused = e instanceof WorkRequestException same ? same
-                        : (WorkRequestException) Objects.requireNonNull(e.getCause());
-                posted += refused.failedIndex() - first;
+                Throwable refused = e instanceof WorkRequestException ? e : e.getCause();
+                // Without one, the driver has not seen any of them.
+                posted += refused instanceof WorkRequestException cause ? cause.failedIndex() - first : 0;
                 refused(e, retract);
                 throw e;
             } catch (IllegalStateException e) {

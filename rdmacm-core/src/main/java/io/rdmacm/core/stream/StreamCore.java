@@ -402,8 +402,13 @@ final class StreamCore extends Wait.Subject {
         } else if ((id & StreamQueues.RECEIVE) == 0) {
             ledger.complete(id);
         }
-        // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.
         boolean flushed = completion.status() == WorkCompletionStatus.WR_FLUSH_ERR;
+        if (flushed && queues.isIwarp()) {
+            // iWARP flushes when TCP has ended the connection, and tells the link of it a little later.
+            link.disconnectQuietly();
+            linkChanged = true;
+        }
+        // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.
         boolean known = failure != null || link.failure() != null || link.isDisconnected();
         if (!disconnected && !peerClosed && !(flushed && known)) {
             fail(new WorkCompletionException(completion.copy()));

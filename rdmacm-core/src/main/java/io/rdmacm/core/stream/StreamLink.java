@@ -21,8 +21,8 @@ final class StreamLink extends Link {
     private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
 
     private final StreamSettings settings;
-    // the private data of a request, empty for a client
-    private final byte[] request;
+    // the private data of a request, which may be empty over iWARP; null for a client
+    private final byte @Nullable [] request;
     private final AtomicBoolean released = new AtomicBoolean();
     // set before the handshake begins; null if the queues are the stream's own
     private @Nullable StreamLoop shared;
@@ -42,7 +42,7 @@ final class StreamLink extends Link {
     StreamLink(StreamSettings settings) throws RdmaException {
         super(CmLoop.acquire());
         this.settings = settings;
-        this.request = new byte[0];
+        this.request = null;
         boolean made = false;
         try {
             open();
@@ -174,7 +174,7 @@ final class StreamLink extends Link {
 
     @Override
     protected ConnectionParameters prepare() throws RdmaException {
-        if (request.length > 0) {
+        if (request != null) {
             peer = ConnectData.decode(request);
         }
         queues = StreamQueues.create(id(), settings, shared, member);

@@ -154,6 +154,10 @@ final class StreamQueues {
         return Math.min(wanted, device.isIwarp() ? most / 3 : most);
     }
 
+    boolean isIwarp() {
+        return device.isIwarp();
+    }
+
     private static int aligned(int offset) {
         return (offset + LINE - 1) / LINE * LINE;
     }

@@ -85,6 +85,7 @@ class ConnectionLifecycleDeviceTest {
 
     @Test
     void sendAndDisconnectAreEndedByCloseInterruptAndTimeOut() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY)) {
             // the first fills the peer's only buffer, the second stays in the only one of this side
             pair.client().send(new byte[1], Peers.TIMEOUT);

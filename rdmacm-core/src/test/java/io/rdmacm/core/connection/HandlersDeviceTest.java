@@ -95,6 +95,7 @@ class HandlersDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aHandlerIsToldTheWholeLifeOfAConnection(Driver driver) throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         Events events = new Events();
         try (Served served = new Served(driver, events); Connection client = served.connect()) {
             Connection server = events.expect("connected").connection();
@@ -180,6 +181,7 @@ class HandlersDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aMessageIsClosedAfterTheHandlerUnlessItIsRetained(Driver driver) throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         BlockingQueue<Message> passed = new LinkedBlockingQueue<>();
         BlockingQueue<Message> retained = new LinkedBlockingQueue<>();
         ConnectionHandler handler = new ConnectionHandler() {
@@ -411,6 +413,7 @@ class HandlersDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aHandlerMayStartFutures(Driver driver) throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         BlockingQueue<CompletableFuture<Void>> futures = new LinkedBlockingQueue<>();
         ConnectionHandler handler = new ConnectionHandler() {
             @Override

@@ -136,6 +136,23 @@ class LoopsDeviceTest {
     }
 
     @Test
+    void aRoundThatOnlyCallsHandlersIsProgress() throws Exception {
+        Events events = new Events();
+        try (Peers peers = new Peers(); ConnectionLoop loop = peers.servers.openLoop(address(peers),
+                LoopSettings.defaults())) {
+            Connection client = peers.clients.connect(serve(peers, loop, events).address(), Peers.TIMEOUT);
+            int done;
+            do {
+                done = loop.progress();
+            } while (events.isEmpty() && (!loop.arm() || Readable.await(loop.fd(), Peers.TIMEOUT)));
+            events.expect("connected");
+            assertThat(done).isPositive();
+            client.close();
+            peers.servers.close();
+        }
+    }
+
+    @Test
     void aHandlerMustNotDriveItsLoop() throws Exception {
         BlockingQueue<Exception> thrown = new LinkedBlockingQueue<>();
         try (Peers peers = new Peers()) {

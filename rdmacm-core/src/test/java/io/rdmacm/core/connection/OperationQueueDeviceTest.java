@@ -26,6 +26,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.WorkCompletionException;
@@ -99,6 +100,7 @@ class OperationQueueDeviceTest {
 
     @Test
     void aFullQueueRefusesAndGoesOnLater() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);
                 MemoryRegion region = pair.client().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
             OperationQueue queue = pair.client().queue();
@@ -134,6 +136,7 @@ class OperationQueueDeviceTest {
 
     @Test
     void copiesAreRefusedWhenAllBuffersAreInUse() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY)) {
             OperationQueue queue = pair.client().queue();
             assertThat(queue.send(bytes(0))).isTrue();
@@ -159,6 +162,7 @@ class OperationQueueDeviceTest {
 
     @Test
     void manyInFlightFinishInTheirOrder() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         int count = 500;
         try (Peers peers = new Peers(); Peers.Pair pair = peers.connect();
                 MemoryRegion region = pair.client().protectionDomain().allocate(4L * count, AccessFlag.LOCAL_WRITE);
@@ -297,8 +301,10 @@ class OperationQueueDeviceTest {
                 for (int i = 0; i < operations; i++) {
                     assertThat(notes.next()).isEqualTo(i);
                 }
-                assertThat(notes.failures).hasSize(operations).allSatisfy(
-                        failure -> assertThat(failure).isInstanceOf(RdmaClosedException.class));
+                // over iWARP, the end of the connection may be seen first
+                Class<?> expected = RdmaTestDevice.get().isIwarp() ? RdmaException.class : RdmaClosedException.class;
+                assertThat(notes.failures).hasSize(operations)
+                        .allSatisfy(failure -> assertThat(failure).isInstanceOf(expected));
                 broken.close();
             }
         }
@@ -346,6 +352,7 @@ class OperationQueueDeviceTest {
 
     @Test
     void futuresBeyondTheRoomWaitAndCompleteInOrder() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);
                 MemoryRegion region = pair.client().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
             pair.client().send(new byte[1], Peers.TIMEOUT);
@@ -387,6 +394,7 @@ class OperationQueueDeviceTest {
     /** What cannot be copied is refused at once, and is not in the way of what follows. */
     @Test
     void aCopyOfMemoryThatIsGoneIsNotLeftWaiting() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY)) {
             MemorySegment gone;
             try (Arena arena = Arena.ofConfined()) {
@@ -431,6 +439,7 @@ class OperationQueueDeviceTest {
     /** The operation that is not permitted fails, all behind it with it, and what has not been started as well. */
     @Test
     void aFailureReachesAllThatFollows() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("what is sent or written succeeds before the peer has taken it");
         try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);
                 MemoryRegion region = pair.client().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
             Notes notes = new Notes();
@@ -457,6 +466,7 @@ class OperationQueueDeviceTest {
 
     @Test
     void whatThePeerEndsByDisconnectingSaysSo() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         for (Flavour flavour : Flavour.values()) {
             try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);
                     MemoryRegion region = pair.client().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
@@ -475,6 +485,7 @@ class OperationQueueDeviceTest {
 
     @Test
     void whatACloseEndsSaysSo() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         for (Flavour flavour : Flavour.values()) {
             try (Peers peers = new Peers(4, TINY); Peers.Pair pair = peers.connect(TINY);
                     MemoryRegion region = pair.client().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {

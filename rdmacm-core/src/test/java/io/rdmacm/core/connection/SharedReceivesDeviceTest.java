@@ -21,6 +21,7 @@ import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredPool;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
@@ -94,6 +95,7 @@ class SharedReceivesDeviceTest {
 
     @Test
     void manyConnectionsShareFewBuffers() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         Keeper keeper = new Keeper();
         try (Peers peers = new Peers()) {
             Listener listener = serve(peers, peers.servers.startLoops(SHARED), keeper);
@@ -150,6 +152,7 @@ class SharedReceivesDeviceTest {
 
     @Test
     void aConnectionThatIsNotReceivedFromHoldsUpNoOther() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         try (Peers peers = new Peers()) {
             Listener listener = serve(peers, peers.servers.startLoops(SHARED), null);
             List<Connection> clients = new ArrayList<>();

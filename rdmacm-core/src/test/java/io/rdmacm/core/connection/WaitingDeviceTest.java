@@ -23,6 +23,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
@@ -205,6 +206,7 @@ class WaitingDeviceTest {
     /** A receiver that leads and a sender that has to wait for room: what frees the room reaches the sender. */
     @Test
     void whoWaitsForSomethingElseIsWokenByTheLeader() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         ConnectionSettings tiny = ConnectionSettings.builder().receiveBuffers(1).sendBuffers(1).operations(1).build();
         try (Peers peers = new Peers(4, tiny); Peers.Pair pair = peers.connect(tiny)) {
             Background<Message> receiving = Background.call(() -> pair.client().receive(Peers.LONG))

@@ -66,6 +66,9 @@ public final class HandMadePair implements AutoCloseable {
 
     private HandMadePair(Builder builder) throws RdmaException {
         boolean made = false;
+        if (builder.type != QueuePairType.RC) {
+            RdmaTestDevice.assumeNotIwarp("it has no queue pairs of type " + builder.type);
+        }
         try {
             type = builder.type;
             String name = RdmaTestDevice.get().name();
@@ -147,6 +150,7 @@ public final class HandMadePair implements AutoCloseable {
 
     /** The first step. */
     public QueuePairAttributes toInit() {
+        RdmaTestDevice.assumeConnectedByHand();
         return switch (type) {
             case UD -> QueuePairTransitions.Ud.resetToInit(PORT, 0, QUEUE_KEY);
             case UC -> QueuePairTransitions.Uc.resetToInit(PORT, 0, AccessFlag.REMOTE_WRITE);

@@ -66,6 +66,11 @@ public record RdmaTestDevice(String name, NetworkInterface networkInterface) {
         }
     }
 
+    /** Skips a test that connects queue pairs by itself. */
+    public static void assumeConnectedByHand() {
+        assumeNotIwarp("only a connection manager connects its queue pairs");
+    }
+
     /** Skips a test that needs more than iWARP. */
     public static void assumeNotIwarp(String reason) {
         Assumptions.assumeFalse(get().isIwarp(), () -> "the device is one of iWARP: " + reason);

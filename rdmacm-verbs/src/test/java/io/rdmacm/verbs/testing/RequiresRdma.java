@@ -23,4 +23,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("device")
 @ExtendWith(RequiresRdmaCondition.class)
 public @interface RequiresRdma {
+    /** Whether the tests connect queue pairs without a connection manager, which iWARP has not. */
+    boolean connectedByHand() default false;
 }

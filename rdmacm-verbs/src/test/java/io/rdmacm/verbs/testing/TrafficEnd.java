@@ -152,6 +152,7 @@ public final class TrafficEnd implements AutoCloseable {
 
     private TrafficEnd(Builder builder) throws RdmaException {
         boolean made = false;
+        RdmaTestDevice.assumeConnectedByHand();
         try {
             context = own(openDevice());
             gid = Gid.ofAddress(RdmaTestDevice.get().ipv4());

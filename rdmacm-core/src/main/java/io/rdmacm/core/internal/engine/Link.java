@@ -10,6 +10,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.verbs.device.DeviceAttributes;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.ffi.Failures;
@@ -349,11 +350,13 @@ public abstract class Link implements CmLoop.Handler {
 
     /**
      * Shortens the time after which the peer sends again when this side had no free buffer. The connection manager
-     * leaves it at the longest possible, 655 ms.
+     * leaves it at the longest possible, 655 ms. iWARP has no such timer: a message that finds no buffer is the end.
      */
     private void shortenRnrTimer() {
         try {
-            id.queuePair().orElseThrow().modify(RNR_TIMER);
+            if (id.context().transportType() != TransportType.IWARP) {
+                id.queuePair().orElseThrow().modify(RNR_TIMER);
+            }
         } catch (RdmaException | RuntimeException e) {
             // A queue pair in error, after the peer has already ended the connection, accepts no attributes.
             LOG.debug("the RNR timer of {} could not be set", this, e);

@@ -268,7 +268,7 @@ public final class Loop implements Wait.Source {
         }
     }
 
-    /** Does one round of a loop that the program drives; returns how many completions there were. */
+    /** Does one round of a loop that the program drives; returns 0 if there was nothing to do. */
     public int drive() throws RdmaException {
         lock.lock();
         try {
@@ -276,8 +276,7 @@ public final class Loop implements Wait.Source {
             wait.loopAwake();
             wait.loopTold();
             int taken = takeBatch();
-            callHandlers();
-            return taken;
+            return Math.max(taken, callHandlers());
         } finally {
             lock.unlock();
             // A program that polls without a pause takes the lock again before a thread that waits for it wakes up.
@@ -456,15 +455,17 @@ public final class Loop implements Wait.Source {
         }
     }
 
-    private void callHandlers() {
+    /** Returns how many members had handlers to call. */
+    private int callHandlers() {
         if (dispatcher != null) {
-            return;
+            return 0;
         }
+        int called = 0;
         dispatcher = Thread.currentThread();
         try {
             // In a loop with a thread, those that become ready meanwhile wait for the next poll, which is sure to come.
-            for (int left = handlersInAnyThread ? Integer.MAX_VALUE : ready.size(); left > 0 && !ready.isEmpty();
-                    left--) {
+            int most = handlersInAnyThread ? Integer.MAX_VALUE : ready.size();
+            for (; called < most && !ready.isEmpty(); called++) {
                 Member next = ready.remove();
                 next.queued = false;
                 try {
@@ -476,5 +477,6 @@ public final class Loop implements Wait.Source {
         } finally {
             dispatcher = null;
         }
+        return called;
     }
 }

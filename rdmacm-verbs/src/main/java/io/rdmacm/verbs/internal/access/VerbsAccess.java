@@ -94,6 +94,12 @@ public abstract class VerbsAccess {
      */
     public abstract VerbsContext contextAt(long address, Supplier<ContextPin> pin);
 
+    /**
+     * Returns whether the device loses requests that are posted after the queue pair is in error: it takes them, but
+     * neither carries them out nor completes them.
+     */
+    public abstract boolean losesLateRequests(VerbsContext context);
+
     /** Returns the kernel's index of the device of the context at an address; -1 if it is not known. */
     public abstract int deviceIndexAt(long address);
 
