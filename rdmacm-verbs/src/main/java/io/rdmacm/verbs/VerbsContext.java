@@ -60,7 +60,7 @@ public final class VerbsContext extends NativeObject {
     private final TransportType transportType;
     private final boolean softIwarp;
     // a queue that is not used; 0 for none
-    private final long pageKeeper;
+    private long pageKeeper;
     // the kernel's index of the device, which is never reused; -1 if it is not known
     private final int deviceIndex;
     private final boolean owned;
@@ -594,6 +594,7 @@ public final class VerbsContext extends NativeObject {
     protected void destroy() throws RdmaException {
         if (pageKeeper != 0) {
             SoftIwarp.givePage(pageKeeper);
+            pageKeeper = 0;
         }
         events.close(() -> Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address())));
     }
