@@ -245,12 +245,12 @@ class LoopInterleavingTest {
             failing.error = new StackOverflowError("in a test");
             Peer other = new Peer(loop, 2, false);
             Thread thread = run(threads, loop);
-            threads.start("failing", () -> assertThatExceptionOfType(RdmaClosedException.class)
+            Thread failed = threads.start("failing", () -> assertThatExceptionOfType(RdmaClosedException.class)
                     .isThrownBy(() -> failing.await(2)));
             Thread waiter = threads.start("other", () -> other.await(1));
             queue.complete(1);
             queue.complete(2);
-            threads.join(waiter);
+            threads.join(failed);
             threads.join(waiter);
             other.await(1);
             stop(threads, loop, thread);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -248,15 +250,20 @@ class WaitInterleavingTest {
             Peer ended = new Peer();
             Peer other = new Peer();
             Queue queue = source.add();
+            List<Thread> waiting = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
-                threads.start("ended " + i, () -> assertThatExceptionOfType(RdmaClosedException.class)
-                        .isThrownBy(() -> receive(source, ended, 1)));
+                waiting.add(threads.start("ended " + i, () -> assertThatExceptionOfType(RdmaClosedException.class)
+                        .isThrownBy(() -> receive(source, ended, 1))));
             }
             threads.start("other", () -> receive(source, other, 1));
             locked(source, () -> {
                 ended.ended = true;
                 source.wait.wake(ended);
             });
+            // Before anything else happens that might wake them.
+            for (Thread thread : waiting) {
+                threads.join(thread);
+            }
             queue.complete(other);
         });
     }
