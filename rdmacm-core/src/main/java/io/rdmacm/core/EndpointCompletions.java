@@ -112,7 +112,7 @@ final class EndpointCompletions implements Wait.Source {
         try {
             checked = false;
             return waiting.take(function, poll, this, buffer, timeout);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException | RdmaClosedException e) {
             requireOpen();
             throw e;
         } finally {

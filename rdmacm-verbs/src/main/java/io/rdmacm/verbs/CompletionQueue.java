@@ -232,8 +232,11 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         try {
             requireChannel();
             return waiting.take("ibv_get_cq_event", poll, queue, buffer, timeout);
-        } catch (IllegalStateException e) {
-            throw closedMeanwhile(e);
+        } catch (IllegalStateException | RdmaClosedException e) {
+            if (!isOpen()) {
+                throw new RdmaClosedException("ibv_get_cq_event", "the " + life());
+            }
+            throw e;
         } finally {
             life().leaveAfterWait();
         }
@@ -431,12 +434,5 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             throw new IllegalStateException("this completion queue was created without a completion channel:"
                     + " it has no events and can only be polled");
         }
-    }
-
-    private RuntimeException closedMeanwhile(IllegalStateException e) throws RdmaClosedException {
-        if (!isOpen()) {
-            throw new RdmaClosedException("ibv_get_cq_event", "the " + life());
-        }
-        return e;
     }
 }
