@@ -250,12 +250,12 @@ class WaitInterleavingTest {
             Peer ended = new Peer();
             Peer other = new Peer();
             Queue queue = source.add();
+            threads.start("other", () -> receive(source, other, 1));
             List<Thread> waiting = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 waiting.add(threads.start("ended " + i, () -> assertThatExceptionOfType(RdmaClosedException.class)
                         .isThrownBy(() -> receive(source, ended, 1))));
             }
-            threads.start("other", () -> receive(source, other, 1));
             locked(source, () -> {
                 ended.ended = true;
                 source.wait.wake(ended);
