@@ -163,6 +163,22 @@ class AcceptorInterleavingTest {
         });
     }
 
+    /** A server that looks at its file must find the next peer there, without asking before. */
+    @Test
+    void aConnectionThatIsTakenMakesRoomForTheNext() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(1, HOUR);
+            server.acceptor.beginAll();
+            for (int i = 0; i < 2; i++) {
+                threads.start("peer " + i, server::connect);
+            }
+            TestLink link = server.accept();
+            threads.join();
+            link.close();
+            server.close();
+        });
+    }
+
     @Test
     void peersThatGiveUpAtAnyStepHurtNobody() throws Exception {
         Interleavings.explore(threads -> {
@@ -323,14 +339,14 @@ class AcceptorInterleavingTest {
                 }
             });
             Thread acceptor = threads.start("acceptor", () -> server.accept().close());
-            for (int i = 0; i < 2; i++) {
-                threads.start("peer " + i, () -> {
-                    CmId peer = server.id.request();
+            threads.start("peers", () -> {
+                // The second one may be there when the first is taken.
+                for (CmId peer : List.of(server.id.request(), server.id.request())) {
                     if (peer.awaitAnswer()) {
                         peer.confirm();
                     }
-                });
-            }
+                }
+            });
             threads.join(acceptor);
             server.close();
         });
