@@ -327,11 +327,12 @@ public final class EventChannel extends NativeObject {
     }
 
     private void ensureOpenFor(@Nullable CmId id, Lifetime owner) throws RdmaClosedException {
-        if (!life().isOpen()) {
-            throw new RdmaClosedException("rdma_get_cm_event", "the " + life());
-        }
+        // An endpoint closes its channel with itself.
         if (!owner.isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + owner);
+        }
+        if (!life().isOpen()) {
+            throw new RdmaClosedException("rdma_get_cm_event", "the " + life());
         }
         if (id != null && !id.isOpen()) {
             throw new RdmaClosedException("rdma_get_cm_event", "the " + id);
