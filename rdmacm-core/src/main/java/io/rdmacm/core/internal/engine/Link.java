@@ -16,6 +16,7 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.RnrTimer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,8 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class Link implements CmLoop.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+    // With the state, which the connection manager has just set, no query of it is needed.
     private static final QueuePairAttributes RNR_TIMER = QueuePairAttributes.builder()
-            .minRnrTimer(RnrTimer.atLeast(Duration.ofNanos(640_000))).build();
+            .currentState(QueuePairState.RTS).minRnrTimer(RnrTimer.atLeast(Duration.ofNanos(640_000))).build();
     // RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH
     private static final int AS_MANY_AS_POSSIBLE = 255;
     private static final Runnable NOTHING = () -> {
@@ -339,12 +341,12 @@ public abstract class Link implements CmLoop.Handler {
             LOG.debug("{} {}", client ? "connected to" : "accepted", name);
             try {
                 announced();
+                settled.run();
+                changed();
             } catch (RuntimeException | Error e) {
                 // Whoever waits for the connection would wait for ever.
                 fail(Reasons.of("rdma_get_cm_event", e));
             }
-            settled.run();
-            changed();
         }
     }
 
