@@ -49,6 +49,7 @@ class AcceptDeviceTest {
 
     @Test
     void noMoreHandshakesThanTheBacklogAreBegun() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("the answer to a connect is not confirmed");
         List<Silent> silent = new ArrayList<>();
         try (Peers peers = new Peers(2, ConnectionSettings.defaults());
                 Listener other = peers.servers.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));

@@ -35,7 +35,9 @@ import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Platform threads use what virtual threads wait for, too, while another virtual thread keeps the only carrier. Says
@@ -215,7 +217,8 @@ public final class BusyCarriers {
             }
             client.write(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), TIMEOUT);
             client.read(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), TIMEOUT);
-            expect(client.fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1, TIMEOUT) == 0);
+            expect(RdmaTestDevice.get().isIwarp()
+                    || client.fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1, TIMEOUT) == 0);
         }
     }
 
@@ -242,12 +245,16 @@ public final class BusyCarriers {
     private static void endpoints() throws Exception {
         List<EndpointWait> waits = new ArrayList<>();
         for (EndpointWait.Maker maker : EndpointWait.ALL.values()) {
-            EndpointWait wait = maker.make();
-            waits.add(wait);
-            park(() -> {
-                wait.run(TIMEOUT);
-                return null;
-            });
+            try {
+                EndpointWait wait = maker.make();
+                waits.add(wait);
+                park(() -> {
+                    wait.run(TIMEOUT);
+                    return null;
+                });
+            } catch (TestAbortedException e) {
+                System.out.println(e.getMessage());
+            }
         }
         occupy();
         for (EndpointWait wait : waits) {
