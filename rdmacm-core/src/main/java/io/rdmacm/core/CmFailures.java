@@ -85,6 +85,10 @@ final class CmFailures {
             // negative from the kernel, positive from librdmacm
             case ADDRINFO_ERROR -> new UnreachableException(waitedFor, event, -Math.abs(status));
             case DEVICE_REMOVAL -> new DeviceRemovedException(waitedFor);
+            // -1 is no error number, but what librdmacm's own step has returned when the peer had answered.
+            case CONNECT_ERROR -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
+                    + (status == -1 ? "-1: the queue pair cannot be connected, as when the peer is already gone"
+                            : describe(status)));
             default -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
                     + describe(status));
         };

@@ -50,6 +50,9 @@ class CmFailuresTest {
                 .hasMessageContaining("status -19 (ENODEV, ");
         assertThat(CmFailures.of(CmEventType.CONNECT_ERROR, 0, NOTHING, "connecting"))
                 .hasMessage("connecting: CONNECT_ERROR, status 0");
+        assertThat(CmFailures.of(CmEventType.CONNECT_ERROR, -1, NOTHING, "connecting"))
+                .hasMessage("connecting: CONNECT_ERROR, status -1: the queue pair cannot be connected,"
+                        + " as when the peer is already gone");
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
@@ -479,6 +480,12 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         if (windowBind != null) {
             windowBind.end(posted);
         }
+    }
+
+    /** {@return the operation that was set last} */
+    public SendOpcode opcode() {
+        int value = Memory.getInt(address + OPCODE);
+        return Arrays.stream(SendOpcode.values()).filter(opcode -> opcode.value() == value).findFirst().orElseThrow();
     }
 
     private SendRequest opcode(SendOpcode opcode) {

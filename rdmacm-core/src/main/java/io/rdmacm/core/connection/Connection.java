@@ -6,7 +6,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.EnumSet;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 
 import io.rdmacm.core.ConnectionParameters;
@@ -96,6 +98,8 @@ public final class Connection implements AutoCloseable {
     private static final String POLL = "ibv_poll_cq";
     // for want of memory to say it better
     private static final RdmaException OUT_OF_MEMORY = Reasons.of(POLL, new OutOfMemoryError("Java heap space"));
+    private static final Set<SendOpcode> TAKES_A_RECEIVE = EnumSet.of(SendOpcode.SEND, SendOpcode.SEND_WITH_IMM,
+            SendOpcode.RDMA_WRITE_WITH_IMM);
     // in nanoseconds
     private static final long LONGEST_BLINDNESS = 1_000_000;
 
@@ -189,6 +193,11 @@ public final class Connection implements AutoCloseable {
     /** {@return the address of the peer} */
     public InetSocketAddress peerAddress() {
         return peerAddress;
+    }
+
+    /** Returns how many reads and atomic operations the device may have in flight. */
+    int initiatorDepth() {
+        return link.initiatorDepth();
     }
 
     /** {@return the settings of this side} */
@@ -570,7 +579,7 @@ public final class Connection implements AutoCloseable {
             closing = true;
             loop.wake(member);
             if (loop.isInHandler()) {
-                Workers.execute(() -> closeLater(deadline));
+                Workers.executeClose(() -> closeLater(deadline));
                 return false;
             }
             while (freeing) {
@@ -712,7 +721,9 @@ public final class Connection implements AutoCloseable {
         if (goal == ANSWER) {
             return "the peer did not answer the disconnect";
         }
-        return ring.pending() + " operations were not acknowledged, as when the peer has no receive posted,";
+        SendOpcode oldest = ring.oldest();
+        return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest
+                + (TAKES_A_RECEIVE.contains(oldest) ? ", as when the peer has no receive posted," : "");
     }
 
     // For the other classes of this package; with the lock held unless they say otherwise.
@@ -852,7 +863,7 @@ public final class Connection implements AutoCloseable {
     RdmaException endReason() {
         try {
             requireUsable(RECEIVE);
-            return new DisconnectedException(RECEIVE + " on " + this);
+            return new DisconnectedException(RECEIVE + " on " + this, link.isDisconnectedByPeer());
         } catch (RdmaException e) {
             return e;
         }
@@ -1145,7 +1156,7 @@ public final class Connection implements AutoCloseable {
             throw link.failure();
         }
         if (link.isDisconnected()) {
-            throw new DisconnectedException(what + " on " + this);
+            throw new DisconnectedException(what + " on " + this, link.isDisconnectedByPeer());
         }
         if (broken != null) {
             throw broken;

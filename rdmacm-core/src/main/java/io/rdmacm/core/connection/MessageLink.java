@@ -14,6 +14,7 @@ import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.Link;
 import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.core.internal.jfr.ConnectionEvents;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -149,6 +150,14 @@ final class MessageLink extends Link {
     /** Returns the parameters that the peer sent, null before they arrive. */
     ConnectionParameters peerParameters() {
         return peerParameters;
+    }
+
+    /** Returns how many reads and atomic operations both sides allow this one to have in flight. */
+    int initiatorDepth() {
+        int own = parameters.initiatorDepth();
+        // iWARP need not tell the peer's.
+        return id().context().transportType() == TransportType.IWARP ? own
+                : Math.min(own, peerParameters.initiatorDepth());
     }
 
     /** Returns the connection, null before its queues are created. */

@@ -15,6 +15,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -196,6 +197,11 @@ final class SendRing {
     /** Returns how many operations have not completed. */
     long pending() {
         return added - completed;
+    }
+
+    /** Returns what the oldest operation is that has not completed; there is one. */
+    SendOpcode oldest() {
+        return requests.get(index(completed)).opcode();
     }
 
     /** Returns whether all operations have completed. */

@@ -698,7 +698,7 @@ final class StreamCore extends Wait.Subject {
         }
         requireAlive();
         if (peerClosed) {
-            throw new DisconnectedException("writing to " + this);
+            throw new DisconnectedException("writing to " + this, true);
         }
     }
 
@@ -708,7 +708,7 @@ final class StreamCore extends Wait.Subject {
             throw reason;
         }
         if (disconnected) {
-            throw new DisconnectedException(toString());
+            throw new DisconnectedException(toString(), link.isDisconnectedByPeer());
         }
     }
 

@@ -56,6 +56,8 @@ public abstract class Link implements CmLoop.Handler {
     private volatile @Nullable RdmaException failure;
     private volatile boolean disconnecting;
     private volatile boolean disconnected;
+    // set before the field disconnected
+    private volatile boolean byPeer;
 
     /** Creates the link of a client. */
     protected Link(CmLoop loop) {
@@ -237,7 +239,7 @@ public abstract class Link implements CmLoop.Handler {
     }
 
     private DisconnectedException gone(Exception cause) {
-        DisconnectedException gone = new DisconnectedException("accepting " + name);
+        DisconnectedException gone = new DisconnectedException("accepting " + name, true);
         gone.initCause(cause);
         return gone;
     }
@@ -374,12 +376,15 @@ public abstract class Link implements CmLoop.Handler {
 
     /** The peer has disconnected, or answered a disconnect. */
     private void end() throws RdmaException {
-        if (!disconnecting) {
+        synchronized (this) {
+            byPeer = !disconnecting;
+            disconnected = true;
+        }
+        if (byPeer) {
             LOG.debug("{} has disconnected", name);
         }
-        disconnected = true;
         if (!established) {
-            fail(new DisconnectedException("the handshake with " + name));
+            fail(new DisconnectedException("the handshake with " + name, byPeer));
         }
         // The answer, which flushes what was posted.
         disconnect();
@@ -417,9 +422,9 @@ public abstract class Link implements CmLoop.Handler {
         return disconnected || failure != null;
     }
 
-    /** Returns whether the peer was the first to disconnect, or has answered. */
-    protected final boolean isDisconnectedByPeer() {
-        return disconnected;
+    /** Returns whether the peer was the first to disconnect. */
+    public final boolean isDisconnectedByPeer() {
+        return byPeer;
     }
 
     /** Returns why the connection failed or broke, null if it has not. */
