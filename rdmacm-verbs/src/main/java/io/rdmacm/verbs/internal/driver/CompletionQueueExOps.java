@@ -56,12 +56,12 @@ public final class CompletionQueueExOps {
         this.waits = waits;
     }
 
-    private DriverCall made(long offset) {
-        return made(offset, true);
+    private DriverCall made(long offset, int arguments) {
+        return made(offset, arguments, true);
     }
 
-    private DriverCall made(long offset, boolean critical) {
-        return DriverCall.of(Memory.getLong(queue + offset), critical);
+    private DriverCall made(long offset, int arguments, boolean critical) {
+        return DriverCall.of(Memory.getLong(queue + offset), critical, arguments);
     }
 
     /** Reads the member {@code status} of the current completion, of {@code enum ibv_wc_status}. */
@@ -82,7 +82,7 @@ public final class CompletionQueueExOps {
      */
     public int startPoll(long attributes) {
         if (startPoll == null) {
-            startPoll = made(ibv_cq_ex.start_poll$offset(), !waits);
+            startPoll = made(ibv_cq_ex.start_poll$offset(), 2, !waits);
         }
         return (int) startPoll.call(queue, attributes);
     }
@@ -90,7 +90,7 @@ public final class CompletionQueueExOps {
     /** Calls {@code ibv_next_poll}: returns 0, ENOENT if there is no further completion, or another error number. */
     public int nextPoll() {
         if (nextPoll == null) {
-            nextPoll = made(ibv_cq_ex.next_poll$offset(), !waits);
+            nextPoll = made(ibv_cq_ex.next_poll$offset(), 1, !waits);
         }
         return (int) nextPoll.call(queue);
     }
@@ -98,7 +98,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_end_poll}. */
     public void endPoll() {
         if (endPoll == null) {
-            endPoll = made(ibv_cq_ex.end_poll$offset());
+            endPoll = made(ibv_cq_ex.end_poll$offset(), 1);
         }
         endPoll.call(queue);
     }
@@ -106,7 +106,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_opcode}, of {@code enum ibv_wc_opcode}. */
     public int readOpcode() {
         if (readOpcode == null) {
-            readOpcode = made(ibv_cq_ex.read_opcode$offset());
+            readOpcode = made(ibv_cq_ex.read_opcode$offset(), 1);
         }
         return (int) readOpcode.call(queue);
     }
@@ -114,7 +114,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_vendor_err}. */
     public int readVendorErr() {
         if (readVendorErr == null) {
-            readVendorErr = made(ibv_cq_ex.read_vendor_err$offset());
+            readVendorErr = made(ibv_cq_ex.read_vendor_err$offset(), 1);
         }
         return (int) readVendorErr.call(queue);
     }
@@ -122,7 +122,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_byte_len}, unsigned. */
     public int readByteLen() {
         if (readByteLen == null) {
-            readByteLen = made(ibv_cq_ex.read_byte_len$offset());
+            readByteLen = made(ibv_cq_ex.read_byte_len$offset(), 1);
         }
         return (int) readByteLen.call(queue);
     }
@@ -130,7 +130,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_imm_data}, in network byte order. */
     public int readImmData() {
         if (readImmData == null) {
-            readImmData = made(ibv_cq_ex.read_imm_data$offset());
+            readImmData = made(ibv_cq_ex.read_imm_data$offset(), 1);
         }
         return (int) readImmData.call(queue);
     }
@@ -138,7 +138,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_invalidated_rkey}: the same function pointer, but the value is in host byte order. */
     public int readInvalidatedRkey() {
         if (readImmData == null) {
-            readImmData = made(ibv_cq_ex.read_imm_data$offset());
+            readImmData = made(ibv_cq_ex.read_imm_data$offset(), 1);
         }
         return (int) readImmData.call(queue);
     }
@@ -146,7 +146,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_qp_num}. */
     public int readQpNum() {
         if (readQpNum == null) {
-            readQpNum = made(ibv_cq_ex.read_qp_num$offset());
+            readQpNum = made(ibv_cq_ex.read_qp_num$offset(), 1);
         }
         return (int) readQpNum.call(queue);
     }
@@ -154,7 +154,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_src_qp}. */
     public int readSrcQp() {
         if (readSrcQp == null) {
-            readSrcQp = made(ibv_cq_ex.read_src_qp$offset());
+            readSrcQp = made(ibv_cq_ex.read_src_qp$offset(), 1);
         }
         return (int) readSrcQp.call(queue);
     }
@@ -162,7 +162,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_wc_flags}, bits of {@code enum ibv_wc_flags}. */
     public int readWcFlags() {
         if (readWcFlags == null) {
-            readWcFlags = made(ibv_cq_ex.read_wc_flags$offset());
+            readWcFlags = made(ibv_cq_ex.read_wc_flags$offset(), 1);
         }
         return (int) readWcFlags.call(queue);
     }
@@ -170,7 +170,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_slid}. */
     public int readSlid() {
         if (readSlid == null) {
-            readSlid = made(ibv_cq_ex.read_slid$offset());
+            readSlid = made(ibv_cq_ex.read_slid$offset(), 1);
         }
         return (int) readSlid.call(queue);
     }
@@ -178,7 +178,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_sl}: 0 to 255. */
     public int readSl() {
         if (readSl == null) {
-            readSl = made(ibv_cq_ex.read_sl$offset());
+            readSl = made(ibv_cq_ex.read_sl$offset(), 1);
         }
         return Byte.toUnsignedInt((byte) readSl.call(queue));
     }
@@ -186,7 +186,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_dlid_path_bits}: 0 to 255. */
     public int readDlidPathBits() {
         if (readDlidPathBits == null) {
-            readDlidPathBits = made(ibv_cq_ex.read_dlid_path_bits$offset());
+            readDlidPathBits = made(ibv_cq_ex.read_dlid_path_bits$offset(), 1);
         }
         return Byte.toUnsignedInt((byte) readDlidPathBits.call(queue));
     }
@@ -194,7 +194,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_completion_ts}, in ticks of the device. */
     public long readCompletionTs() {
         if (readCompletionTs == null) {
-            readCompletionTs = made(ibv_cq_ex.read_completion_ts$offset());
+            readCompletionTs = made(ibv_cq_ex.read_completion_ts$offset(), 1);
         }
         return readCompletionTs.call(queue);
     }
@@ -202,7 +202,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_cvlan}: 0 to 65535. */
     public int readCvlan() {
         if (readCvlan == null) {
-            readCvlan = made(ibv_cq_ex.read_cvlan$offset());
+            readCvlan = made(ibv_cq_ex.read_cvlan$offset(), 1);
         }
         return Short.toUnsignedInt((short) readCvlan.call(queue));
     }
@@ -210,7 +210,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_flow_tag}. */
     public int readFlowTag() {
         if (readFlowTag == null) {
-            readFlowTag = made(ibv_cq_ex.read_flow_tag$offset());
+            readFlowTag = made(ibv_cq_ex.read_flow_tag$offset(), 1);
         }
         return (int) readFlowTag.call(queue);
     }
@@ -218,7 +218,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_tm_info} into the {@code struct ibv_wc_tm_info} at an address. */
     public void readTmInfo(long info) {
         if (readTmInfo == null) {
-            readTmInfo = made(ibv_cq_ex.read_tm_info$offset());
+            readTmInfo = made(ibv_cq_ex.read_tm_info$offset(), 2);
         }
         readTmInfo.call(queue, info);
     }
@@ -226,7 +226,7 @@ public final class CompletionQueueExOps {
     /** {@code ibv_wc_read_completion_wallclock_ns}. */
     public long readCompletionWallclockNs() {
         if (readCompletionWallclockNs == null) {
-            readCompletionWallclockNs = made(ibv_cq_ex.read_completion_wallclock_ns$offset());
+            readCompletionWallclockNs = made(ibv_cq_ex.read_completion_wallclock_ns$offset(), 1);
         }
         return readCompletionWallclockNs.call(queue);
     }

@@ -1,23 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.driver;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
+import io.rdmacm.verbs.internal.ffi.Downcalls;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 
 /** The call of a driver function where no class can be defined at run time, as in a native image: a little slower. */
 final class HandleDriverCall extends DriverCall {
-    private final MethodHandle function;
+    private final MemorySegment function;
+    private final MethodHandle handle;
 
-    /** A call of a function. */
-    HandleDriverCall(MethodHandle function) {
-        this.function = function;
+    /** A call of a function with a number of arguments. */
+    HandleDriverCall(long address, boolean critical, int arguments) {
+        this.function = Downcalls.function(address);
+        this.handle = Downcalls.plain(critical, arguments);
+    }
+
+    @Override
+    public long call(long a) {
+        try {
+            return (long) handle.invokeExact(function, a);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
+        }
+    }
+
+    @Override
+    public long call(long a, long b) {
+        try {
+            return (long) handle.invokeExact(function, a, b);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
+        }
+    }
+
+    @Override
+    public long call(long a, long b, long c) {
+        try {
+            return (long) handle.invokeExact(function, a, b, c);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
+        }
+    }
+
+    @Override
+    public long call(long a, long b, long c, long d) {
+        try {
+            return (long) handle.invokeExact(function, a, b, c, d);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
+        }
+    }
+
+    @Override
+    public long call(long a, long b, long c, long d, long e) {
+        try {
+            return (long) handle.invokeExact(function, a, b, c, d, e);
+        } catch (Throwable t) {
+            throw NativeFunction.unexpected(t);
+        }
     }
 
     @Override
     public long call(long a, long b, long c, long d, long e, long f) {
         try {
-            return (long) function.invokeExact(a, b, c, d, e, f);
+            return (long) handle.invokeExact(function, a, b, c, d, e, f);
         } catch (Throwable t) {
             throw NativeFunction.unexpected(t);
         }

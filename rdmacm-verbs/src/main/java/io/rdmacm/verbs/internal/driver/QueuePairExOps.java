@@ -61,12 +61,8 @@ public final class QueuePairExOps {
         this.userSpace = userSpace;
     }
 
-    private DriverCall made(long offset) {
-        return DriverCall.of(Memory.getLong(queue + offset), true);
-    }
-
-    private DriverCall madeOfMany(long offset) {
-        return DriverCall.ofMany(Memory.getLong(queue + offset), true);
+    private DriverCall made(long offset, int arguments) {
+        return DriverCall.of(Memory.getLong(queue + offset), true, arguments);
     }
 
     /**
@@ -83,7 +79,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_start}. */
     public void start() {
         if (start == null) {
-            start = made(ibv_qp_ex.wr_start$offset());
+            start = made(ibv_qp_ex.wr_start$offset(), 1);
         }
         start.call(queue);
     }
@@ -97,7 +93,7 @@ public final class QueuePairExOps {
     public int complete() {
         long function = Memory.getLong(queue, COMPLETE);
         if (complete == null || function != completeFunction) {
-            complete = DriverCall.of(function, userSpace);
+            complete = DriverCall.of(function, userSpace, 1);
             completeFunction = function;
         }
         return (int) complete.call(queue);
@@ -106,7 +102,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_abort}. */
     public void abort() {
         if (abort == null) {
-            abort = made(ibv_qp_ex.wr_abort$offset());
+            abort = made(ibv_qp_ex.wr_abort$offset(), 1);
         }
         abort.call(queue);
     }
@@ -124,7 +120,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_send}. */
     public void send() {
         if (send == null) {
-            send = made(ibv_qp_ex.wr_send$offset());
+            send = made(ibv_qp_ex.wr_send$offset(), 1);
         }
         send.call(queue);
     }
@@ -132,7 +128,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_send_imm}; the value is in network byte order. */
     public void sendImm(int networkImmediate) {
         if (sendImm == null) {
-            sendImm = made(ibv_qp_ex.wr_send_imm$offset());
+            sendImm = made(ibv_qp_ex.wr_send_imm$offset(), 2);
         }
         sendImm.call(queue, unsigned(networkImmediate));
     }
@@ -140,7 +136,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_send_inv}. */
     public void sendInv(int remoteKey) {
         if (sendInv == null) {
-            sendInv = made(ibv_qp_ex.wr_send_inv$offset());
+            sendInv = made(ibv_qp_ex.wr_send_inv$offset(), 2);
         }
         sendInv.call(queue, unsigned(remoteKey));
     }
@@ -154,7 +150,7 @@ public final class QueuePairExOps {
      */
     public void sendTso(long header, int headerSize, int maxSegmentSize) {
         if (sendTso == null) {
-            sendTso = made(ibv_qp_ex.wr_send_tso$offset());
+            sendTso = made(ibv_qp_ex.wr_send_tso$offset(), 4);
         }
         sendTso.call(queue, header, headerSize, maxSegmentSize);
     }
@@ -162,7 +158,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_rdma_read}. */
     public void rdmaRead(int remoteKey, long remoteAddress) {
         if (rdmaRead == null) {
-            rdmaRead = made(ibv_qp_ex.wr_rdma_read$offset());
+            rdmaRead = made(ibv_qp_ex.wr_rdma_read$offset(), 3);
         }
         rdmaRead.call(queue, unsigned(remoteKey), remoteAddress);
     }
@@ -170,7 +166,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_rdma_write}. */
     public void rdmaWrite(int remoteKey, long remoteAddress) {
         if (rdmaWrite == null) {
-            rdmaWrite = made(ibv_qp_ex.wr_rdma_write$offset());
+            rdmaWrite = made(ibv_qp_ex.wr_rdma_write$offset(), 3);
         }
         rdmaWrite.call(queue, unsigned(remoteKey), remoteAddress);
     }
@@ -178,7 +174,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_rdma_write_imm}; the value is in network byte order. */
     public void rdmaWriteImm(int remoteKey, long remoteAddress, int networkImmediate) {
         if (rdmaWriteImm == null) {
-            rdmaWriteImm = made(ibv_qp_ex.wr_rdma_write_imm$offset());
+            rdmaWriteImm = made(ibv_qp_ex.wr_rdma_write_imm$offset(), 4);
         }
         rdmaWriteImm.call(queue, unsigned(remoteKey), remoteAddress, unsigned(networkImmediate));
     }
@@ -186,7 +182,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_atomic_cmp_swp}. */
     public void atomicCmpSwp(int remoteKey, long remoteAddress, long compare, long swap) {
         if (atomicCmpSwp == null) {
-            atomicCmpSwp = madeOfMany(ibv_qp_ex.wr_atomic_cmp_swp$offset());
+            atomicCmpSwp = made(ibv_qp_ex.wr_atomic_cmp_swp$offset(), 5);
         }
         atomicCmpSwp.call(queue, unsigned(remoteKey), remoteAddress, compare, swap);
     }
@@ -194,7 +190,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_atomic_fetch_add}. */
     public void atomicFetchAdd(int remoteKey, long remoteAddress, long add) {
         if (atomicFetchAdd == null) {
-            atomicFetchAdd = made(ibv_qp_ex.wr_atomic_fetch_add$offset());
+            atomicFetchAdd = made(ibv_qp_ex.wr_atomic_fetch_add$offset(), 4);
         }
         atomicFetchAdd.call(queue, unsigned(remoteKey), remoteAddress, add);
     }
@@ -202,7 +198,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_atomic_write}; the address of the 8 bytes to write comes last. */
     public void atomicWrite(int remoteKey, long remoteAddress, long data) {
         if (atomicWrite == null) {
-            atomicWrite = made(ibv_qp_ex.wr_atomic_write$offset());
+            atomicWrite = made(ibv_qp_ex.wr_atomic_write$offset(), 4);
         }
         atomicWrite.call(queue, unsigned(remoteKey), remoteAddress, data);
     }
@@ -210,7 +206,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_flush}; C reads the lowest 8 bits of the type and of the level. */
     public void flush(int remoteKey, long remoteAddress, long length, int type, int level) {
         if (flush == null) {
-            flush = madeOfMany(ibv_qp_ex.wr_flush$offset());
+            flush = made(ibv_qp_ex.wr_flush$offset(), 6);
         }
         flush.call(queue, unsigned(remoteKey), remoteAddress, length, type, level);
     }
@@ -218,7 +214,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_bind_mw}; addresses of a {@code struct ibv_mw} and a {@code struct ibv_mw_bind_info}. */
     public void bindMw(long window, int remoteKey, long bindInfo) {
         if (bindMw == null) {
-            bindMw = made(ibv_qp_ex.wr_bind_mw$offset());
+            bindMw = made(ibv_qp_ex.wr_bind_mw$offset(), 4);
         }
         bindMw.call(queue, window, unsigned(remoteKey), bindInfo);
     }
@@ -226,7 +222,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_local_inv}. */
     public void localInv(int key) {
         if (localInv == null) {
-            localInv = made(ibv_qp_ex.wr_local_inv$offset());
+            localInv = made(ibv_qp_ex.wr_local_inv$offset(), 2);
         }
         localInv.call(queue, unsigned(key));
     }
@@ -234,7 +230,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_ud_addr}; the address of a {@code struct ibv_ah}. */
     public void setUdAddr(long addressHandle, int remoteQueuePair, int remoteQueueKey) {
         if (setUdAddr == null) {
-            setUdAddr = made(ibv_qp_ex.wr_set_ud_addr$offset());
+            setUdAddr = made(ibv_qp_ex.wr_set_ud_addr$offset(), 4);
         }
         setUdAddr.call(queue, addressHandle, unsigned(remoteQueuePair), unsigned(remoteQueueKey));
     }
@@ -242,7 +238,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_xrc_srqn}. */
     public void setXrcSrqn(int remoteNumber) {
         if (setXrcSrqn == null) {
-            setXrcSrqn = made(ibv_qp_ex.wr_set_xrc_srqn$offset());
+            setXrcSrqn = made(ibv_qp_ex.wr_set_xrc_srqn$offset(), 2);
         }
         setXrcSrqn.call(queue, unsigned(remoteNumber));
     }
@@ -250,7 +246,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_inline_data}. */
     public void setInlineData(long address, long length) {
         if (setInlineData == null) {
-            setInlineData = made(ibv_qp_ex.wr_set_inline_data$offset());
+            setInlineData = made(ibv_qp_ex.wr_set_inline_data$offset(), 3);
         }
         setInlineData.call(queue, address, length);
     }
@@ -258,7 +254,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_inline_data_list}; the address of an array of {@code struct ibv_data_buf}. */
     public void setInlineDataList(long count, long buffers) {
         if (setInlineDataList == null) {
-            setInlineDataList = made(ibv_qp_ex.wr_set_inline_data_list$offset());
+            setInlineDataList = made(ibv_qp_ex.wr_set_inline_data_list$offset(), 3);
         }
         setInlineDataList.call(queue, count, buffers);
     }
@@ -266,7 +262,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_sge}. */
     public void setSge(int localKey, long address, int length) {
         if (setSge == null) {
-            setSge = made(ibv_qp_ex.wr_set_sge$offset());
+            setSge = made(ibv_qp_ex.wr_set_sge$offset(), 4);
         }
         setSge.call(queue, unsigned(localKey), address, unsigned(length));
     }
@@ -274,7 +270,7 @@ public final class QueuePairExOps {
     /** {@code ibv_wr_set_sge_list}; the address of an array of {@code struct ibv_sge}. */
     public void setSgeList(long count, long list) {
         if (setSgeList == null) {
-            setSgeList = made(ibv_qp_ex.wr_set_sge_list$offset());
+            setSgeList = made(ibv_qp_ex.wr_set_sge_list$offset(), 3);
         }
         setSgeList.call(queue, count, list);
     }

@@ -22,9 +22,8 @@ import java.util.Set;
  * unbound: the address of the function is their first argument.
  */
 public final class Downcalls {
-    /** How many arguments a call can pass; a function that has fewer does not look at the others. */
+    /** How many arguments a call of the control path passes; a function that has fewer does not look at the others. */
     static final int ARGUMENTS = 6;
-    static final int FEWER = 4;
 
     /** The memory into which a handle captures errno. */
     static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
@@ -54,15 +53,13 @@ public final class Downcalls {
 
     /**
      * Returns a handle {@code (MemorySegment function, long...) -> long} that does not capture errno, for functions of
-     * the data path, which return their error number. It has as many arguments as any other.
+     * the data path, which return their error number, and where each argument more would cost a little.
      *
      * @param critical whether to skip the thread state transition: only for functions that neither block nor take long
-     * @param many whether C needs all arguments; otherwise it gets four, which cost less: Java has a register for each
+     * @param arguments how many arguments the function takes
      */
-    public static MethodHandle plain(boolean critical, boolean many) {
-        int passed = many ? ARGUMENTS : FEWER;
-        MethodHandle handle = critical ? link(passed, Linker.Option.critical(false)) : link(passed);
-        return MethodHandles.dropArguments(handle, 1 + passed, Collections.nCopies(ARGUMENTS - passed, long.class));
+    public static MethodHandle plain(boolean critical, int arguments) {
+        return critical ? link(arguments, Linker.Option.critical(false)) : link(arguments);
     }
 
     @SuppressWarnings("restricted")

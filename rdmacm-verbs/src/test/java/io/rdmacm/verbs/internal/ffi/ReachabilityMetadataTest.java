@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.rdmacm.bindings.NativeLibrary;
+import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.testing.ForeignCalls;
 import io.rdmacm.verbs.testing.ModuleClasses;
 import org.junit.jupiter.api.Test;
@@ -39,7 +40,7 @@ class ReachabilityMetadataTest {
     void ofTheHandlesThatAllFunctionsShare() throws IOException {
         ForeignCalls calls = new ForeignCalls();
         calls.downcall(Downcalls.type(Downcalls.ARGUMENTS), "\"firstVariadicArg\": 1, \"captureCallState\": true");
-        for (int arguments : new int[] {Downcalls.FEWER, Downcalls.ARGUMENTS}) {
+        for (int arguments = 1; arguments <= DriverCall.MOST_ARGUMENTS; arguments++) {
             calls.downcall(Downcalls.type(arguments));
             calls.downcall(Downcalls.type(arguments), "\"critical\": {\"allowHeapAccess\": false}");
         }
@@ -53,6 +54,9 @@ class ReachabilityMetadataTest {
     void nothingElseLinks() throws IOException {
         assertThat(ForeignCalls.callers(Downcalls.class, Linker.class, LINKING))
                 .containsExactlyInAnyOrder(Downcalls.class.getName(), AllocatorCalls.class.getName());
+        assertThat(ForeignCalls.callers(Downcalls.class, Downcalls.class, List.of("plain")))
+                .containsExactlyInAnyOrder(DriverCall.class.getName(),
+                        "io.rdmacm.verbs.internal.driver.HandleDriverCall");
         assertThat(ForeignCalls.callers(NativeLibrary.class, Linker.class, List.of("downcallHandle")))
                 .containsExactly(NativeLibrary.class.getName());
     }
