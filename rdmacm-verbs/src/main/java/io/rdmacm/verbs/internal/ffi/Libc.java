@@ -114,6 +114,6 @@ public final class Libc {
 
     /** Calls membarrier(2); returns -1 if the kernel or a sandbox refuses it. */
     public static int membarrier(int command) throws RdmaException {
-        return SYSCALL.callInt(SYS_MEMBARRIER, command);
+        return SYS_MEMBARRIER < 0 ? -1 : SYSCALL.callInt(SYS_MEMBARRIER, command);
     }
 }
