@@ -3,7 +3,6 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -16,6 +15,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.work.Completion;
 import io.rdmacm.verbs.work.CompletionField;
 import io.rdmacm.verbs.work.WorkCompletion;
@@ -51,8 +51,6 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int ALWAYS = 0;
     private static final int WITH_IMM = WorkCompletionFlag.WITH_IMM.bit();
     private static final int ENOENT = Rdma.ENOENT();
-
-    private static final long NANOS_BETWEEN_LOOKS = 20_000;
 
     // States of the poll. Numbers, because a stored reference costs more.
     /** No poll is in progress. */
@@ -154,24 +152,27 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Enters the lock when the poll in C has ended, as C waits for it with a lock of its own.
+     * Enters the lock alone, unless another thread is inside, or the poll in C has not ended yet, which has a lock of
+     * its own.
      *
-     * @throws IllegalStateException if the thread that opened the cursor has ended, and left it open
+     * @throws IllegalStateException if the cursor is open, and the deadline has passed or the thread that opened it has
+     *         ended
      */
-    Bias enterBetweenPolls() {
-        while (true) {
-            Bias bias = lock.enterAlone();
-            if (poll < READING) {
-                return bias;
-            }
-            Thread by = opener;
-            lock.leave(bias);
-            if (by != null && !by.isAlive()) {
-                throw new IllegalStateException(by + " has ended with a cursor of the completion queue open: close it"
-                        + " first");
-            }
-            LockSupport.parkNanos(NANOS_BETWEEN_LOOKS);
+    boolean tryEnterBetweenPolls(Deadline deadline) {
+        if (!lock.tryEnterAlone()) {
+            return false;
         }
+        if (poll < READING) {
+            return true;
+        }
+        Thread by = opener;
+        lock.leave(null);
+        boolean ended = by != null && !by.isAlive();
+        if (ended || deadline.hasPassed()) {
+            throw new IllegalStateException(by + (ended ? " has ended with a cursor" : " has left a cursor") + " of "
+                    + queue + " open: close it first");
+        }
+        return false;
     }
 
     /** Ends the poll. Called with the lock held or closed. */

@@ -22,8 +22,8 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.work.CompletionField;
 
@@ -248,16 +248,14 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
     }
 
     @Override
-    void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        if (!unlocked) {
-            remover.destroy();
-            return;
-        }
-        Bias bias = cursor.enterBetweenPolls();
-        try {
-            remover.destroy();
-        } finally {
-            lock().leave(bias);
+    boolean tryEnterBetweenPolls(Deadline deadline) {
+        return !unlocked || cursor.tryEnterBetweenPolls(deadline);
+    }
+
+    @Override
+    void leaveBetweenPolls() {
+        if (unlocked) {
+            lock().leave(null);
         }
     }
 

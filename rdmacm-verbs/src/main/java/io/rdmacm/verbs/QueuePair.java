@@ -3,14 +3,10 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
-import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -667,16 +663,7 @@ public final class QueuePair extends NativeObject {
 
     /** Runs what makes the driver remove the completions of this queue pair, while nobody reads them. */
     private void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        List<CompletionQueue> queues = Stream.of(attributes.sendQueue(), attributes.receiveQueue())
-                .filter(Objects::nonNull).distinct()
-                // always in the same order, for two threads may do this to two queue pairs
-                .sorted(Comparator.comparingLong(NativeObject::address)).toList();
-        Lifetime.Destroyer all = remover;
-        for (CompletionQueue queue : queues.reversed()) {
-            Lifetime.Destroyer inner = all;
-            all = () -> queue.removeCompletions(inner);
-        }
-        all.destroy();
+        CompletionQueue.removeCompletions(remover, attributes.sendQueue(), attributes.receiveQueue());
     }
 
     private void requireNotPolled(@Nullable CompletionQueue queue) {

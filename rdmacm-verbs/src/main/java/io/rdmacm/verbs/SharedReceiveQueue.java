@@ -337,13 +337,6 @@ public final class SharedReceiveQueue extends NativeObject {
     @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
     protected void destroy() throws RdmaException {
         Lifetime.Destroyer remover = () -> domain.context().events().destroy(this, destroyer);
-        CompletionQueue completions = init.completionQueue().orElse(null);
-        receives.closeAndDestroy(() -> {
-            if (completions == null) {
-                remover.destroy();
-            } else {
-                completions.removeCompletions(remover);
-            }
-        });
+        receives.closeAndDestroy(() -> CompletionQueue.removeCompletions(remover, init.completionQueue().orElse(null)));
     }
 }

@@ -177,7 +177,7 @@ public final class WorkQueue extends NativeObject {
         NativeFunction modify = ExtendedOps.MODIFY_WQ.require(domain.context().address());
         // Resetting removes the completions from the completion queue.
         requireNotInTheWay();
-        queue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)));
+        CompletionQueue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)), queue);
     }
 
     /**
@@ -223,8 +223,8 @@ public final class WorkQueue extends NativeObject {
     protected void destroy() throws RdmaException {
         receives.closeAndDestroy(() -> {
             NativeFunction destroy = ExtendedOps.DESTROY_WQ.require(domain.context().address());
-            queue.removeCompletions(() -> domain.context().events().destroy(this,
-                    () -> Check.returned(destroy, destroy.callInt(address()))));
+            CompletionQueue.removeCompletions(() -> domain.context().events().destroy(this,
+                    () -> Check.returned(destroy, destroy.callInt(address()))), queue);
         });
     }
 }

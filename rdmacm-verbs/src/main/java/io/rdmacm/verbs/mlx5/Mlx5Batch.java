@@ -6,6 +6,7 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -37,10 +38,37 @@ public final class Mlx5Batch implements AutoCloseable {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int NUMBER_BITS = 24;
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
+    // those that a program can name begin with 1
+    private static final int NO_STREAM = 0;
 
     private final Mlx5QueuePair pair;
     private final SendBatch batch;
     private final Mlx5BatchOps ops;
+    // one for all requests, so that a request allocates nothing
+    private final Target target = new Target();
+
+    /** What the next target is, besides the address handle. */
+    private final class Target implements LongConsumer {
+        private int number;
+        private long key;
+        private int stream;
+
+        LongConsumer set(int newNumber, long newKey, int newStream) {
+            number = newNumber;
+            key = newKey;
+            stream = newStream;
+            return this;
+        }
+
+        @Override
+        public void accept(long handle) {
+            if (stream == NO_STREAM) {
+                ops.setDcAddr(handle, number, key);
+            } else {
+                ops.setDcAddrStream(handle, number, key, stream);
+            }
+        }
+    }
 
     Mlx5Batch(Mlx5QueuePair pair, SendBatch batch) {
         this.pair = pair;
@@ -69,7 +97,7 @@ public final class Mlx5Batch implements AutoCloseable {
     @CFunction("mlx5dv_wr_set_dc_addr")
     public Mlx5Batch target(AddressHandle handle, int number, long key) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
-        VERBS.target(batch, handle, address -> ops.setDcAddr(address, number, key));
+        VERBS.target(batch, handle, target.set(number, key, NO_STREAM));
         return this;
     }
 
@@ -88,7 +116,7 @@ public final class Mlx5Batch implements AutoCloseable {
     public Mlx5Batch target(AddressHandle handle, int number, long key, int stream) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         pair.requireStream(stream);
-        VERBS.target(batch, handle, address -> ops.setDcAddrStream(address, number, key, stream));
+        VERBS.target(batch, handle, target.set(number, key, stream));
         return this;
     }
 

@@ -7,20 +7,27 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The function table of a {@code struct mlx5dv_qp_ex}, which the inline functions {@code mlx5dv_wr_*} of mlx5dv.h call.
- * All of them only write to the queue.
+ * All of them only write to the queue. Each pointer is read once, by the first call.
  */
 final class Mlx5BatchOps {
     private static final long KEY = 0xffff_ffffL;
 
     private final long queue;
+    // each is null until the first call
+    private final DriverCall[] calls = new DriverCall[(int) (mlx5dv_qp_ex.sizeof() / Long.BYTES)];
 
     Mlx5BatchOps(long queue) {
         this.queue = queue;
     }
 
-    /** Returns a function; the same pointer always has the same object. */
     private DriverCall function(long offset, int arguments) {
-        return DriverCall.of(Memory.getLong(queue + offset), true, arguments);
+        int index = (int) (offset / Long.BYTES);
+        DriverCall call = calls[index];
+        if (call == null) {
+            call = DriverCall.of(Memory.getLong(queue + offset), true, arguments);
+            calls[index] = call;
+        }
+        return call;
     }
 
     /** {@code mlx5dv_wr_set_dc_addr}. */

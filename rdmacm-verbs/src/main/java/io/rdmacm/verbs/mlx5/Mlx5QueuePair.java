@@ -9,6 +9,7 @@ import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
@@ -18,6 +19,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair with what only mlx5 has ({@code mlx5dv_create_qp}, mlx5dv_create_qp(3)): an initiator or a target of
@@ -53,6 +55,8 @@ public final class Mlx5QueuePair implements AutoCloseable {
     // struct mlx5dv_qp_ex; 0 if no batch can be posted
     private final long extended;
     private final int maxRawBytes;
+    // null until the first one is started
+    private volatile @Nullable Mlx5Batch batch;
 
     private Mlx5QueuePair(QueuePair queuePair, Mlx5QueuePairAttributes attributes, long extended, int maxRawBytes) {
         this.queuePair = queuePair;
@@ -144,13 +148,19 @@ public final class Mlx5QueuePair implements AutoCloseable {
      * Starts a batch of send work requests, which may contain operations of mlx5 ({@code ibv_wr_start},
      * mlx5dv_wr_post(3)).
      *
-     * @return the batch, to be completed and then closed
+     * @return the batch, to be completed and then closed; each call returns the same object
      * @throws IllegalStateException if the queue pair was created without send operations, is closed, or its batch is
      *         open
      * @throws RdmaException if the driver does not support batches
      */
     public Mlx5Batch startBatch() throws RdmaException {
-        return new Mlx5Batch(this, queuePair.startBatch());
+        SendBatch started = queuePair.startBatch();
+        Mlx5Batch same = batch;
+        if (same == null) {
+            same = new Mlx5Batch(this, started);
+            batch = same;
+        }
+        return same;
     }
 
     /**

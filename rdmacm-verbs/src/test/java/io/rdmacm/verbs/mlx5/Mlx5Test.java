@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.management.ManagementFactory;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
+import com.sun.management.ThreadMXBean;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.Device;
@@ -110,6 +112,28 @@ class Mlx5Test {
     private static void copy(Mlx5QueuePair pair, Mlx5End of, long length) throws RdmaException {
         try (Mlx5Batch batch = pair.startBatch()) {
             batch.copy(of.region, 8, of.region, 100, length);
+        }
+    }
+
+    /** What allocates a little in each request has no round without, however long it is run. */
+    @Test
+    void requestsToTargetsAllocateNothing() throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (Mlx5End one = new Mlx5End()) {
+            AddressHandle handle = one.own(one.domain.createAddressHandle(Mlx5End.path()));
+            Mlx5QueuePair initiator = one.initiator();
+            long allocated = Long.MAX_VALUE;
+            for (int round = 0; round < 300 && allocated > 0; round++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                for (int i = 0; i < 10_000; i++) {
+                    try (Mlx5Batch batch = initiator.startBatch()) {
+                        batch.requests().send();
+                        batch.target(handle, i, KEY);
+                    }
+                }
+                allocated = threads.getCurrentThreadAllocatedBytes() - before;
+            }
+            assertThat(allocated).isZero();
         }
     }
 
