@@ -58,7 +58,7 @@ final class CmIdQueues {
     QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireFitting(domain, attributes);
         QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
-        QueuePair made = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, init -> {
+        QueuePair made = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, (init, arena) -> {
             if (complete.isExtended()) {
                 Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
             } else {
@@ -66,7 +66,7 @@ final class CmIdQueues {
                 Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
             }
             return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
-        }, this::destroyQueuePair);
+        }, address -> destroyQueuePair());
         queuePair = made;
         return made;
     }
@@ -83,10 +83,10 @@ final class CmIdQueues {
             throw new IllegalStateException(id + " already has a shared receive queue or a queue pair");
         }
         SharedReceiveQueue made = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
-                init -> {
+                (init, arena) -> {
                     createNative(domain, attributes, init);
                     return Memory.getLong(id.nativeAddress() + rdma_cm_id.srq$offset());
-                }, this::destroySharedReceiveQueue);
+                }, address -> destroySharedReceiveQueue());
         sharedReceiveQueue = made;
         return made;
     }

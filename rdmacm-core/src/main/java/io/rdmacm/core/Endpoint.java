@@ -90,8 +90,8 @@ public final class Endpoint extends NativeObject {
     private volatile @Nullable ConnectionParameters peerParameters;
     private volatile @Nullable DatagramParameters datagramParameters;
 
-    private Endpoint(EventChannel channel, CmId id, @Nullable EndpointAttributes acceptedAttributes) {
-        super(Lifetime.begin(Endpoint.class), VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
+    private Endpoint(Lifetime life, EventChannel channel, CmId id, @Nullable EndpointAttributes acceptedAttributes) {
+        super(life, VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
         this.channel = channel;
         this.id = id;
         this.acceptedAttributes = acceptedAttributes;
@@ -213,7 +213,6 @@ public final class Endpoint extends NativeObject {
             InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         Endpoint endpoint = open(portSpace);
-        boolean made = false;
         try {
             endpoint.resolveAddress(local, peer, deadline.remaining());
             if (paths.length == 0) {
@@ -225,46 +224,49 @@ public final class Endpoint extends NativeObject {
             if (attributes != null) {
                 endpoint.createQueuePair(attributes);
             }
-            made = true;
             return endpoint;
-        } finally {
-            if (!made) {
-                endpoint.close();
-            }
+        } catch (Throwable t) {
+            Lifetime.undo(t, endpoint::close);
+            throw t;
         }
     }
 
     private static Endpoint open(PortSpace portSpace, @Nullable EndpointAttributes accepted) throws RdmaException {
         Objects.requireNonNull(portSpace, "portSpace");
         EventChannel channel = EventChannel.open();
-        Endpoint endpoint = null;
         try {
-            endpoint = new Endpoint(channel, CmId.open(channel, portSpace), accepted);
-        } finally {
-            if (endpoint == null) {
-                channel.close();
-            }
+            return of(channel, CmId.open(channel, portSpace), accepted);
+        } catch (Throwable t) {
+            Lifetime.undo(t, channel::close);
+            throw t;
         }
-        return endpoint;
+    }
+
+    private static Endpoint of(EventChannel channel, CmId id, @Nullable EndpointAttributes accepted)
+            throws RdmaException {
+        try {
+            return Lifetime.make(Endpoint.class, List.of(), arena -> VerbsAccess.get().addressOf(id), address -> { },
+                    (life, address) -> new Endpoint(life, channel, id, accepted));
+        } catch (Throwable t) {
+            Lifetime.undo(t, id::close);
+            throw t;
+        }
     }
 
     /** Wraps a connect request. As in C, its id gets a channel of its own and so does not depend on the listener. */
     private static Endpoint requested(CmId requested) throws RdmaException {
         EventChannel channel = null;
-        Endpoint endpoint = null;
         try {
             channel = EventChannel.open();
             requested.migrate(channel);
-            endpoint = new Endpoint(channel, requested, null);
-        } finally {
-            if (endpoint == null) {
-                requested.close();
-                if (channel != null) {
-                    channel.close();
-                }
+            return of(channel, requested, null);
+        } catch (Throwable t) {
+            Lifetime.undo(t, requested::close);
+            if (channel != null) {
+                Lifetime.undo(t, channel::close);
             }
+            throw t;
         }
-        return endpoint;
     }
 
     /** {@return the id, for its options and addresses; its events are consumed by this endpoint} */

@@ -65,18 +65,15 @@ final class EndpointCompletions implements Wait.Source {
         VerbsContext context = id.context();
         CompletionChannel channel = context.createCompletionChannel();
         CompletionQueue queue = null;
-        EndpointCompletions made = null;
         try {
             queue = context.createCompletionQueue(Math.max(1, capacity), channel);
-            made = new EndpointCompletions(function, owner, id, channel, queue);
-            return made;
-        } finally {
-            if (made == null) {
-                if (queue != null) {
-                    queue.close();
-                }
-                channel.close();
+            return new EndpointCompletions(function, owner, id, channel, queue);
+        } catch (Throwable t) {
+            if (queue != null) {
+                Lifetime.undo(t, queue::close);
             }
+            Lifetime.undo(t, channel::close);
+            throw t;
         }
     }
 

@@ -29,7 +29,6 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
         EndpointCompletions sends = null;
         EndpointCompletions receives = null;
         QueuePair pair = null;
-        boolean made = false;
         try {
             QueuePairCapabilities sizes = attributes.capabilities();
             if (attributes.receiveQueue().isEmpty()) {
@@ -47,18 +46,19 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
                     .maxReceiveScatterGather(sizes.maxReceiveScatterGather())
                     .maxInlineData(sizes.maxInlineData()).signalAll(attributes.signalAll()).build());
             // there may be no memory for requests with so many entries
-            EndpointQueues queues = new EndpointQueues(pair, new EndpointSender(pair, sends, attributes.signalAll()),
+            return new EndpointQueues(pair, new EndpointSender(pair, sends, attributes.signalAll()),
                     EndpointReceiver.create(pair, receives, sizes));
-            made = true;
-            return queues;
-        } finally {
-            if (!made) {
-                if (pair != null) {
-                    pair.close();
-                }
-                close(sends);
-                close(receives);
+        } catch (Throwable t) {
+            if (pair != null) {
+                Lifetime.undo(t, pair::close);
             }
+            if (sends != null) {
+                Lifetime.undo(t, sends::close);
+            }
+            if (receives != null) {
+                Lifetime.undo(t, receives::close);
+            }
+            throw t;
         }
     }
 
@@ -83,11 +83,5 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
     private static CompletionQueue queueOf(@Nullable EndpointCompletions made,
             Optional<CompletionQueue> given) {
         return made == null ? given.orElseThrow() : made.queue();
-    }
-
-    private static void close(@Nullable EndpointCompletions completions) throws RdmaException {
-        if (completions != null) {
-            completions.close();
-        }
     }
 }

@@ -78,20 +78,16 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     static CompletionQueue create(VerbsContext context, int capacity, @Nullable CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
-        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector));
         long channelAddress = channel == null ? 0 : channel.address();
-        long address = life.create(() -> {
+        return Lifetime.make(CompletionQueue.class, parents(context, channel, vector), arena -> {
             try {
-                return Check.pointer(CREATE_CQ,
-                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector),
-                        capacity + " entries");
+                return Check.pointer(CREATE_CQ, capacity + " entries",
+                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector));
             } catch (RdmaException e) {
                 throw DeviceLimits.explain(e, context, capacity);
             }
-        });
-        CompletionQueue queue = new CompletionQueue(context, channel, life, address, ibv_cq.sizeof());
-        queue.register();
-        return queue;
+        }, CompletionQueue::free,
+                (life, address) -> new CompletionQueue(context, channel, life, address, ibv_cq.sizeof()).publish());
     }
 
     static void requireCapacity(int capacity) {
@@ -117,11 +113,18 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /** Registers the queue, so that events can name it. */
-    final void register() {
-        if (channel != null) {
-            channel.add(this, address());
-        }
-        context.events().add(this);
+    final CompletionQueue publish() {
+        return Lifetime.publish(this, queue -> {
+            if (channel != null) {
+                channel.add(this, address());
+            }
+            context.events().add(this);
+        }, queue -> {
+            context.events().remove(this);
+            if (channel != null) {
+                channel.remove(address());
+            }
+        });
     }
 
     private static int readCapacity(long address, Lifetime life) {
@@ -425,8 +428,12 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         });
     }
 
+    static void free(long address) throws RdmaException {
+        DESTROY_CQ.free(address);
+    }
+
     private void destroyNative() throws RdmaException {
-        context.events().destroy(this, () -> Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(address())));
+        context.events().destroy(this, CompletionQueue::free);
     }
 
     private void requireChannel() {

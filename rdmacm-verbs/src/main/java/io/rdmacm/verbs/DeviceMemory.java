@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.CFunction;
@@ -44,9 +45,9 @@ public final class DeviceMemory extends NativeObject {
     }
 
     static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment) throws RdmaException {
-        return allocate(context, bytes, logAlignment, attributes -> {
+        return allocate(context, bytes, logAlignment, (attributes, arena) -> {
             NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
-            return Check.pointer(function, function.callLong(context.address(), attributes), bytes + " bytes");
+            return Check.pointer(function, bytes + " bytes", function.callLong(context.address(), attributes));
         });
     }
 
@@ -59,22 +60,31 @@ public final class DeviceMemory extends NativeObject {
             throw new IllegalArgumentException("logAlignment must be from 0 to " + MAX_LOG_ALIGNMENT + ", not "
                     + logAlignment);
         }
-        Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
-        long address = life.create(() -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
-                Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
-                Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
-                return creator.create(attributes);
-            }
+        return make(context, bytes, false, arena -> {
+            long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
+            Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
+            Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
+            return creator.create(attributes, arena);
         });
-        return new DeviceMemory(context, life, address, bytes, false);
     }
 
     static DeviceMemory importMemory(VerbsContext context, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
-        long address = life.create(() -> Check.imported(IMPORT_DM, context.address(), kernelHandle));
-        return new DeviceMemory(context, life, address, Long.MAX_VALUE, true);
+        return make(context, Long.MAX_VALUE, true, arena -> Check.imported(IMPORT_DM, context.address(), kernelHandle));
+    }
+
+    private static DeviceMemory make(VerbsContext context, long length, boolean imported, Lifetime.Creator creator)
+            throws RdmaException {
+        return Lifetime.make(DeviceMemory.class, List.of(context.life()), creator,
+                address -> free(context, imported, address),
+                (life, address) -> new DeviceMemory(context, life, address, length, imported));
+    }
+
+    private static void free(VerbsContext context, boolean imported, long address) throws RdmaException {
+        if (imported) {
+            UNIMPORT_DM.callInt(address);
+        } else {
+            ExtendedOps.FREE_DM.require(context.address()).free(address);
+        }
     }
 
     /** {@return the context that the memory was allocated from} */
@@ -154,12 +164,7 @@ public final class DeviceMemory extends NativeObject {
     @Override
     @CFunction({"ibv_free_dm", "ibv_unimport_dm"})
     protected void destroy() throws RdmaException {
-        if (imported) {
-            UNIMPORT_DM.callInt(address());
-        } else {
-            NativeFunction function = ExtendedOps.FREE_DM.require(context.address());
-            Check.returned(function, function.callInt(address()));
-        }
+        free(context, imported, address());
     }
 
     private NativeFunction function(String name, long offset) throws RdmaException {

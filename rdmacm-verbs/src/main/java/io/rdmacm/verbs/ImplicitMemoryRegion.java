@@ -7,7 +7,6 @@ import java.util.Set;
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -78,6 +77,10 @@ public final class ImplicitMemoryRegion extends NativeObject {
     @Override
     @CFunction("ibv_dereg_mr")
     protected void destroy() throws RdmaException {
-        Check.returned(DEREG_MR, DEREG_MR.callInt(address()));
+        free(address());
+    }
+
+    static void free(long address) throws RdmaException {
+        DEREG_MR.free(address);
     }
 }

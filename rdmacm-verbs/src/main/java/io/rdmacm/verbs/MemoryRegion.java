@@ -11,7 +11,6 @@ import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.ReregistrationException;
-import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -61,7 +60,15 @@ public final class MemoryRegion extends NativeObject {
         /** Imported; registered by another context. */
         IMPORTED,
         /** A part of an {@link ImplicitMemoryRegion}. */
-        PART
+        PART;
+
+        void free(long region) throws RdmaException {
+            switch (this) {
+                case REGISTERED -> DEREG_MR.free(region);
+                case IMPORTED -> UNIMPORT_MR.callInt(region);
+                case PART -> { }
+            }
+        }
     }
 
     /**
@@ -271,14 +278,14 @@ public final class MemoryRegion extends NativeObject {
         // freed. Later posts see that the region is closed.
         now.domain().posts().await();
         if (!deregistered) {
-            switch (origin) {
-                case REGISTERED -> Check.returned(DEREG_MR, DEREG_MR.callInt(address()));
-                case IMPORTED -> UNIMPORT_MR.callInt(address());
-                case PART -> { }
-            }
+            origin.free(address());
             deregistered = true;
         }
         // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
+        close(owned);
+    }
+
+    static void close(@Nullable Arena owned) {
         if (owned != null) {
             owned.close();
         }

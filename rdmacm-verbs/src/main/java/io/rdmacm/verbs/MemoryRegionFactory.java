@@ -96,17 +96,14 @@ final class MemoryRegionFactory {
     MemoryRegion allocate(long bytes) throws RdmaException {
         requireBytes(bytes, "not " + bytes);
         Arena arena = Arena.ofShared();
-        boolean made = false;
+        MemorySegment memory;
         try {
-            MemorySegment memory = NativeMemory.get("ibv_reg_mr", () -> arena.allocate(bytes, PAGE));
-            MemoryRegion region = register(memory, arena);
-            made = true;
-            return region;
-        } finally {
-            if (!made) {
-                arena.close();
-            }
+            memory = NativeMemory.get("ibv_reg_mr", () -> arena.allocate(bytes, PAGE));
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
         }
+        return register(memory, arena);
     }
 
     MemoryRegion register(MemorySegment memory) throws RdmaException {
@@ -154,7 +151,7 @@ final class MemoryRegionFactory {
             }
             throw Failures.of(function.name(), error, detail);
         }
-        return Check.pointer(function, result, detail);
+        return Check.pointer(function, detail, result);
     }
 
     ImplicitMemoryRegion registerAllMemory() throws RdmaException {
@@ -162,19 +159,24 @@ final class MemoryRegionFactory {
             throw new IllegalArgumentException("ZERO_BASED and HUGETLB are not possible for a region that spans all"
                     + " memory: " + access);
         }
-        Lifetime life = Lifetime.begin(ImplicitMemoryRegion.class, domain.life());
         Object event = RegistrationEvents.begin();
-        long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
-        RegistrationEvents.end(event, 0, Long.MAX_VALUE, access);
-        return new ImplicitMemoryRegion(domain, access, life, region);
+        return Lifetime.make(ImplicitMemoryRegion.class, List.of(domain.life()),
+                arena -> registerNative(0, SIZE_MAX, "all memory, on demand"), ImplicitMemoryRegion::free,
+                (life, region) -> {
+                    RegistrationEvents.end(event, 0, Long.MAX_VALUE, access);
+                    return new ImplicitMemoryRegion(domain, access, life, region);
+                });
     }
 
     static MemoryRegion part(ImplicitMemoryRegion whole, ProtectionDomain domain, MemorySegment memory,
             Set<AccessFlag> access) {
-        Lifetime life = Lifetime.begin(MemoryRegion.class, whole.life());
-        Registration registration = Registration.of(whole.address(), domain, memory, access, memory.address(),
-                memory.byteSize());
-        return new MemoryRegion(life, whole.address(), registration, null, MemoryRegion.Origin.PART);
+        try {
+            return make(MemoryRegion.Origin.PART, List.of(whole.life()), null,
+                    region -> Registration.of(region, domain, memory, access, memory.address(), memory.byteSize()),
+                    whole::address);
+        } catch (RdmaException e) {
+            throw new AssertionError("C is not called", e);
+        }
     }
 
     private MemoryRegion registerAt(MemorySegment memory, long start, @Nullable Arena owned) throws RdmaException {
@@ -198,8 +200,8 @@ final class MemoryRegionFactory {
         }
         String detail = length + " bytes of file descriptor " + fd;
         return make(null, region -> Registration.of(region, domain, null, access, start, length),
-                () -> Check.pointer(REG_DMABUF_MR,
-                        REG_DMABUF_MR.callLong(pd(), offset, length, start, fd, flags), detail));
+                () -> Check.pointer(REG_DMABUF_MR, detail,
+                        REG_DMABUF_MR.callLong(pd(), offset, length, start, fd, flags)));
     }
 
     MemoryRegion registerDeviceMemory(DeviceMemory memory, long offset, long length) throws RdmaException {
@@ -212,8 +214,8 @@ final class MemoryRegionFactory {
         domain.requireSameContext("device memory", memory.context());
         return make(null, region -> Registration.of(region, domain, null, access, 0, length), () -> {
             NativeFunction function = ExtendedOps.REG_DM_MR.require(domain.context().address());
-            return Check.pointer(function,
-                    function.callLong(pd(), memory.address(), offset, length, flags), length + " bytes");
+            return Check.pointer(function, length + " bytes",
+                    function.callLong(pd(), memory.address(), offset, length, flags));
         }, memory.life());
     }
 
@@ -237,12 +239,11 @@ final class MemoryRegionFactory {
     }
 
     static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin(MemoryRegion.class, domain.life());
-        long region = life.create(() -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
         // Only the process that registered it knows the addresses; if the driver reports any, they are that process's.
-        Registration registration = Registration.of(region, domain, null, Set.of(),
-                Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
-        return new MemoryRegion(life, region, registration, null, MemoryRegion.Origin.IMPORTED);
+        return make(MemoryRegion.Origin.IMPORTED, List.of(domain.life()), null,
+                region -> Registration.of(region, domain, null, Set.of(), Memory.getLong(region + ibv_mr.addr$offset()),
+                        Memory.getLong(region + ibv_mr.length$offset())),
+                () -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
     }
 
     @FunctionalInterface
@@ -250,16 +251,28 @@ final class MemoryRegionFactory {
         Registration describe(long region);
     }
 
-    private MemoryRegion make(@Nullable Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
+    @FunctionalInterface
+    private interface Registrar {
+        long register() throws RdmaException;
+    }
+
+    private MemoryRegion make(@Nullable Arena owned, Describer describer, Registrar registrar, Lifetime... others)
             throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(others));
         parents.addFirst(domain.life());
-        Lifetime life = Lifetime.begin(MemoryRegion.class, parents);
         Object event = RegistrationEvents.begin();
-        long region = life.create(creator);
-        Registration registration = describer.describe(region);
-        RegistrationEvents.end(event, registration.start(), registration.length(), access);
-        return new MemoryRegion(life, region, registration, owned, MemoryRegion.Origin.REGISTERED);
+        return make(MemoryRegion.Origin.REGISTERED, parents, owned, region -> {
+            Registration registration = describer.describe(region);
+            RegistrationEvents.end(event, registration.start(), registration.length(), access);
+            return registration;
+        }, registrar);
+    }
+
+    private static MemoryRegion make(MemoryRegion.Origin origin, List<Lifetime> parents, @Nullable Arena owned,
+            Describer describer, Registrar registrar) throws RdmaException {
+        return Lifetime.make(MemoryRegion.class, parents, arena -> registrar.register(), origin::free,
+                (life, region) -> new MemoryRegion(life, region, describer.describe(region), owned, origin),
+                () -> MemoryRegion.close(owned));
     }
 
     private long pd() {

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -50,12 +51,11 @@ public final class MemoryWindow extends NativeObject {
     }
 
     static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) throws RdmaException {
-        Lifetime life = Lifetime.begin(MemoryWindow.class, domain.life());
-        long address = life.create(() -> {
+        return Lifetime.make(MemoryWindow.class, List.of(domain.life()), arena -> {
             NativeFunction function = function(ContextOps.ALLOC_MW, domain);
-            return Check.pointer(function, function.callLong(domain.address(), type.value()), type.toString());
-        });
-        return new MemoryWindow(domain, type, life, address);
+            return Check.pointer(function, type.toString(), function.callLong(domain.address(), type.value()));
+        }, address -> function(ContextOps.DEALLOC_MW, domain).free(address),
+                (life, address) -> new MemoryWindow(domain, type, life, address));
     }
 
     /** The binding before a new one was attempted. */
@@ -249,8 +249,7 @@ public final class MemoryWindow extends NativeObject {
         // A post reads the struct, so posts in progress must return before it is freed. Later posts see that the window
         // is closed.
         domain.posts().await();
-        NativeFunction function = function(ContextOps.DEALLOC_MW, domain);
-        Check.returned(function, function.callInt(address()));
+        function(ContextOps.DEALLOC_MW, domain).free(address());
     }
 
     private static NativeFunction function(ContextOps op, ProtectionDomain domain) throws RdmaException {

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
@@ -57,26 +58,21 @@ public final class MulticastAttachment extends NativeObject {
      * both.
      */
     static MulticastAttachment attach(QueuePair queuePair, Group group, Set<Group> attached) throws RdmaException {
+        MemorySegment gid = NativeMemory.allocate(ATTACH_MCAST.name(), Gid.BYTES, Long.BYTES);
+        AddressStructs.writeGid(group.gid(), gid.address());
         if (!attached.add(group)) {
             throw new IllegalStateException(queuePair + " is already attached to " + group);
         }
-        boolean made = false;
-        try {
-            MemorySegment gid = NativeMemory.allocate(ATTACH_MCAST.name(), Gid.BYTES, Long.BYTES);
-            Lifetime life = Lifetime.begin(MulticastAttachment.class, queuePair.life());
-            AddressStructs.writeGid(group.gid(), gid.address());
-            life.create(() -> {
-                Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(queuePair.address(), gid.address(), group.lid()));
-                return gid.address();
-            });
-            MulticastAttachment attachment = new MulticastAttachment(queuePair, group, attached, life, gid);
-            made = true;
-            return attachment;
-        } finally {
-            if (!made) {
-                attached.remove(group);
-            }
-        }
+        return Lifetime.make(MulticastAttachment.class, List.of(queuePair.life()), arena -> {
+            Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(queuePair.address(), gid.address(), group.lid()));
+            return gid.address();
+        }, address -> detach(queuePair, address, group),
+                (life, address) -> new MulticastAttachment(queuePair, group, attached, life, gid),
+                () -> attached.remove(group));
+    }
+
+    private static void detach(QueuePair queuePair, long gid, Group group) throws RdmaException {
+        Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(queuePair.address(), gid, group.lid()));
     }
 
     /** {@return the queue pair that receives the datagrams} */
@@ -100,7 +96,7 @@ public final class MulticastAttachment extends NativeObject {
     @Override
     @CFunction("ibv_detach_mcast")
     protected void destroy() throws RdmaException {
-        Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(queuePair.address(), memory.address(), group.lid()));
+        detach(queuePair, address(), group);
         attached.remove(group);
     }
 }

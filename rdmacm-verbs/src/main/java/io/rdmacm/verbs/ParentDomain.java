@@ -50,39 +50,29 @@ public final class ParentDomain extends ProtectionDomain {
             ALLOC_BUF.require();
         }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
-        Lifetime life = Lifetime.begin(ParentDomain.class, parents);
         AllocatorCalls calls = attributes.allocator()
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
-        boolean made = false;
-        try {
-            long address = life.create(() -> allocate(function, below, attributes, calls));
-            made = true;
-            return new ParentDomain(below, attributes, calls, life, address);
-        } finally {
-            if (!made && calls != null) {
-                calls.close();
-            }
-        }
+        return Lifetime.make(ParentDomain.class, parents,
+                arena -> allocate(function, below, attributes, calls, arena), ProtectionDomain::free,
+                (life, address) -> new ParentDomain(below, attributes, calls, life, address), () -> close(calls));
     }
 
     private static long allocate(NativeFunction function, ProtectionDomain below,
-            ParentDomainAttributes attributes, @Nullable AllocatorCalls calls) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
-            Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
-            attributes.threadDomain().ifPresent(threadDomain -> Memory.putLong(
-                    init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address()));
-            int mask = attributes.allowsUnprotected()
-                    ? Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC()
-                    : 0;
-            if (calls != null) {
-                mask |= Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS();
-                Memory.putLong(init + ibv_parent_domain_init_attr.alloc$offset(), calls.allocate());
-                Memory.putLong(init + ibv_parent_domain_init_attr.free$offset(), calls.free());
-            }
-            Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(), mask);
-            return Check.pointer(function, function.callLong(below.context().address(), init));
+            ParentDomainAttributes attributes, @Nullable AllocatorCalls calls, Arena arena) throws RdmaException {
+        long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
+        Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
+        attributes.threadDomain().ifPresent(threadDomain -> Memory.putLong(
+                init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address()));
+        int mask = attributes.allowsUnprotected()
+                ? Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC()
+                : 0;
+        if (calls != null) {
+            mask |= Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS();
+            Memory.putLong(init + ibv_parent_domain_init_attr.alloc$offset(), calls.allocate());
+            Memory.putLong(init + ibv_parent_domain_init_attr.free$offset(), calls.free());
         }
+        Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(), mask);
+        return Check.pointer(function, function.callLong(below.context().address(), init));
     }
 
     /** {@return the protection domain below this one} */
@@ -112,6 +102,10 @@ public final class ParentDomain extends ProtectionDomain {
     @CFunction("ibv_dealloc_pd")
     protected void destroy() throws RdmaException {
         super.destroy();
+        close(calls);
+    }
+
+    private static void close(@Nullable AllocatorCalls calls) {
         if (calls != null) {
             calls.close();
         }

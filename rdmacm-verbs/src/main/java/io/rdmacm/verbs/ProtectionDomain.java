@@ -51,15 +51,19 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     static ProtectionDomain allocate(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
-        long address = life.create(() -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())));
-        return new ProtectionDomain(context, life, address, false);
+        return Lifetime.make(ProtectionDomain.class, List.of(context.life()),
+                arena -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())), ProtectionDomain::free,
+                (life, address) -> new ProtectionDomain(context, life, address, false));
     }
 
     static ProtectionDomain importDomain(VerbsContext context, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
-        long address = life.create(() -> Check.imported(IMPORT_PD, context.address(), kernelHandle));
-        return new ProtectionDomain(context, life, address, true);
+        return Lifetime.make(ProtectionDomain.class, List.of(context.life()),
+                arena -> Check.imported(IMPORT_PD, context.address(), kernelHandle), UNIMPORT_PD::callInt,
+                (life, address) -> new ProtectionDomain(context, life, address, true));
+    }
+
+    static void free(long address) throws RdmaException {
+        DEALLOC_PD.free(address);
     }
 
     /** {@return the context that this domain was allocated from} */
@@ -364,7 +368,7 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
         if (imported) {
             UNIMPORT_PD.callInt(address());
         } else {
-            Check.returned(DEALLOC_PD, DEALLOC_PD.callInt(address()));
+            free(address());
         }
     }
 

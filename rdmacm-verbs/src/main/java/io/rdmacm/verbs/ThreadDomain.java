@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
+
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_td;
@@ -26,15 +27,15 @@ public final class ThreadDomain extends NativeObject {
     }
 
     static ThreadDomain allocate(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(ThreadDomain.class, context.life());
-        long address = life.create(() -> {
+        return Lifetime.make(ThreadDomain.class, List.of(context.life()), arena -> {
             NativeFunction function = ExtendedOps.ALLOC_TD.require(context.address());
-            try (Arena arena = Arena.ofConfined()) {
-                long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
-                return Check.pointer(function, function.callLong(context.address(), attributes));
-            }
-        });
-        return new ThreadDomain(context, life, address);
+            long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
+            return Check.pointer(function, function.callLong(context.address(), attributes));
+        }, address -> free(context, address), (life, address) -> new ThreadDomain(context, life, address));
+    }
+
+    private static void free(VerbsContext context, long address) throws RdmaException {
+        ExtendedOps.DEALLOC_TD.require(context.address()).free(address);
     }
 
     /** {@return the context that the domain was allocated from} */
@@ -46,7 +47,6 @@ public final class ThreadDomain extends NativeObject {
     @Override
     @CFunction("ibv_dealloc_td")
     protected void destroy() throws RdmaException {
-        NativeFunction function = ExtendedOps.DEALLOC_TD.require(context.address());
-        Check.returned(function, function.callInt(address()));
+        free(context, address());
     }
 }

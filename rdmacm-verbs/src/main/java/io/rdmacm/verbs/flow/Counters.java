@@ -4,6 +4,7 @@ package io.rdmacm.verbs.flow;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -46,14 +47,15 @@ public final class Counters extends NativeObject {
      */
     @CFunction("ibv_create_counters")
     public static Counters create(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(Counters.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(Counters.class, List.of(VERBS.lifeOf(context)), arena -> {
             long init = arena.allocate(ibv_counters_init_attr.layout()).address();
-            return new Counters(context, life, life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(VERBS.addressOf(context));
-                return Check.pointer(create, create.callLong(VERBS.addressOf(context), init));
-            }));
-        }
+            NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(VERBS.addressOf(context));
+            return Check.pointer(create, create.callLong(VERBS.addressOf(context), init));
+        }, address -> free(context, address), (life, address) -> new Counters(context, life, address));
+    }
+
+    private static void free(VerbsContext context, long address) throws RdmaException {
+        ExtendedOps.DESTROY_COUNTERS.require(VERBS.addressOf(context)).free(address);
     }
 
     /** {@return the context of the device that counts} */
@@ -114,14 +116,11 @@ public final class Counters extends NativeObject {
 
     private void attachTo(Flow flow, CounterDescription description, int index) throws RdmaException {
         VERBS.lifeOf(flow).addParent(life());
-        boolean attached = false;
         try {
             attach(description, index, VERBS.addressOf(flow));
-            attached = true;
-        } finally {
-            if (!attached) {
-                VERBS.lifeOf(flow).removeParent(life());
-            }
+        } catch (Throwable t) {
+            VERBS.lifeOf(flow).removeParent(life());
+            throw t;
         }
     }
 
@@ -168,7 +167,6 @@ public final class Counters extends NativeObject {
     @Override
     @CFunction("ibv_destroy_counters")
     protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_COUNTERS.require(VERBS.addressOf(context));
-        Check.returned(destroy, destroy.callInt(address()));
+        free(context, address());
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.flow;
 
-import java.lang.foreign.Arena;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -72,16 +71,17 @@ public final class Flow extends NativeObject {
                 parents.add(sameContext("counters object", counters.context(), context, counters));
             }
         }
-        Lifetime life = Lifetime.begin(Flow.class, parents);
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(Flow.class, parents, arena -> {
             long block = attributes.toNative(arena).address();
-            long address = life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_FLOW.require(VERBS.addressOf(context));
-                return Check.pointer(create, create.callLong(VERBS.addressOf(queuePair), block), attributes.type()
-                        + ", specifications " + attributes.specifications());
-            });
-            return new Flow(context, queuePair, attributes, life, address);
-        }
+            NativeFunction create = ExtendedOps.CREATE_FLOW.require(VERBS.addressOf(context));
+            return Check.pointer(create, attributes.type() + ", specifications " + attributes.specifications(),
+                    create.callLong(VERBS.addressOf(queuePair), block));
+        }, address -> free(context, address),
+                (life, address) -> new Flow(context, queuePair, attributes, life, address));
+    }
+
+    private static void free(VerbsContext context, long address) throws RdmaException {
+        ExtendedOps.DESTROY_FLOW.require(VERBS.addressOf(context)).free(address);
     }
 
     private static Lifetime sameContext(String what, VerbsContext its, VerbsContext wanted, NativeObject object) {
@@ -113,7 +113,6 @@ public final class Flow extends NativeObject {
     @Override
     @CFunction("ibv_destroy_flow")
     protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_FLOW.require(VERBS.addressOf(context));
-        Check.returned(destroy, destroy.callInt(address()));
+        free(context, address());
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.flow;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_flow_action;
@@ -46,14 +47,15 @@ public final class FlowAction extends NativeObject {
             throw new IllegalArgumentException("a new flow action needs "
                     + (attributes.parameters().isEmpty() ? "parameters" : "key material") + ": " + attributes);
         }
-        Lifetime life = Lifetime.begin(FlowAction.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(FlowAction.class, List.of(VERBS.lifeOf(context)), arena -> {
             long struct = attributes.toNative(arena).address();
-            return new FlowAction(context, life, life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(VERBS.addressOf(context));
-                return Check.pointer(create, create.callLong(VERBS.addressOf(context), struct));
-            }));
-        }
+            NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(VERBS.addressOf(context));
+            return Check.pointer(create, create.callLong(VERBS.addressOf(context), struct));
+        }, address -> free(context, address), (life, address) -> new FlowAction(context, life, address));
+    }
+
+    private static void free(VerbsContext context, long address) throws RdmaException {
+        ExtendedOps.DESTROY_FLOW_ACTION.require(VERBS.addressOf(context)).free(address);
     }
 
     /** {@return the context of the device that applies this action} */
@@ -85,7 +87,6 @@ public final class FlowAction extends NativeObject {
     @Override
     @CFunction("ibv_destroy_flow_action")
     protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_FLOW_ACTION.require(VERBS.addressOf(context));
-        Check.returned(destroy, destroy.callInt(address()));
+        free(context, address());
     }
 }

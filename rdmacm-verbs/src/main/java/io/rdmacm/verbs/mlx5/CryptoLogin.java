@@ -3,6 +3,7 @@ package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.mlx5dv_crypto_login_attr_ex;
@@ -65,8 +66,7 @@ public final class CryptoLogin extends NativeObject {
     public static CryptoLogin create(VerbsContext context, int credentialId, int wrappingKeyId, byte[] credential)
             throws RdmaException {
         requireIds(credentialId, wrappingKeyId, credential);
-        Lifetime life = Lifetime.begin(CryptoLogin.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(CryptoLogin.class, List.of(VERBS.lifeOf(context)), arena -> {
             MemorySegment secret = arena.allocate(credential.length, Long.BYTES);
             secret.copyFrom(MemorySegment.ofArray(credential));
             long struct = arena.allocate(mlx5dv_crypto_login_attr_ex.layout()).address();
@@ -75,14 +75,13 @@ public final class CryptoLogin extends NativeObject {
             Memory.putLong(struct + mlx5dv_crypto_login_attr_ex.credential$offset(), secret.address());
             Memory.putLong(struct + mlx5dv_crypto_login_attr_ex.credential_len$offset(), credential.length);
             try {
-                long address = life.create(() -> Check.pointer(CREATE,
-                        CREATE.callLong(VERBS.addressOf(context), struct), "credential " + credentialId));
-                return new CryptoLogin(context, life, address);
+                return Check.pointer(CREATE, "credential " + credentialId,
+                        CREATE.callLong(VERBS.addressOf(context), struct));
             } finally {
                 // it does not stay in memory
                 secret.fill((byte) 0);
             }
-        }
+        }, DESTROY::free, (life, address) -> new CryptoLogin(context, life, address));
     }
 
     static void requireIds(int credentialId, int wrappingKeyId, byte[] credential) {
@@ -122,6 +121,6 @@ public final class CryptoLogin extends NativeObject {
     @Override
     @CFunction("mlx5dv_crypto_login_destroy")
     protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
+        DESTROY.free(address());
     }
 }

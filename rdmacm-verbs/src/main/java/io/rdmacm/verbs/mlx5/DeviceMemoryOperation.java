@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
+import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.CFunction;
@@ -54,12 +55,17 @@ public final class DeviceMemoryOperation extends NativeObject {
             throw new IllegalArgumentException("the length of imported memory is not known");
         }
         long page = Libc.pageSize();
-        Lifetime life = Lifetime.begin(DeviceMemoryOperation.class, VERBS.lifeOf(memory));
-        long address = life.create(() -> Check.pointer(MAP_OP_ADDR,
-                MAP_OP_ADDR.callLong(VERBS.addressOf(memory), operation), "operation " + operation));
         // The library maps whole pages, as many as the memory would need from the start of one.
         long mapped = (memory.length() + page - 1) / page * page;
-        return new DeviceMemoryOperation(life, address, Math.min(memory.length(), mapped - address % page), mapped);
+        return Lifetime.make(DeviceMemoryOperation.class, List.of(VERBS.lifeOf(memory)),
+                arena -> Check.pointer(MAP_OP_ADDR, "operation " + operation,
+                        MAP_OP_ADDR.callLong(VERBS.addressOf(memory), operation)),
+                address -> unmap(address, mapped), (life, address) -> new DeviceMemoryOperation(life, address,
+                        Math.min(memory.length(), mapped - address % page), mapped));
+    }
+
+    private static void unmap(long address, long bytes) throws RdmaException {
+        Libc.unmap(address / Libc.pageSize() * Libc.pageSize(), bytes);
     }
 
     /** {@return how many bytes of the memory can be reached} */
@@ -112,6 +118,6 @@ public final class DeviceMemoryOperation extends NativeObject {
 
     @Override
     protected void destroy() throws RdmaException {
-        Libc.unmap(address() / Libc.pageSize() * Libc.pageSize(), mapped);
+        unmap(address(), mapped);
     }
 }

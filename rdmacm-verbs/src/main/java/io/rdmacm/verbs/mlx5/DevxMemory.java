@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
@@ -55,11 +55,8 @@ public final class DevxMemory extends NativeObject {
     public static DevxMemory register(VerbsContext context, MemorySegment memory, AccessFlag... access)
             throws RdmaException {
         requireNative(memory);
-        Lifetime life = Lifetime.begin(DevxMemory.class, VERBS.lifeOf(context));
-        long address = life.create(() -> Check.pointer(REGISTER, REGISTER.callLong(VERBS.addressOf(context),
-                memory.address(), memory.byteSize(), bits(access)),
-                memory.byteSize() + " bytes"));
-        return new DevxMemory(life, address, memory);
+        return make(context, memory, arena -> Check.pointer(REGISTER, memory.byteSize() + " bytes",
+                REGISTER.callLong(VERBS.addressOf(context), memory.address(), memory.byteSize(), bits(access))));
     }
 
     /**
@@ -122,15 +119,17 @@ public final class DevxMemory extends NativeObject {
 
     private static DevxMemory register(VerbsContext context, MemorySegment memory, LongConsumer writer)
             throws RdmaException {
-        Lifetime life = Lifetime.begin(DevxMemory.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return make(context, memory, arena -> {
             long attributes = arena.allocate(mlx5dv_devx_umem_in.layout()).address();
-            long address = life.create(() -> {
-                writer.accept(attributes);
-                return Check.pointer(REGISTER_EX, REGISTER_EX.callLong(VERBS.addressOf(context), attributes));
-            });
-            return new DevxMemory(life, address, memory);
-        }
+            writer.accept(attributes);
+            return Check.pointer(REGISTER_EX, REGISTER_EX.callLong(VERBS.addressOf(context), attributes));
+        });
+    }
+
+    private static DevxMemory make(VerbsContext context, MemorySegment memory, Lifetime.Creator creator)
+            throws RdmaException {
+        return Lifetime.make(DevxMemory.class, List.of(VERBS.lifeOf(context)), creator, DEREGISTER::free,
+                (life, address) -> new DevxMemory(life, address, memory));
     }
 
     private static int bits(AccessFlag... access) {
@@ -166,6 +165,6 @@ public final class DevxMemory extends NativeObject {
     @Override
     @CFunction("mlx5dv_devx_umem_dereg")
     protected void destroy() throws RdmaException {
-        Check.returned(DEREGISTER, DEREGISTER.callInt(address()));
+        DEREGISTER.free(address());
     }
 }

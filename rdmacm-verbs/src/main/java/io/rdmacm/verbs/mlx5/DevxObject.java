@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.NativeObject;
@@ -50,13 +51,13 @@ public final class DevxObject extends NativeObject {
     @CFunction("mlx5dv_devx_obj_create")
     public static DevxObject create(VerbsContext context, byte[] command, int answerBytes) throws RdmaException {
         DevxCommand.check(command, answerBytes);
-        Lifetime life = Lifetime.begin(DevxObject.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
-            long in = DevxCommand.copy(command, arena);
-            long out = arena.allocate(answerBytes, Long.BYTES).address();
-            long address = life.create(() -> Check.pointer(CREATE,
-                    CREATE.callLong(VERBS.addressOf(context), in, command.length, out, answerBytes)));
-            return new DevxObject(life, address, Memory.bytes(out, answerBytes));
+        try (Arena outer = Arena.ofConfined()) {
+            long in = DevxCommand.copy(command, outer);
+            long out = outer.allocate(answerBytes, Long.BYTES).address();
+            return Lifetime.make(DevxObject.class, List.of(VERBS.lifeOf(context)),
+                    arena -> Check.pointer(CREATE,
+                            CREATE.callLong(VERBS.addressOf(context), in, command.length, out, answerBytes)),
+                    DESTROY::free, (life, address) -> new DevxObject(life, address, Memory.bytes(out, answerBytes)));
         }
     }
 
@@ -106,6 +107,6 @@ public final class DevxObject extends NativeObject {
     @Override
     @CFunction("mlx5dv_devx_obj_destroy")
     protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
+        DESTROY.free(address());
     }
 }

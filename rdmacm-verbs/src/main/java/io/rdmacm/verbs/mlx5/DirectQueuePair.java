@@ -90,9 +90,10 @@ public final class DirectQueuePair implements AutoCloseable {
     private int rung;
     private int completed;
 
-    private DirectQueuePair(QueuePair pair, CompletionQueue queue) throws RdmaException {
+    private DirectQueuePair(QueuePair pair, CompletionQueue queue, Lifetime life) throws RdmaException {
         this.pair = pair;
         this.queue = queue;
+        this.life = life;
         RawQueues.Pair queues = RawQueues.of(pair);
         entries = queues.send().address();
         stride = queues.sendStride();
@@ -103,8 +104,6 @@ public final class DirectQueuePair implements AutoCloseable {
         // An asynchronous event hands both to the program, which must not use them.
         batch = VERBS.useDirectly(pair, DirectQueuePair.class);
         completions = new DirectCompletions(RawQueues.of(queue), pair.number());
-        // Begun last: from here on nothing fails, and the queues cannot be closed under this object.
-        life = Lifetime.begin(DirectQueuePair.class, VERBS.lifeOf(pair), VERBS.lifeOf(queue));
         int number = pair.number();
         life.describe(() -> "0x" + Integer.toHexString(number));
         LeakDetector.watch(this, life);
@@ -131,19 +130,21 @@ public final class DirectQueuePair implements AutoCloseable {
             throw Failures.of("mlx5dv_init_obj", Rdma.EOPNOTSUPP(), "doorbells can be rung from Java only on x86-64");
         }
         CompletionQueue queue = domain.context().createCompletionQueue(completions);
-        QueuePair pair = null;
-        DirectQueuePair direct = null;
         try {
-            pair = createPair(domain, queue, sends);
-            direct = new DirectQueuePair(pair, queue);
-            return direct;
-        } finally {
-            if (direct == null) {
-                if (pair != null) {
-                    pair.close();
-                }
-                queue.close();
-            }
+            return of(createPair(domain, queue, sends), queue);
+        } catch (Throwable t) {
+            Lifetime.undo(t, queue::close);
+            throw t;
+        }
+    }
+
+    private static DirectQueuePair of(QueuePair pair, CompletionQueue queue) throws RdmaException {
+        try {
+            return Lifetime.make(DirectQueuePair.class, List.of(VERBS.lifeOf(pair), VERBS.lifeOf(queue)), arena -> 0,
+                    address -> { }, (life, address) -> new DirectQueuePair(pair, queue, life));
+        } catch (Throwable t) {
+            Lifetime.undo(t, pair::close);
+            throw t;
         }
     }
 

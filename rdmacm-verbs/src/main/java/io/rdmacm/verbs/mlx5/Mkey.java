@@ -76,17 +76,14 @@ public final class Mkey extends NativeObject {
             throw new IllegalArgumentException("a key needs at least one entry and one flag");
         }
         List<MkeyFlag> wanted = List.of(flags);
-        Lifetime life = Lifetime.begin(Mkey.class, VERBS.lifeOf(domain));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(Mkey.class, List.of(VERBS.lifeOf(domain)), arena -> {
             long init = arena.allocate(mlx5dv_mkey_init_attr.layout()).address();
             Memory.putLong(init + mlx5dv_mkey_init_attr.pd$offset(), VERBS.addressOf(domain));
             Memory.putInt(init + mlx5dv_mkey_init_attr.create_flags$offset(),
                     Flags.mask(wanted, MkeyFlag::bit));
             Memory.putShort(init + mlx5dv_mkey_init_attr.max_entries$offset(), (short) maxEntries);
-            long address = life.create(() -> Check.pointer(CREATE_MKEY, CREATE_MKEY.callLong(init),
-                    maxEntries + " entries, " + wanted));
-            return new Mkey(domain, maxEntries, wanted, life, address);
-        }
+            return Check.pointer(CREATE_MKEY, maxEntries + " entries, " + wanted, CREATE_MKEY.callLong(init));
+        }, DESTROY_MKEY::free, (life, address) -> new Mkey(domain, maxEntries, wanted, life, address));
     }
 
     /** {@return the protection domain of this key} */
@@ -180,6 +177,6 @@ public final class Mkey extends NativeObject {
     @Override
     @CFunction("mlx5dv_destroy_mkey")
     protected void destroy() throws RdmaException {
-        Check.returned(DESTROY_MKEY, DESTROY_MKEY.callInt(address()));
+        DESTROY_MKEY.free(address());
     }
 }

@@ -18,6 +18,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * A queue pair with what only mlx5 has ({@code mlx5dv_create_qp}, mlx5dv_create_qp(3)): an initiator or a target of
@@ -75,23 +76,16 @@ public final class Mlx5QueuePair implements AutoCloseable {
     public static Mlx5QueuePair create(ProtectionDomain domain, Mlx5QueuePairAttributes attributes)
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
-        QueuePair made = VERBS.createQueuePair(domain, verbs, addressing(attributes), init -> {
-            try (Arena arena = Arena.ofConfined()) {
-                return Check.pointer(CREATE_QP, CREATE_QP.callLong(VERBS.addressOf(domain.context()), init,
-                        attributes.write(arena)), attributes.toString());
-            }
-        });
-        boolean complete = false;
+        QueuePair pair = VERBS.createQueuePair(domain, verbs, addressing(attributes), (init, arena) -> Check.pointer(
+                CREATE_QP, attributes.toString(),
+                CREATE_QP.callLong(VERBS.addressOf(domain.context()), init, attributes.write(arena))));
         try {
-            Mlx5QueuePair pair = verbs.sendOperations().isEmpty()
-                    ? new Mlx5QueuePair(made, attributes, 0, 0)
-                    : withBatch(made, attributes);
-            complete = true;
-            return pair;
-        } finally {
-            if (!complete) {
-                made.close();
-            }
+            return verbs.sendOperations().isEmpty()
+                    ? new Mlx5QueuePair(pair, attributes, 0, 0)
+                    : withBatch(pair, attributes);
+        } catch (Throwable t) {
+            Lifetime.undo(t, pair::close);
+            throw t;
         }
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
+
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.NativeObject;
@@ -45,15 +46,15 @@ public final class ReservedQueuePairNumber extends NativeObject {
      */
     @CFunction("mlx5dv_reserved_qpn_alloc")
     public static ReservedQueuePairNumber reserve(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(ReservedQueuePairNumber.class, VERBS.lifeOf(context));
-        int number = (int) life.create(() -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long answer = arena.allocate(Integer.BYTES, Integer.BYTES).address();
-                Check.returned(ALLOC, ALLOC.callInt(VERBS.addressOf(context), answer));
-                return Memory.getInt(answer);
-            }
-        });
-        return new ReservedQueuePairNumber(context, life, number);
+        return Lifetime.make(ReservedQueuePairNumber.class, List.of(VERBS.lifeOf(context)), arena -> {
+            long answer = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            Check.returned(ALLOC, ALLOC.callInt(VERBS.addressOf(context), answer));
+            return Memory.getInt(answer);
+        }, number -> free(context, number), (life, number) -> new ReservedQueuePairNumber(context, life, (int) number));
+    }
+
+    private static void free(VerbsContext context, long number) throws RdmaException {
+        Check.returned(DEALLOC, DEALLOC.callInt(VERBS.addressOf(context), number));
     }
 
     /** {@return the number, 24 bits} */
@@ -65,6 +66,6 @@ public final class ReservedQueuePairNumber extends NativeObject {
     @Override
     @CFunction("mlx5dv_reserved_qpn_dealloc")
     protected void destroy() throws RdmaException {
-        Check.returned(DEALLOC, DEALLOC.callInt(VERBS.addressOf(context), number));
+        free(context, number);
     }
 }

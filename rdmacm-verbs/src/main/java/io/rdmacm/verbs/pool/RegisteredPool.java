@@ -65,8 +65,13 @@ public final class RegisteredPool implements AutoCloseable {
         this.maxBytes = builder.maxBytes;
         this.maxSlab = builder.largestSlab();
         this.nextSlab = builder.smallestSlab();
-        slices.push(grow());
-        LeakDetector.watch(this, life);
+        try {
+            slices.push(grow());
+            LeakDetector.watch(this, life);
+        } catch (Throwable t) {
+            Lifetime.undo(t, this::deregister);
+            throw t;
+        }
     }
 
     /**
@@ -151,22 +156,18 @@ public final class RegisteredPool implements AutoCloseable {
                     + " slices of " + sliceSize + " bytes is reached");
         }
         MemoryRegion slab = register(count);
-        boolean added = false;
         try {
             slabs.add(slab);
             // so that the region cannot be closed by a program that got it from a slice
             life.addParent(VERBS.lifeOf(slab));
-            Slot first = slices.add(slab, slab.memory(), sliceSize);
-            added = true;
+            describe(slices.size() * (long) sliceSize + slab.length());
             nextSlab = (int) Math.min(maxSlab, slab.length() / sliceSize * 2);
-            describe();
-            return first;
-        } finally {
-            if (!added) {
-                slabs.remove(slab);
-                life.removeParent(VERBS.lifeOf(slab));
-                slab.close();
-            }
+            return slices.add(slab, slab.memory(), sliceSize);
+        } catch (Throwable t) {
+            slabs.remove(slab);
+            life.removeParent(VERBS.lifeOf(slab));
+            Lifetime.undo(t, slab::close);
+            throw t;
         }
     }
 
@@ -187,9 +188,9 @@ public final class RegisteredPool implements AutoCloseable {
         }
     }
 
-    private void describe() {
+    private void describe(long bytes) {
         // not from the list: it refers to the regions, and a strong reference would hide leaks from the detector
-        String text = "slices of " + sliceSize + " bytes, " + (long) slices.size() * sliceSize + " bytes registered";
+        String text = "slices of " + sliceSize + " bytes, " + bytes + " bytes registered";
         life.describe(() -> text);
     }
 
@@ -271,14 +272,11 @@ public final class RegisteredPool implements AutoCloseable {
         while (!slabs.isEmpty()) {
             MemoryRegion slab = slabs.getLast();
             life.removeParent(VERBS.lifeOf(slab));
-            boolean closed = false;
             try {
                 slab.close();
-                closed = true;
-            } finally {
-                if (!closed) {
-                    life.addParent(VERBS.lifeOf(slab));
-                }
+            } catch (Throwable t) {
+                life.addParent(VERBS.lifeOf(slab));
+                throw t;
             }
             slabs.removeLast();
         }
@@ -397,8 +395,8 @@ public final class RegisteredPool implements AutoCloseable {
                 throw new IllegalArgumentException("the limit of " + maxBytes + " bytes is less than " + smallestSlab()
                         + " slices of " + sliceSize + " bytes");
             }
-            Lifetime life = Lifetime.begin(RegisteredPool.class, VERBS.lifeOf(domain));
-            return life.construct(() -> new RegisteredPool(this, life), () -> { });
+            return Lifetime.make(RegisteredPool.class, List.of(VERBS.lifeOf(domain)), arena -> 0, address -> { },
+                    (life, address) -> new RegisteredPool(this, life));
         }
 
         private int smallestSlab() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.life;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -26,6 +28,8 @@ public final class Lifetime {
     // children named in a message; there may be thousands
     private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
+    // runs at each step of the making of an object; tests let it fail
+    static volatile Runnable eachStep = () -> { };
 
     private final Class<?> type;
     // replaced as a whole, guarded by this
@@ -44,6 +48,12 @@ public final class Lifetime {
     private boolean closed;
     // the thread that is closing the object; null if there is none
     private Thread closer;
+    // of the native object while the Java object is being made
+    private long address;
+    private Freer freer;
+    private Runnable release;
+    // the object could not be made, and may not be undone yet
+    private volatile boolean failed;
     // read without the lock on fast paths
     private volatile boolean open = true;
 
@@ -56,19 +66,42 @@ public final class Lifetime {
     /** Creates the native object. */
     @FunctionalInterface
     public interface Creator {
-        /** Calls C and returns the address of the new object. */
-        long create() throws RdmaException;
+        /**
+         * Calls C, and does nothing after that which could fail.
+         *
+         * @param arena ends when the object is constructed
+         * @return the address of the new object
+         */
+        long create(Arena arena) throws RdmaException;
+    }
+
+    /** Frees a native object. */
+    @FunctionalInterface
+    public interface Freer {
+        /** Calls C. If it throws an exception, the native object is still there. */
+        void free(long address) throws RdmaException;
     }
 
     /**
-     * Constructs the Java object for a native object.
+     * Constructs the Java object for a native object, and publishes it last.
      *
      * @param <T> the class of the object
      */
     @FunctionalInterface
     public interface Constructor<T> {
         /** Calls the constructor. */
-        T construct() throws RdmaException;
+        T construct(Lifetime life, long address) throws RdmaException;
+    }
+
+    /**
+     * The last step of several that make something.
+     *
+     * @param <T> the class of what is made
+     */
+    @FunctionalInterface
+    public interface Maker<T> {
+        /** Takes the step. */
+        T make() throws RdmaException;
     }
 
     /** The native part of a close. */
@@ -91,19 +124,20 @@ public final class Lifetime {
     /** Like {@link #begin(Class, Lifetime...)}. */
     public static Lifetime begin(Class<?> type, Collection<Lifetime> parents) {
         Lifetime life = new Lifetime(type, List.copyOf(parents), null);
-        int adopted = 0;
         try {
-            for (Lifetime parent : parents) {
-                parent.adopt(life);
-                adopted++;
-            }
-        } finally {
-            if (adopted < parents.size()) {
-                life.leaveParents();
-            }
+            life.begin();
+            return life;
+        } catch (Throwable t) {
+            life.abandon();
+            throw t;
         }
+    }
+
+    private void begin() {
         OPEN.incrementAndGet();
-        return life;
+        for (Lifetime parent : parents) {
+            parent.adopt(this);
+        }
     }
 
     /**
@@ -118,21 +152,48 @@ public final class Lifetime {
     }
 
     /**
-     * Creates the native object. If that fails, this lifetime is abandoned.
+     * Makes an object in one step: begins its lifetime, creates the native object and constructs the Java object.
+     * Whatever is thrown, by C or for want of memory or stack, nothing is left behind.
      *
+     * @param <T> the class of the object
+     * @param type the class of the object, for messages
+     * @param parents cannot be closed from now on
      * @param creator creates the native object
-     * @return its address
+     * @param freer frees the native object if the Java object cannot be constructed
+     * @param constructor constructs the Java object
+     * @throws IllegalStateException if one of the parents is closed
      */
-    public long create(Creator creator) throws RdmaException {
-        boolean made = false;
+    public static <T> T make(Class<?> type, Collection<Lifetime> parents, Creator creator, Freer freer,
+            Constructor<T> constructor) throws RdmaException {
+        return make(type, parents, creator, freer, constructor, () -> { });
+    }
+
+    /** Like the other one, with what is released after the native object, or if that could not be created. */
+    public static <T> T make(Class<?> type, Collection<Lifetime> parents, Creator creator, Freer freer,
+            Constructor<T> constructor, Runnable release) throws RdmaException {
+        Lifetime life = new Lifetime(type, List.copyOf(parents), null);
+        life.release = release;
         try {
-            long address = creator.create();
-            made = true;
-            return address;
-        } finally {
-            if (!made) {
-                abandon();
-            }
+            life.begin();
+            T object = life.make(creator, freer, constructor);
+            life.freer = null;
+            life.release = null;
+            return object;
+        } catch (Throwable t) {
+            // if undoing it fails too, the close of a parent tries again
+            life.failed = true;
+            undo(t, life::undo);
+            throw t;
+        }
+    }
+
+    private <T> T make(Creator creator, Freer undo, Constructor<T> constructor) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            eachStep.run();
+            address = creator.create(arena);
+            freer = undo;
+            eachStep.run();
+            return constructor.construct(this, address);
         }
     }
 
@@ -143,36 +204,58 @@ public final class Lifetime {
      * @param last the last step
      * @param undo undoes the steps before
      */
-    public static <T> T make(Constructor<T> last, Destroyer undo) throws RdmaException {
-        boolean made = false;
+    public static <T> T make(Maker<T> last, Destroyer undo) throws RdmaException {
         try {
-            T object = last.construct();
-            made = true;
-            return object;
-        } finally {
-            if (!made) {
-                undo.destroy();
+            return last.make();
+        } catch (Throwable t) {
+            undo(t, undo);
+            throw t;
+        }
+    }
+
+    /** Undoes a step before the one that failed. What that throws is added to the failure. */
+    public static void undo(Throwable failure, Destroyer step) {
+        try {
+            step.destroy();
+        } catch (Throwable t) {
+            if (t != failure) {
+                failure.addSuppressed(t);
             }
         }
     }
 
-    /**
-     * Constructs the Java object for a native object that was created. If that fails, the native object is destroyed
-     * and this lifetime is abandoned.
-     *
-     * @param <T> the class of the object
-     * @param constructor constructs the Java object
-     * @param destroyer destroys the native object
-     */
-    public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
-        return make(constructor, () -> {
-            destroyer.destroy();
-            abandon();
-        });
+    /** Makes an object known to others, as the last step of its construction, and returns it; undone if it fails. */
+    public static <T> T publish(T object, Consumer<? super T> add, Consumer<? super T> remove) {
+        try {
+            add.accept(object);
+            eachStep.run();
+            return object;
+        } catch (Throwable t) {
+            remove.accept(object);
+            throw t;
+        }
     }
 
-    /** Undoes the beginning of a lifetime whose native object could not be created. */
-    void abandon() {
+    /** Frees what C has made, and leaves the parents. */
+    private void undo() throws RdmaException {
+        eachStep.run();
+        // not this, for others may ask for its text under locks that C's functions need
+        synchronized (children) {
+            if (freer != null) {
+                freer.free(address);
+                freer = null;
+            }
+            if (release != null) {
+                release.run();
+                release = null;
+            }
+        }
+        abandon();
+    }
+
+    /** Undoes the beginning of a lifetime. */
+    private void abandon() {
+        leaveParents();
         synchronized (this) {
             if (closed) {
                 return;
@@ -180,7 +263,6 @@ public final class Lifetime {
             closed = true;
             open = false;
         }
-        leaveParents();
         OPEN.decrementAndGet();
     }
 
@@ -191,6 +273,7 @@ public final class Lifetime {
 
     /** Sets the text that distinguishes the object from others of its class in messages. */
     public synchronized void describe(Supplier<String> text) {
+        eachStep.run();
         description = text;
     }
 
@@ -312,6 +395,11 @@ public final class Lifetime {
      *        closing the object, and C has called back into the program meanwhile: the thread would wait for itself.
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
+        for (Lifetime child : children()) {
+            if (child.failed) {
+                child.undo();
+            }
+        }
         synchronized (this) {
             if (closer == Thread.currentThread()) {
                 throw new IllegalStateException(this + " is already being closed by this thread");
@@ -333,11 +421,14 @@ public final class Lifetime {
             destroyer.destroy();
             destroyed = true;
         } finally {
-            if (destroyed) {
-                leaveParents();
-                OPEN.decrementAndGet();
+            try {
+                if (destroyed) {
+                    OPEN.decrementAndGet();
+                    leaveParents();
+                }
+            } finally {
+                finishClose(destroyed);
             }
-            finishClose(destroyed);
         }
     }
 
@@ -404,9 +495,19 @@ public final class Lifetime {
 
     private synchronized void adopt(Lifetime child) {
         ensureOpen();
-        if (!children.contains(child)) {
-            use();
+        if (children.contains(child)) {
+            return;
+        }
+        use();
+        try {
             children.add(child);
+            eachStep.run();
+        } catch (Throwable t) {
+            children.remove(child);
+            if (pin != null) {
+                pin.endUse();
+            }
+            throw t;
         }
     }
 
