@@ -65,7 +65,8 @@ final class QueuePairFactory {
     }
 
     private static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime... owners) throws RdmaException {
+            Addressing addressing, VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime... owners)
+            throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
         addQueue(parents, attributes.sendQueue(), domain);

@@ -68,12 +68,14 @@ public final class VerbsBuffer extends NativeObject {
             throw new IllegalArgumentException("a buffer needs at least 1 byte, not " + bytes);
         }
         try (Arena outer = Arena.ofConfined()) {
-            long buffer = outer.allocate(ValueLayout.JAVA_LONG).address();
-            return Lifetime.make(VerbsBuffer.class, List.of(VERBS.lifeOf(domain)),
-                    arena -> Check.pointer(ALLOC_BUF, bytes + " bytes",
-                            ALLOC_BUF.callLong(VERBS.addressOf(domain), bytes, buffer)),
-                    memory -> FREE_BUF.callInt(Memory.getLong(buffer)),
-                    (life, memory) -> new VerbsBuffer(domain, life, Memory.getLong(buffer), memory, bytes));
+            // the struct, and its memory
+            long result = outer.allocate(ValueLayout.JAVA_LONG, 2).address();
+            return Lifetime.make(VerbsBuffer.class, List.of(VERBS.lifeOf(domain)), arena -> {
+                Memory.putLong(result + Long.BYTES, Check.pointer(ALLOC_BUF, bytes + " bytes",
+                        ALLOC_BUF.callLong(VERBS.addressOf(domain), bytes, result)));
+                return Memory.getLong(result);
+            }, FREE_BUF::callInt, (life, address) -> new VerbsBuffer(domain, life, address,
+                    Memory.getLong(result + Long.BYTES), bytes));
         }
     }
 
