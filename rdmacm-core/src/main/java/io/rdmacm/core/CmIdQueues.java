@@ -2,6 +2,8 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
+import java.util.function.Consumer;
 
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
@@ -66,7 +68,7 @@ final class CmIdQueues {
                 Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
             }
             return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
-        }, address -> destroyQueuePair());
+        }, freer(DESTROY_QP, queues -> queues.queuePair = null));
         queuePair = made;
         return made;
     }
@@ -86,7 +88,7 @@ final class CmIdQueues {
                 (init, arena) -> {
                     createNative(domain, attributes, init);
                     return Memory.getLong(id.nativeAddress() + rdma_cm_id.srq$offset());
-                }, address -> destroySharedReceiveQueue());
+                }, freer(DESTROY_SRQ, queues -> queues.sharedReceiveQueue = null));
         sharedReceiveQueue = made;
         return made;
     }
@@ -98,17 +100,6 @@ final class CmIdQueues {
             Check.minusOne(CREATE_SRQ, CREATE_SRQ.callInt(id.nativeAddress(), pd, init));
         } else {
             Check.minusOne(CREATE_SRQ_EX, CREATE_SRQ_EX.callInt(id.nativeAddress(), init));
-        }
-    }
-
-    /** Takes the lock itself, because a close calls it. */
-    private void destroySharedReceiveQueue() throws RdmaException {
-        EventChannel channel = id.lockChannel();
-        try {
-            DESTROY_SRQ.callInt(id.nativeAddress());
-            sharedReceiveQueue = null;
-        } finally {
-            channel.lock().unlock();
         }
     }
 
@@ -162,15 +153,25 @@ final class CmIdQueues {
         }
     }
 
-    /** Takes the lock itself, because a close calls it. */
-    private void destroyQueuePair() throws RdmaException {
-        EventChannel channel = id.lockChannel();
-        try {
-            DESTROY_QP.callInt(id.nativeAddress());
-            queuePair = null;
-        } finally {
-            channel.lock().unlock();
-        }
+    /** Returns what frees a queue of the id. Takes the lock itself, because a close calls it. */
+    private Lifetime.Freer freer(NativeFunction destroy, Consumer<CmIdQueues> forget) {
+        long address = id.nativeAddress();
+        // a strong reference would hide leaks from the detector
+        WeakReference<CmIdQueues> weak = new WeakReference<>(this);
+        return queue -> {
+            CmIdQueues queues = weak.get();
+            if (queues == null) {
+                destroy.callInt(address);
+                return;
+            }
+            EventChannel channel = queues.id.lockChannel();
+            try {
+                destroy.callInt(address);
+                forget.accept(queues);
+            } finally {
+                channel.lock().unlock();
+            }
+        };
     }
 
     private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {

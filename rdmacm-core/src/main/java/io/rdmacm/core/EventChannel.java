@@ -322,7 +322,7 @@ public final class EventChannel extends NativeObject {
     @Override
     @CFunction("rdma_destroy_event_channel")
     protected void destroy() throws RdmaException {
-        events.close(() -> DESTROY.callInt(address()));
+        events.close(super::destroy);
     }
 
     private void ensureOpenFor(@Nullable CmId id, Lifetime owner) throws RdmaClosedException {

@@ -2,6 +2,7 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,8 +75,11 @@ public final class MulticastMembership extends NativeObject {
         List<Lifetime> parents = queuePair == null
                 ? List.of(id.lifetime())
                 : List.of(id.lifetime(), VerbsAccess.get().lifeOf(queuePair));
+        long address = id.nativeAddress();
+        // a strong reference would hide leaks from the detector
+        WeakReference<CmId> weak = new WeakReference<>(id);
         return Lifetime.make(MulticastMembership.class, parents, arena -> joinNative(id, group, role, arena),
-                context -> leave(id, group, context),
+                context -> leave(weak.get(), address, group, context),
                 (life, context) -> Lifetime.publish(new MulticastMembership(id, group, context, life),
                         id.memberships()::add, id.memberships()::remove));
     }
@@ -128,25 +133,30 @@ public final class MulticastMembership extends NativeObject {
     protected void destroy() throws RdmaException {
         EventChannel channel = id.lockChannel();
         try {
-            leave(id, group, context);
+            super.destroy();
             id.memberships().remove(this);
         } finally {
             channel.lock().unlock();
         }
     }
 
-    private static void leave(CmId id, SocketAddress group, long context) throws RdmaException {
-        EventChannel channel = id.lockChannel();
+    private static void leave(@Nullable CmId id, long address, SocketAddress group, long context)
+            throws RdmaException {
+        EventChannel channel = id == null ? null : id.lockChannel();
         try (Arena arena = Arena.ofConfined()) {
-            // rdma_leave_multicast waits until all events of this membership are acknowledged.
-            channel.dropPending(event -> event.owner() == id && event.isMulticast()
-                    && event.multicastContext() == context);
-            if (LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)) != 0) {
+            if (channel != null) {
+                // rdma_leave_multicast waits until all events of this membership are acknowledged.
+                channel.dropPending(event -> event.owner() == id && event.isMulticast()
+                        && event.multicastContext() == context);
+            }
+            if (LEAVE.callInt(address, SocketAddresses.write(group, arena)) != 0) {
                 // C has forgotten the membership all the same, so it must not keep the id from being closed.
                 LOG.warn("{}", Failures.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
             }
         } finally {
-            channel.lock().unlock();
+            if (channel != null) {
+                channel.lock().unlock();
+            }
         }
     }
 }

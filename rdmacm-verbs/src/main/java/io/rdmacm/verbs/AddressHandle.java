@@ -117,6 +117,6 @@ public final class AddressHandle extends NativeObject {
     protected void destroy() throws RdmaException {
         // Running posts read the struct, so they must end before it is freed. Later ones see that it is closed.
         domain.posts().await();
-        DESTROY_AH.free(address());
+        super.destroy();
     }
 }

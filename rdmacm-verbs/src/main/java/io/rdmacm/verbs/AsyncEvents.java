@@ -63,12 +63,12 @@ final class AsyncEvents {
     }
 
     /** Destroys an object while no event of it can be in flight. */
-    void destroy(NativeObject object, Lifetime.Freer freer) throws RdmaException {
+    void destroy(NativeObject object, Lifetime.Destroyer destroyer) throws RdmaException {
         EventSource<Raw> reading;
         synchronized (this) {
             reading = source;
             if (reading == null) {
-                freer.free(object.address());
+                destroyer.destroy();
                 remove(object);
                 return;
             }
@@ -78,7 +78,7 @@ final class AsyncEvents {
             for (Raw raw : reading.removePending(raw -> raw.object() == object)) {
                 acknowledge(raw.struct());
             }
-            freer.free(object.address());
+            destroyer.destroy();
             remove(object);
         }
     }
@@ -189,8 +189,8 @@ final class AsyncEvents {
         NativeObject parent = raw.object() == null ? context : raw.object();
         try {
             // If there is no memory for the event, it is delivered later.
-            return Lifetime.make(AsyncEvent.class, List.of(parent.life()), arena -> raw.struct().address(),
-                    address -> { }, (life, address) -> new AsyncEvent(context, life, raw));
+            return Lifetime.make(AsyncEvent.class, List.of(parent.life()),
+                    (life, none) -> new AsyncEvent(context, life, raw));
         } catch (IllegalStateException e) {
             acknowledge(raw.struct());
             return null;

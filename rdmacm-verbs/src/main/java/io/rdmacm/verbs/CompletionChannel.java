@@ -215,7 +215,7 @@ public final class CompletionChannel extends NativeObject {
     @Override
     @CFunction("ibv_destroy_comp_channel")
     protected void destroy() throws RdmaException {
-        events.close(() -> DESTROY.free(address()));
+        events.close(super::destroy);
     }
 
     private void ensureOpenFor(@Nullable CompletionQueue queue) throws RdmaClosedException {

@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
 public sealed class CompletionQueue extends NativeObject permits ExtendedCompletionQueue {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
     private static final NativeFunction RESIZE_CQ = NativeFunction.of("ibv_resize_cq");
-    private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
+    static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
 
     private final VerbsContext context;
     // null if the queue is only polled
@@ -86,7 +86,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             } catch (RdmaException e) {
                 throw DeviceLimits.explain(e, context, capacity);
             }
-        }, CompletionQueue::free,
+        }, DESTROY_CQ::free,
                 (life, address) -> new CompletionQueue(context, channel, life, address, ibv_cq.sizeof()).publish());
     }
 
@@ -428,12 +428,8 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         });
     }
 
-    static void free(long address) throws RdmaException {
-        DESTROY_CQ.free(address);
-    }
-
     private void destroyNative() throws RdmaException {
-        context.events().destroy(this, CompletionQueue::free);
+        context.events().destroy(this, super::destroy);
     }
 
     private void requireChannel() {

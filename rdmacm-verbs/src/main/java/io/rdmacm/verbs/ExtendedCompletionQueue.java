@@ -139,7 +139,7 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
             } catch (RdmaException e) {
                 throw DeviceLimits.explain(e, context, attributes.capacity());
             }
-        }, CompletionQueue::free, (life, address) -> {
+        }, DESTROY_CQ::free, (life, address) -> {
             T queue = constructor.construct(new Created(context, attributes, life, address));
             queue.publish();
             return queue;

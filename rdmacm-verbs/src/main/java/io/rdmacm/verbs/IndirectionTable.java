@@ -22,6 +22,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * selects the entry, and so the work queue that receives the packet. A queue pair uses the table through
  * {@link ReceiveSideScaling}.
  */
+@CFunction("ibv_destroy_rwq_ind_table")
 public final class IndirectionTable extends NativeObject {
     private final VerbsContext context;
     private final List<WorkQueue> queues;
@@ -60,11 +61,7 @@ public final class IndirectionTable extends NativeObject {
             Memory.putLong(init + ibv_rwq_ind_table_init_attr.ind_tbl$offset(), table.address());
             NativeFunction create = ExtendedOps.CREATE_RWQ_IND_TABLE.require(context.address());
             return Check.pointer(create, entries.size() + " entries", create.callLong(context.address(), init));
-        }, address -> free(context, address), (life, address) -> new IndirectionTable(context, entries, life, address));
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.DESTROY_RWQ_IND_TABLE.require(context.address()).free(address);
+        }, ExtendedOps.DESTROY_RWQ_IND_TABLE.freer(context.address()), (life, address) -> new IndirectionTable(context, entries, life, address));
     }
 
     /** {@return the context of the device that this table belongs to} */
@@ -83,11 +80,5 @@ public final class IndirectionTable extends NativeObject {
     public List<WorkQueue> queues() {
         life().ensureOpen();
         return queues;
-    }
-
-    @Override
-    @CFunction("ibv_destroy_rwq_ind_table")
-    protected void destroy() throws RdmaException {
-        free(context, address());
     }
 }

@@ -3,6 +3,8 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
@@ -45,13 +47,11 @@ public final class MemoryRegion extends NativeObject {
     private final long firstLength;
     private final int firstLocalKey;
     private volatile boolean isAsFirst;
-    // null unless the region owns its memory
-    private final @Nullable Arena owned;
+    private final Backing backing;
     private final Origin origin;
     private volatile Registration now;
     // a reregistration failed halfway: what the device makes of the region is not known
     private volatile boolean broken;
-    private boolean deregistered;
 
     /** How the region came about, which decides how it ends. */
     enum Origin {
@@ -72,20 +72,44 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
+     * Keeps the memory of a region as long as the device can reach it, even if the program has lost the region.
+     *
+     * @param owned the arena that is closed then; null unless the region owns its memory
+     * @param memory what is or may be registered
+     */
+    record Backing(@Nullable Arena owned, List<MemorySegment> memory) implements Runnable {
+        static Backing of(@Nullable Arena owned, @Nullable MemorySegment memory) {
+            List<MemorySegment> all = new ArrayList<>(1);
+            if (memory != null) {
+                all.add(memory);
+            }
+            return new Backing(owned, all);
+        }
+
+        /** Fails while another thread is inside a method of the JDK with the memory; a close can then be repeated. */
+        @Override
+        public void run() {
+            if (owned != null) {
+                owned.close();
+            }
+        }
+    }
+
+    /**
      * Creates the object for a region that was just registered.
      *
      * @param life a lifetime below that of the protection domain
      * @param address the address of the C object
      * @param registration what the region is registered for
-     * @param owned the arena that is closed with the region; null if the region does not own its memory
+     * @param backing keeps its memory
      * @param origin how the region came about
      */
-    MemoryRegion(Lifetime life, long address, Registration registration, @Nullable Arena owned, Origin origin) {
+    MemoryRegion(Lifetime life, long address, Registration registration, Backing backing, Origin origin) {
         super(life, address, ibv_mr.sizeof());
         this.firstStart = registration.start();
         this.firstLength = registration.length();
         this.firstLocalKey = registration.localKey();
-        this.owned = owned;
+        this.backing = backing;
         this.origin = origin;
         become(registration);
         isAsFirst = true;
@@ -192,6 +216,10 @@ public final class MemoryRegion extends NativeObject {
         return now;
     }
 
+    Backing backing() {
+        return backing;
+    }
+
     Origin origin() {
         return origin;
     }
@@ -230,7 +258,7 @@ public final class MemoryRegion extends NativeObject {
 
     /** Returns whether the memory lasts as long as the region is open. */
     boolean ownsMemory() {
-        return owned != null && isAsFirst;
+        return backing.owned != null && isAsFirst;
     }
 
     /**
@@ -277,18 +305,7 @@ public final class MemoryRegion extends NativeObject {
         // A post with inline data makes the processor read the memory, so posts in progress must return before it is
         // freed. Later posts see that the region is closed.
         now.domain().posts().await();
-        if (!deregistered) {
-            origin.free(address());
-            deregistered = true;
-        }
-        // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
-        close(owned);
-    }
-
-    static void close(@Nullable Arena owned) {
-        if (owned != null) {
-            owned.close();
-        }
+        super.destroy();
     }
 
     /** Returns what the region is registered for, after checking that it can be used. */

@@ -249,7 +249,7 @@ public final class MemoryWindow extends NativeObject {
         // A post reads the struct, so posts in progress must return before it is freed. Later posts see that the window
         // is closed.
         domain.posts().await();
-        function(ContextOps.DEALLOC_MW, domain).free(address());
+        super.destroy();
     }
 
     private static NativeFunction function(ContextOps op, ProtectionDomain domain) throws RdmaException {

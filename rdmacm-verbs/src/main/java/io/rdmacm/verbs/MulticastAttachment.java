@@ -20,6 +20,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * receives the group's datagrams until {@link #close()}. The {@link #handle()} is the {@code union ibv_gid} of the
  * group.
  */
+@CFunction("ibv_detach_mcast")
 public final class MulticastAttachment extends NativeObject {
     private static final NativeFunction ATTACH_MCAST = NativeFunction.of("ibv_attach_mcast");
     private static final NativeFunction DETACH_MCAST = NativeFunction.of("ibv_detach_mcast");
@@ -28,17 +29,11 @@ public final class MulticastAttachment extends NativeObject {
 
     private final QueuePair queuePair;
     private final Group group;
-    private final Set<Group> attached;
-    // keeps the union alive
-    private final MemorySegment memory;
 
-    private MulticastAttachment(QueuePair queuePair, Group group, Set<Group> attached, Lifetime life,
-            MemorySegment memory) {
-        super(life, memory.address(), memory.byteSize());
+    private MulticastAttachment(QueuePair queuePair, Group group, Lifetime life, long address) {
+        super(life, address, Gid.BYTES);
         this.queuePair = queuePair;
         this.group = group;
-        this.attached = attached;
-        this.memory = memory;
         life.describe(group::toString);
     }
 
@@ -63,16 +58,12 @@ public final class MulticastAttachment extends NativeObject {
         if (!attached.add(group)) {
             throw new IllegalStateException(queuePair + " is already attached to " + group);
         }
+        long pair = queuePair.address();
         return Lifetime.make(MulticastAttachment.class, List.of(queuePair.life()), arena -> {
-            Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(queuePair.address(), gid.address(), group.lid()));
+            Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(pair, gid.address(), group.lid()));
             return gid.address();
-        }, address -> detach(queuePair, address, group),
-                (life, address) -> new MulticastAttachment(queuePair, group, attached, life, gid),
-                () -> attached.remove(group));
-    }
-
-    private static void detach(QueuePair queuePair, long gid, Group group) throws RdmaException {
-        Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(queuePair.address(), gid, group.lid()));
+        }, address -> Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(pair, gid.address(), group.lid())),
+                (life, address) -> new MulticastAttachment(queuePair, group, life, address), () -> attached.remove(group));
     }
 
     /** {@return the queue pair that receives the datagrams} */
@@ -91,12 +82,5 @@ public final class MulticastAttachment extends NativeObject {
     public int lid() {
         life().ensureOpen();
         return group.lid();
-    }
-
-    @Override
-    @CFunction("ibv_detach_mcast")
-    protected void destroy() throws RdmaException {
-        detach(queuePair, address(), group);
-        attached.remove(group);
     }
 }

@@ -23,19 +23,18 @@ import org.jspecify.annotations.Nullable;
  * caller provides ({@link ParentDomainAllocator}), or both. A parent domain must be closed before its thread domain and
  * the domain below.
  */
+@CFunction("ibv_dealloc_pd")
 public final class ParentDomain extends ProtectionDomain {
     private static final NativeFunction ALLOC_BUF = NativeFunction.of("ibv_alloc_buf");
 
     private final ProtectionDomain below;
     private final ParentDomainAttributes attributes;
-    private final @Nullable AllocatorCalls calls;
 
-    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, @Nullable AllocatorCalls calls,
-            Lifetime life, long address) {
+    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, Lifetime life,
+            long address) {
         super(below, life, address);
         this.below = below;
         this.attributes = attributes;
-        this.calls = calls;
     }
 
     static ParentDomain allocate(ProtectionDomain below, ParentDomainAttributes attributes) throws RdmaException {
@@ -54,7 +53,7 @@ public final class ParentDomain extends ProtectionDomain {
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
         return Lifetime.make(ParentDomain.class, parents,
                 arena -> allocate(function, below, attributes, calls, arena), ProtectionDomain::free,
-                (life, address) -> new ParentDomain(below, attributes, calls, life, address), () -> close(calls));
+                (life, address) -> new ParentDomain(below, attributes, life, address), () -> close(calls));
     }
 
     private static long allocate(NativeFunction function, ProtectionDomain below,
@@ -96,13 +95,6 @@ public final class ParentDomain extends ProtectionDomain {
     public ParentDomain allocateParentDomain(ParentDomainAttributes other) {
         life().ensureOpen();
         throw new IllegalArgumentException("a parent domain needs a plain protection domain below it, not " + this);
-    }
-
-    @Override
-    @CFunction("ibv_dealloc_pd")
-    protected void destroy() throws RdmaException {
-        super.destroy();
-        close(calls);
     }
 
     private static void close(@Nullable AllocatorCalls calls) {

@@ -94,7 +94,6 @@ public final class QueuePair extends NativeObject {
     private final QueuePairInitAttributes attributes;
     private final Addressing addressing;
     private final QueuePairCapabilities capabilities;
-    private final Lifetime.Freer freer;
     private final int number;
     private final ReceiveQueue receives;
     // false also when an object has taken the queues over
@@ -106,15 +105,13 @@ public final class QueuePair extends NativeObject {
 
     @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
     QueuePair(VerbsContext context, @Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities,
-            Lifetime.Freer freer) {
+            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities) {
         super(life, address, ibv_qp.sizeof());
         this.context = context;
         this.domain = domain;
         this.attributes = attributes;
         this.addressing = addressing;
         this.capabilities = capabilities;
-        this.freer = freer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
         this.post = ContextOps.POST_SEND.call(address, userSpace);
@@ -673,7 +670,7 @@ public final class QueuePair extends NativeObject {
     protected void destroy() throws RdmaException {
         sends.closeAndDestroy(() -> {
             sends.abortBatch();
-            receives.closeAndDestroy(() -> removeCompletions(() -> context.events().destroy(this, freer)));
+            receives.closeAndDestroy(() -> removeCompletions(() -> context.events().destroy(this, super::destroy)));
         });
         removePosts();
     }

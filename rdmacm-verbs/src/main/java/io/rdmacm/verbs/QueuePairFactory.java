@@ -91,8 +91,7 @@ final class QueuePairFactory {
                 } catch (RdmaException e) {
                     throw DeviceLimits.explain(e, domain.context(), attributes);
                 }
-            }, freer, (life, address) -> finish(domain.context(), domain, attributes, addressing, life, address, init,
-                    freer));
+            }, freer, (life, address) -> finish(domain.context(), domain, attributes, addressing, life, address, init));
         }
     }
 
@@ -107,8 +106,7 @@ final class QueuePairFactory {
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
             return Lifetime.make(QueuePair.class, List.of(xrc.life()),
                     arena -> createExtended(context, attributes, init), DESTROY_QP::free,
-                    (life, address) -> finish(context, null, attributes, Addressing.CONNECTED, life, address, init,
-                            DESTROY_QP::free));
+                    (life, address) -> finish(context, null, attributes, Addressing.CONNECTED, life, address, init));
         }
     }
 
@@ -128,17 +126,16 @@ final class QueuePairFactory {
             NativeFunction function = ExtendedOps.OPEN_QP.require(context.address());
             return Check.pointer(function, "number " + number, function.callLong(context.address(), open));
         }, DESTROY_QP::free, (life, address) -> new QueuePair(context, null, attributes, Addressing.CONNECTED, life,
-                address, attributes.capabilities(), DESTROY_QP::free).publish());
+                address, attributes.capabilities()).publish());
     }
 
     private static QueuePair finish(VerbsContext context, @Nullable ProtectionDomain domain,
-            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init,
-            Lifetime.Freer freer) {
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init) {
         QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
         if (!attributes.sendOperations().isEmpty() && actual.maxSendRequests() > 0) {
             beginOneRequest(address);
         }
-        return new QueuePair(context, domain, attributes, addressing, life, address, actual, freer).publish();
+        return new QueuePair(context, domain, attributes, addressing, life, address, actual).publish();
     }
 
     /**

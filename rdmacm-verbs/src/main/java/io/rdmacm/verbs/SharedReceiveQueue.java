@@ -45,15 +45,13 @@ public final class SharedReceiveQueue extends NativeObject {
 
     private final ProtectionDomain domain;
     private final SharedReceiveQueueInitAttributes init;
-    private final Lifetime.Freer freer;
     private final ReceiveQueue receives;
 
     private SharedReceiveQueue(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, Lifetime life,
-            long address, int maxScatterGather, Lifetime.Freer freer) {
+            long address, int maxScatterGather) {
         super(life, address, ibv_srq.sizeof());
         this.domain = domain;
         this.init = init;
-        this.freer = freer;
         this.receives = new ReceiveQueue("SharedReceiveQueue", "shared receive queue",
                 ContextOps.POST_SRQ_RECV.name(),
                 ContextOps.POST_SRQ_RECV.call(address, domain.context().postsInUserSpace()), address, maxScatterGather,
@@ -89,8 +87,8 @@ public final class SharedReceiveQueue extends NativeObject {
                 // the actual sizes: the struct starts with the members of the plain ibv_srq_init_attr
                 SharedReceiveQueueAttributes actual = SharedReceiveQueueStructs.read(
                         struct + ibv_srq_init_attr.attr$offset());
-                return Lifetime.publish(new SharedReceiveQueue(domain, init, life, address, actual.maxScatterGather(),
-                        freer), events::add, events::remove);
+                return Lifetime.publish(new SharedReceiveQueue(domain, init, life, address, actual.maxScatterGather()),
+                        events::add, events::remove);
             });
         }
     }
@@ -330,7 +328,7 @@ public final class SharedReceiveQueue extends NativeObject {
     @Override
     @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
     protected void destroy() throws RdmaException {
-        Lifetime.Destroyer remover = () -> domain.context().events().destroy(this, freer);
+        Lifetime.Destroyer remover = () -> domain.context().events().destroy(this, super::destroy);
         CompletionQueue completions = init.completionQueue().orElse(null);
         receives.closeAndDestroy(() -> {
             if (completions == null) {

@@ -18,6 +18,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * ({@code struct ibv_td}, ibv_alloc_td(3)). It applies to the objects created in a {@link ParentDomain} with this
  * thread domain. The parent domain must be closed first.
  */
+@CFunction("ibv_dealloc_td")
 public final class ThreadDomain extends NativeObject {
     private final VerbsContext context;
 
@@ -31,22 +32,12 @@ public final class ThreadDomain extends NativeObject {
             NativeFunction function = ExtendedOps.ALLOC_TD.require(context.address());
             long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
             return Check.pointer(function, function.callLong(context.address(), attributes));
-        }, address -> free(context, address), (life, address) -> new ThreadDomain(context, life, address));
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.DEALLOC_TD.require(context.address()).free(address);
+        }, ExtendedOps.DEALLOC_TD.freer(context.address()), (life, address) -> new ThreadDomain(context, life, address));
     }
 
     /** {@return the context that the domain was allocated from} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
-    }
-
-    @Override
-    @CFunction("ibv_dealloc_td")
-    protected void destroy() throws RdmaException {
-        free(context, address());
     }
 }

@@ -595,7 +595,7 @@ public final class VerbsContext extends NativeObject {
             SoftIwarp.givePage(pageKeeper);
             pageKeeper = 0;
         }
-        events.close(() -> CLOSE_DEVICE.free(address()));
+        events.close(super::destroy);
     }
 
     @Override

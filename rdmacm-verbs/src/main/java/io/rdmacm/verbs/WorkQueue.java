@@ -78,15 +78,11 @@ public final class WorkQueue extends NativeObject {
             return Lifetime.make(WorkQueue.class, List.of(domain.life(), queue.life()), arena -> {
                 NativeFunction function = ExtendedOps.CREATE_WQ.require(context.address());
                 return prepare(Check.pointer(function, function.callLong(context.address(), init)));
-            }, address -> free(context, address), (life, address) -> Lifetime.publish(
+            }, ExtendedOps.DESTROY_WQ.freer(context.address()), (life, address) -> Lifetime.publish(
                     new WorkQueue(domain, queue, life, address,
                             Memory.getInt(init + ibv_wq_init_attr.max_sge$offset())),
                     context.events()::add, context.events()::remove));
         }
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.DESTROY_WQ.require(context.address()).free(address);
     }
 
     /** Initialises the new object as the inline function does: a mutex and a condition of glibc start as zeros. */
@@ -227,8 +223,7 @@ public final class WorkQueue extends NativeObject {
     @Override
     @CFunction("ibv_destroy_wq")
     protected void destroy() throws RdmaException {
-        VerbsContext context = domain.context();
         receives.closeAndDestroy(() -> queue.removeCompletions(
-                () -> context.events().destroy(this, address -> free(context, address))));
+                () -> domain.context().events().destroy(this, super::destroy)));
     }
 }

@@ -24,6 +24,7 @@ import io.rdmacm.verbs.queue.XrcDomainFlag;
  * An XRC (extended reliable connected) domain ({@code struct ibv_xrcd}, ibv_open_xrcd(3)). The receiving queue pairs
  * and the shared receive queues of XRC belong to it; several processes can share one. All methods are thread-safe.
  */
+@CFunction("ibv_close_xrcd")
 public final class XrcDomain extends NativeObject {
     private static final int NO_FILE = -1;
 
@@ -55,11 +56,7 @@ public final class XrcDomain extends NativeObject {
             Memory.putInt(init + ibv_xrcd_init_attr.oflags$offset(), Flags.mask(flags, XrcDomainFlag::bit));
             NativeFunction open = ExtendedOps.OPEN_XRCD.require(context.address());
             return Check.pointer(open, open.callLong(context.address(), init));
-        }, address -> free(context, address), (life, address) -> new XrcDomain(context, life, address));
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.CLOSE_XRCD.require(context.address()).free(address);
+        }, ExtendedOps.CLOSE_XRCD.freer(context.address()), (life, address) -> new XrcDomain(context, life, address));
     }
 
     /** {@return the context that the domain was opened in} */
@@ -97,11 +94,5 @@ public final class XrcDomain extends NativeObject {
     public QueuePair openQueuePair(int number) throws RdmaException {
         life().ensureOpen();
         return QueuePairFactory.open(this, number);
-    }
-
-    @Override
-    @CFunction("ibv_close_xrcd")
-    protected void destroy() throws RdmaException {
-        free(context, address());
     }
 }

@@ -141,7 +141,7 @@ class AsyncEventTest {
         @Override
         protected void destroy() throws RdmaException {
             AsyncEvents events = successor.context().events();
-            events.destroy(this, address -> events.add(successor));
+            events.destroy(this, () -> events.add(successor));
         }
     }
 

@@ -31,6 +31,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * that it is attached to. All methods are thread-safe. A new value may take a moment until it can be read, and a value
  * that is set while the device adds to it may be lost.
  */
+@CFunction("ibv_destroy_comp_cntr")
 public final class CompletionCounter extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("ibv_create_comp_cntr");
@@ -223,11 +224,5 @@ public final class CompletionCounter extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("ibv_destroy_comp_cntr")
-    protected void destroy() throws RdmaException {
-        DESTROY.free(address());
     }
 }

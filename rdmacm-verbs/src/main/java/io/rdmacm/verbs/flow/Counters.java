@@ -25,6 +25,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * Counters of a device ({@code struct ibv_counters}, ibv_create_counters(3)): an array of values that flows add to. The
  * values start at 0 and never decrease.
  */
+@CFunction("ibv_destroy_counters")
 public final class Counters extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int MOST = 0xffff / Long.BYTES;
@@ -51,11 +52,7 @@ public final class Counters extends NativeObject {
             long init = arena.allocate(ibv_counters_init_attr.layout()).address();
             NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(VERBS.addressOf(context));
             return Check.pointer(create, create.callLong(VERBS.addressOf(context), init));
-        }, address -> free(context, address), (life, address) -> new Counters(context, life, address));
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.DESTROY_COUNTERS.require(VERBS.addressOf(context)).free(address);
+        }, ExtendedOps.DESTROY_COUNTERS.freer(VERBS.addressOf(context)), (life, address) -> new Counters(context, life, address));
     }
 
     /** {@return the context of the device that counts} */
@@ -162,11 +159,5 @@ public final class Counters extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("ibv_destroy_counters")
-    protected void destroy() throws RdmaException {
-        free(context, address());
     }
 }

@@ -25,6 +25,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * until {@link #close()}. The queue pair, and the flow actions and counters that the rule refers to, cannot be closed
  * before it.
  */
+@CFunction("ibv_destroy_flow")
 public final class Flow extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
 
@@ -76,12 +77,8 @@ public final class Flow extends NativeObject {
             NativeFunction create = ExtendedOps.CREATE_FLOW.require(VERBS.addressOf(context));
             return Check.pointer(create, attributes.type() + ", specifications " + attributes.specifications(),
                     create.callLong(VERBS.addressOf(queuePair), block));
-        }, address -> free(context, address),
+        }, ExtendedOps.DESTROY_FLOW.freer(VERBS.addressOf(context)),
                 (life, address) -> new Flow(context, queuePair, attributes, life, address));
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.DESTROY_FLOW.require(VERBS.addressOf(context)).free(address);
     }
 
     private static Lifetime sameContext(String what, VerbsContext its, VerbsContext wanted, NativeObject object) {
@@ -108,11 +105,5 @@ public final class Flow extends NativeObject {
     public FlowAttributes attributes() {
         life().ensureOpen();
         return attributes;
-    }
-
-    @Override
-    @CFunction("ibv_destroy_flow")
-    protected void destroy() throws RdmaException {
-        free(context, address());
     }
 }

@@ -20,6 +20,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * An action that a device applies to the packets of flows ({@code struct ibv_flow_action}, ibv_flow_action_esp(3)):
  * encryption or decryption with IPsec ESP. It cannot be closed while a {@link Flow} refers to it.
  */
+@CFunction("ibv_destroy_flow_action")
 public final class FlowAction extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
 
@@ -51,11 +52,7 @@ public final class FlowAction extends NativeObject {
             long struct = attributes.toNative(arena).address();
             NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(VERBS.addressOf(context));
             return Check.pointer(create, create.callLong(VERBS.addressOf(context), struct));
-        }, address -> free(context, address), (life, address) -> new FlowAction(context, life, address));
-    }
-
-    private static void free(VerbsContext context, long address) throws RdmaException {
-        ExtendedOps.DESTROY_FLOW_ACTION.require(VERBS.addressOf(context)).free(address);
+        }, ExtendedOps.DESTROY_FLOW_ACTION.freer(VERBS.addressOf(context)), (life, address) -> new FlowAction(context, life, address));
     }
 
     /** {@return the context of the device that applies this action} */
@@ -82,11 +79,5 @@ public final class FlowAction extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("ibv_destroy_flow_action")
-    protected void destroy() throws RdmaException {
-        free(context, address());
     }
 }

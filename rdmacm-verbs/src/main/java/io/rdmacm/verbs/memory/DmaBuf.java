@@ -87,7 +87,7 @@ public final class DmaBuf implements AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
-        life.close(() -> { }, () -> Libc.close(fd));
+        life.close(() -> { }, life::free);
     }
 
     @Override

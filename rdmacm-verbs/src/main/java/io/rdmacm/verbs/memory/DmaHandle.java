@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * since rdma-core 59). Memory regions are registered with it ({@link ExtendedRegistration#dmaHandle}) and must be
  * closed first. All methods are thread-safe.
  */
+@CFunction("ibv_dealloc_dmah")
 public final class DmaHandle extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOC_DMAH = NativeFunction.of("ibv_alloc_dmah");
@@ -63,11 +64,5 @@ public final class DmaHandle extends NativeObject {
     public DmaHandleAttributes attributes() {
         life().ensureOpen();
         return attributes;
-    }
-
-    @Override
-    @CFunction("ibv_dealloc_dmah")
-    protected void destroy() throws RdmaException {
-        DEALLOC_DMAH.free(address());
     }
 }

@@ -136,6 +136,6 @@ public final class VerbsBuffer extends NativeObject {
     protected void destroy() throws RdmaException {
         // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
         arena.close();
-        FREE_BUF.callInt(address());
+        super.destroy();
     }
 }

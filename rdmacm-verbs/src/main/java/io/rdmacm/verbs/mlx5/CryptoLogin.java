@@ -25,6 +25,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * {@link DataEncryptionKey}s that are wrapped need to be created and queried, but not to be used. Credentials and the
  * keys that wrap others are stored on the device by the vendor's tools. All methods are thread-safe.
  */
+@CFunction("mlx5dv_crypto_login_destroy")
 public final class CryptoLogin extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("mlx5dv_crypto_login_create");
@@ -116,11 +117,5 @@ public final class CryptoLogin extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_crypto_login_destroy")
-    protected void destroy() throws RdmaException {
-        DESTROY.free(address());
     }
 }

@@ -27,6 +27,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * {@link MkeyEncryption} names. A {@link Mkey} that was ever configured with it must be closed first. All methods are
  * thread-safe.
  */
+@CFunction("mlx5dv_dek_destroy")
 public final class DataEncryptionKey extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("mlx5dv_dek_create");
@@ -166,11 +167,5 @@ public final class DataEncryptionKey extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_dek_destroy")
-    protected void destroy() throws RdmaException {
-        DESTROY.free(address());
     }
 }

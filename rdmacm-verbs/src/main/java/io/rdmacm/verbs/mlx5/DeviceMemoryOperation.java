@@ -29,12 +29,10 @@ public final class DeviceMemoryOperation extends NativeObject {
     private static final NativeFunction MAP_OP_ADDR = NativeFunction.of("mlx5dv_dm_map_op_addr");
 
     private final long length;
-    private final long mapped;
 
-    private DeviceMemoryOperation(Lifetime life, long address, long length, long mapped) {
+    private DeviceMemoryOperation(Lifetime life, long address, long length) {
         super(life, address, length);
         this.length = length;
-        this.mapped = mapped;
     }
 
     /**
@@ -60,12 +58,9 @@ public final class DeviceMemoryOperation extends NativeObject {
         return Lifetime.make(DeviceMemoryOperation.class, List.of(VERBS.lifeOf(memory)),
                 arena -> Check.pointer(MAP_OP_ADDR, "operation " + operation,
                         MAP_OP_ADDR.callLong(VERBS.addressOf(memory), operation)),
-                address -> unmap(address, mapped), (life, address) -> new DeviceMemoryOperation(life, address,
-                        Math.min(memory.length(), mapped - address % page), mapped));
-    }
-
-    private static void unmap(long address, long bytes) throws RdmaException {
-        Libc.unmap(address / Libc.pageSize() * Libc.pageSize(), bytes);
+                address -> Libc.unmap(address / page * page, mapped),
+                (life, address) -> new DeviceMemoryOperation(life, address,
+                        Math.min(memory.length(), mapped - address % page)));
     }
 
     /** {@return how many bytes of the memory can be reached} */
@@ -114,10 +109,5 @@ public final class DeviceMemoryOperation extends NativeObject {
             throw new IllegalArgumentException("the offset must be a multiple of 4, not " + offset);
         }
         return address() + offset;
-    }
-
-    @Override
-    protected void destroy() throws RdmaException {
-        unmap(address(), mapped);
     }
 }

@@ -26,6 +26,7 @@ import io.rdmacm.verbs.work.AccessFlag;
  * Memory of the program that commands of DEVX name by a number, for queues and the like
  * ({@code struct mlx5dv_devx_umem}, mlx5dv_devx_umem_reg(3)). It is pinned until this is closed. Thread-safe.
  */
+@CFunction("mlx5dv_devx_umem_dereg")
 public final class DevxMemory extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction REGISTER = NativeFunction.of("mlx5dv_devx_umem_reg");
@@ -160,11 +161,5 @@ public final class DevxMemory extends NativeObject {
     public MemorySegment memory() {
         life().ensureOpen();
         return memory;
-    }
-
-    @Override
-    @CFunction("mlx5dv_devx_umem_dereg")
-    protected void destroy() throws RdmaException {
-        DEREGISTER.free(address());
     }
 }

@@ -22,6 +22,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  *
  * <p>What a command says about other objects, only the program knows: they must be closed after this one.
  */
+@CFunction("mlx5dv_devx_obj_destroy")
 public final class DevxObject extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("mlx5dv_devx_obj_create");
@@ -102,11 +103,5 @@ public final class DevxObject extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_devx_obj_destroy")
-    protected void destroy() throws RdmaException {
-        DESTROY.free(address());
     }
 }

@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * A doorbell register of the device ({@code struct mlx5dv_devx_uar}, mlx5dv_devx_alloc_uar(3)), for queues that were
  * created by commands. Thread-safe; writes to the register are not ordered.
  */
+@CFunction("mlx5dv_devx_free_uar")
 public final class DevxRegister extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOCATE = NativeFunction.of("mlx5dv_devx_alloc_uar");
@@ -60,11 +61,5 @@ public final class DevxRegister extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_devx_free_uar")
-    protected void destroy() throws RdmaException {
-        FREE.callInt(address());
     }
 }

@@ -36,6 +36,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  *
  * <p>The device does not know when a region is closed that a key refers to: requests then fail.
  */
+@CFunction("mlx5dv_destroy_mkey")
 public final class Mkey extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE_MKEY = NativeFunction.of("mlx5dv_create_mkey");
@@ -172,11 +173,5 @@ public final class Mkey extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_destroy_mkey")
-    protected void destroy() throws RdmaException {
-        DESTROY_MKEY.free(address());
     }
 }

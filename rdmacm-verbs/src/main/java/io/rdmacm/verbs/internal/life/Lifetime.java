@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -20,6 +21,9 @@ import io.rdmacm.verbs.error.RdmaException;
  * threads are inside its methods. It has no reference to the object: a strong reference would hide leaks from the
  * detector.
  *
+ * <p>{@link #make} makes an object in one step. Its lifetime knows how the native object is freed, and keeps what may
+ * be released only after that, such as memory that a device writes: if the object is lost, that memory stays.
+ *
  * <p>A parent cannot be closed while a child is open. A close waits until no other thread is inside a method of the
  * object; methods are short, or are woken by the close. It does not wait for a virtual thread that may be asleep there,
  * because that may find no carrier to leave: whatever such a thread does afterwards is refused.
@@ -28,8 +32,11 @@ public final class Lifetime {
     // children named in a message; there may be thousands
     private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
+    // those that keep something until their native object was freed, even if the object is lost
+    private static final Set<Lifetime> KEEPING = ConcurrentHashMap.newKeySet();
+    private static final Runnable NOTHING = () -> { };
     // runs at each step of the making of an object; tests let it fail
-    static volatile Runnable eachStep = () -> { };
+    static volatile Runnable eachStep = NOTHING;
 
     private final Class<?> type;
     // replaced as a whole, guarded by this
@@ -48,10 +55,14 @@ public final class Lifetime {
     private boolean closed;
     // the thread that is closing the object; null if there is none
     private Thread closer;
-    // of the native object while the Java object is being made
+    // of the native object
     private long address;
+    // null if there is no native object to free
     private Freer freer;
+    // releases what is kept; null if nothing is
     private Runnable release;
+    // only the rest of a close is left
+    private boolean freed;
     // the object could not be made, and may not be undone yet
     private volatile boolean failed;
     // read without the lock on fast paths
@@ -69,13 +80,13 @@ public final class Lifetime {
         /**
          * Calls C, and does nothing after that which could fail.
          *
-         * @param arena ends when the object is constructed
+         * @param arena for what C reads
          * @return the address of the new object
          */
         long create(Arena arena) throws RdmaException;
     }
 
-    /** Frees a native object. */
+    /** Frees a native object. Has no reference to an object of this library, which would hide leaks. */
     @FunctionalInterface
     public interface Freer {
         /** Calls C. If it throws an exception, the native object is still there. */
@@ -159,26 +170,28 @@ public final class Lifetime {
      * @param type the class of the object, for messages
      * @param parents cannot be closed from now on
      * @param creator creates the native object
-     * @param freer frees the native object if the Java object cannot be constructed
+     * @param freer frees the native object, see {@link #free}
      * @param constructor constructs the Java object
      * @throws IllegalStateException if one of the parents is closed
      */
     public static <T> T make(Class<?> type, Collection<Lifetime> parents, Creator creator, Freer freer,
             Constructor<T> constructor) throws RdmaException {
-        return make(type, parents, creator, freer, constructor, () -> { });
+        return make(type, parents, creator, freer, constructor, NOTHING);
     }
 
-    /** Like the other one, with what is released after the native object, or if that could not be created. */
+    /** Like the other one, with what keeps something until the native object was freed, and then releases it. */
     public static <T> T make(Class<?> type, Collection<Lifetime> parents, Creator creator, Freer freer,
             Constructor<T> constructor, Runnable release) throws RdmaException {
         Lifetime life = new Lifetime(type, List.copyOf(parents), null);
         life.release = release;
         try {
+            if (release != NOTHING) {
+                KEEPING.add(life);
+            }
             life.begin();
-            T object = life.make(creator, freer, constructor);
-            life.freer = null;
-            life.release = null;
-            return object;
+            life.create(creator, freer);
+            eachStep.run();
+            return constructor.construct(life, life.address);
         } catch (Throwable t) {
             // if undoing it fails too, the close of a parent tries again
             life.failed = true;
@@ -187,13 +200,17 @@ public final class Lifetime {
         }
     }
 
-    private <T> T make(Creator creator, Freer undo, Constructor<T> constructor) throws RdmaException {
+    /** Makes an object that has no native object to free. */
+    public static <T> T make(Class<?> type, Collection<Lifetime> parents, Constructor<T> constructor)
+            throws RdmaException {
+        return make(type, parents, arena -> 0, address -> { }, constructor, NOTHING);
+    }
+
+    private void create(Creator creator, Freer its) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             eachStep.run();
             address = creator.create(arena);
-            freer = undo;
-            eachStep.run();
-            return constructor.construct(this, address);
+            freer = its;
         }
     }
 
@@ -241,16 +258,23 @@ public final class Lifetime {
         eachStep.run();
         // not this, for others may ask for its text under locks that C's functions need
         synchronized (children) {
-            if (freer != null) {
-                freer.free(address);
-                freer = null;
-            }
-            if (release != null) {
-                release.run();
-                release = null;
-            }
+            free();
         }
         abandon();
+    }
+
+    /** Frees the native object, and releases what was kept for it. What has been done once is not done again. */
+    public void free() throws RdmaException {
+        if (freer != null) {
+            freer.free(address);
+            freer = null;
+            freed = true;
+        }
+        if (release != null) {
+            release.run();
+            release = null;
+            KEEPING.remove(this);
+        }
     }
 
     /** Undoes the beginning of a lifetime. */
@@ -390,7 +414,7 @@ public final class Lifetime {
      * and destroys the native object. Has no effect if the object is closed already.
      *
      * @param wake wakes threads that wait inside a method of this object; called without holding a lock
-     * @param destroyer destroys the native object; if it fails, the object is open again
+     * @param destroyer destroys the native object; if it fails, the object is open again, unless C has freed it
      * @throws IllegalStateException if a child is open; then nothing has changed. Also if this thread is already
      *        closing the object, and C has called back into the program meanwhile: the thread would wait for itself.
      */
@@ -474,7 +498,7 @@ public final class Lifetime {
         closing = false;
         closer = null;
         closed = destroyed;
-        open = !destroyed;
+        open = !destroyed && !freed;
         notifyAll();
     }
 
