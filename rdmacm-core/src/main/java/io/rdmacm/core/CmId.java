@@ -218,14 +218,13 @@ public final class CmId extends NativeObject {
     @SuppressWarnings("NullAway") // begin() has found the owner
     static CmEvent requested(EventChannel channel, RawEvent request, Function<CmId, CmEvent> event)
             throws RdmaException {
-        return Lifetime.make(CmId.class, List.of(channel.lifetime()), arena -> request.id(), address -> { },
-                (life, address) -> {
-                    CmId id = new CmId(channel, request.owner().portSpace, life, address, CmIdState.REQUESTED);
-                    id.relabel();
-                    CmEvent made = event.apply(id);
-                    id.publish(channel);
-                    return made;
-                });
+        return Lifetime.make(CmId.class, List.of(channel.lifetime()), (life, none) -> {
+            CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
+            id.relabel();
+            CmEvent made = event.apply(id);
+            id.publish(channel);
+            return made;
+        });
     }
 
     /** Rejects a connect request for which no CmId was created, by destroying its id. */

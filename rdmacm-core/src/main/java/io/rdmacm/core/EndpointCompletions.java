@@ -14,6 +14,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -63,17 +64,11 @@ final class EndpointCompletions implements Wait.Source {
      */
     static EndpointCompletions create(String function, Lifetime owner, CmId id, int capacity) throws RdmaException {
         VerbsContext context = id.context();
-        CompletionChannel channel = context.createCompletionChannel();
-        CompletionQueue queue = null;
-        try {
-            queue = context.createCompletionQueue(Math.max(1, capacity), channel);
-            return new EndpointCompletions(function, owner, id, channel, queue);
-        } catch (Throwable t) {
-            if (queue != null) {
-                Lifetime.undo(t, queue::close);
-            }
-            Lifetime.undo(t, channel::close);
-            throw t;
+        try (Parts parts = new Parts()) {
+            CompletionChannel channel = parts.add(context.createCompletionChannel(), CompletionChannel::close);
+            CompletionQueue queue = parts.add(context.createCompletionQueue(Math.max(1, capacity), channel),
+                    CompletionQueue::close);
+            return parts.complete(new EndpointCompletions(function, owner, id, channel, queue));
         }
     }
 

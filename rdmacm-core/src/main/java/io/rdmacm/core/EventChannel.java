@@ -390,10 +390,9 @@ public final class EventChannel extends NativeObject {
                     : List.of(life(), owner.lifetime(), membership.lifetime());
             try {
                 // If there is no memory for the event, it is delivered later.
-                return Lifetime.make(CmEvent.class, parents, arena -> raw.address(), address -> { },
-                        (life, address) -> raw.type() == CmEventType.CONNECT_REQUEST
-                                ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
-                                : new CmEvent(this, life, raw, owner));
+                return Lifetime.make(CmEvent.class, parents, (life, none) -> raw.type() == CmEventType.CONNECT_REQUEST
+                        ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
+                        : new CmEvent(this, life, raw, owner));
             } catch (IllegalStateException e) {
                 LOG.debug("dropped an event of what is being closed", e);
             }

@@ -169,15 +169,15 @@ class FactoriesTest {
     void nothingStaysBehindForWantOfMemoryOrStack(String name) throws Exception {
         int steps = FailingSteps.failAtEach(factories().get(name), FactoriesTest::left);
 
-        // the parents are told, C is called, the object is constructed
-        assertThat(steps).isGreaterThan(3);
+        // C is called, the object is constructed, and described
+        assertThat(steps).isGreaterThanOrEqualTo(3);
     }
 
     @ParameterizedTest
     @MethodSource("names")
     void whatCannotBeUndoneIsUndoneByTheCloseOfAParent(String name) throws Exception {
-        // these have no parent
-        if (!Set.of("VerbsContext", "DmaBuf").contains(name)) {
+        // these have no parent, or consist of others
+        if (!Set.of("VerbsContext", "DmaBuf", "RegisteredPool").contains(name)) {
             FailingSteps.failTwiceAtEach(factories().get(name));
         }
     }

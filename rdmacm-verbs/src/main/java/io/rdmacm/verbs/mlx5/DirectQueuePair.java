@@ -23,6 +23,7 @@ import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
@@ -129,22 +130,13 @@ public final class DirectQueuePair implements AutoCloseable {
         if (!System.getProperty("os.arch").equals("amd64")) {
             throw Failures.of("mlx5dv_init_obj", Rdma.EOPNOTSUPP(), "doorbells can be rung from Java only on x86-64");
         }
-        CompletionQueue queue = domain.context().createCompletionQueue(completions);
-        try {
-            return of(createPair(domain, queue, sends), queue);
-        } catch (Throwable t) {
-            Lifetime.undo(t, queue::close);
-            throw t;
-        }
-    }
-
-    private static DirectQueuePair of(QueuePair pair, CompletionQueue queue) throws RdmaException {
-        try {
-            return Lifetime.make(DirectQueuePair.class, List.of(VERBS.lifeOf(pair), VERBS.lifeOf(queue)), arena -> 0,
-                    address -> { }, (life, address) -> new DirectQueuePair(pair, queue, life));
-        } catch (Throwable t) {
-            Lifetime.undo(t, pair::close);
-            throw t;
+        try (Parts parts = new Parts()) {
+            CompletionQueue queue = parts.add(domain.context().createCompletionQueue(completions),
+                    CompletionQueue::close);
+            QueuePair pair = parts.add(createPair(domain, queue, sends), QueuePair::close);
+            return parts.complete(Lifetime.make(DirectQueuePair.class,
+                    List.of(VERBS.lifeOf(pair), VERBS.lifeOf(queue)),
+                    (life, none) -> new DirectQueuePair(pair, queue, life)));
         }
     }
 

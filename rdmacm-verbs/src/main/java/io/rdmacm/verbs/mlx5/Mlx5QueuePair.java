@@ -18,7 +18,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 
 /**
  * A queue pair with what only mlx5 has ({@code mlx5dv_create_qp}, mlx5dv_create_qp(3)): an initiator or a target of
@@ -76,16 +76,13 @@ public final class Mlx5QueuePair implements AutoCloseable {
     public static Mlx5QueuePair create(ProtectionDomain domain, Mlx5QueuePairAttributes attributes)
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
-        QueuePair pair = VERBS.createQueuePair(domain, verbs, addressing(attributes), (init, arena) -> Check.pointer(
-                CREATE_QP, attributes.toString(),
-                CREATE_QP.callLong(VERBS.addressOf(domain.context()), init, attributes.write(arena))));
-        try {
-            return verbs.sendOperations().isEmpty()
+        try (Parts parts = new Parts()) {
+            QueuePair pair = parts.add(VERBS.createQueuePair(domain, verbs, addressing(attributes),
+                    (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
+                            VERBS.addressOf(domain.context()), init, attributes.write(arena)))), QueuePair::close);
+            return parts.complete(verbs.sendOperations().isEmpty()
                     ? new Mlx5QueuePair(pair, attributes, 0, 0)
-                    : withBatch(pair, attributes);
-        } catch (Throwable t) {
-            Lifetime.undo(t, pair::close);
-            throw t;
+                    : withBatch(pair, attributes));
         }
     }
 

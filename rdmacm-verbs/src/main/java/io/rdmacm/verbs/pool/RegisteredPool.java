@@ -19,6 +19,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
@@ -65,12 +66,11 @@ public final class RegisteredPool implements AutoCloseable {
         this.maxBytes = builder.maxBytes;
         this.maxSlab = builder.largestSlab();
         this.nextSlab = builder.smallestSlab();
-        try {
+        try (Parts parts = new Parts()) {
+            parts.add(this, RegisteredPool::deregister);
             slices.push(grow());
             LeakDetector.watch(this, life);
-        } catch (Throwable t) {
-            Lifetime.undo(t, this::deregister);
-            throw t;
+            parts.complete(this);
         }
     }
 
@@ -155,20 +155,21 @@ public final class RegisteredPool implements AutoCloseable {
             throw Failures.of("RegisteredPool.take", Rdma.ENOMEM(), "all slices are taken, and the limit of " + most
                     + " slices of " + sliceSize + " bytes is reached");
         }
-        MemoryRegion slab = register(count);
-        try {
+        try (Parts parts = new Parts()) {
+            MemoryRegion slab = parts.add(register(count), MemoryRegion::close);
+            parts.add(slab, this::forget);
             slabs.add(slab);
             // so that the region cannot be closed by a program that got it from a slice
             life.addParent(VERBS.lifeOf(slab));
             describe(slices.size() * (long) sliceSize + slab.length());
             nextSlab = (int) Math.min(maxSlab, slab.length() / sliceSize * 2);
-            return slices.add(slab, slab.memory(), sliceSize);
-        } catch (Throwable t) {
-            slabs.remove(slab);
-            life.removeParent(VERBS.lifeOf(slab));
-            Lifetime.undo(t, slab::close);
-            throw t;
+            return parts.complete(slices.add(slab, slab.memory(), sliceSize));
         }
+    }
+
+    private void forget(MemoryRegion slab) {
+        slabs.remove(slab);
+        life.removeParent(VERBS.lifeOf(slab));
     }
 
     /** Registers as many slices as the limit of locked memory permits, up to a number. */
@@ -395,8 +396,8 @@ public final class RegisteredPool implements AutoCloseable {
                 throw new IllegalArgumentException("the limit of " + maxBytes + " bytes is less than " + smallestSlab()
                         + " slices of " + sliceSize + " bytes");
             }
-            return Lifetime.make(RegisteredPool.class, List.of(VERBS.lifeOf(domain)), arena -> 0, address -> { },
-                    (life, address) -> new RegisteredPool(this, life));
+            return Lifetime.make(RegisteredPool.class, List.of(VERBS.lifeOf(domain)),
+                    (life, none) -> new RegisteredPool(this, life));
         }
 
         private int smallestSlab() {

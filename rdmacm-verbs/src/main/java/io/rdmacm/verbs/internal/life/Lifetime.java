@@ -104,17 +104,6 @@ public final class Lifetime {
         T construct(Lifetime life, long address) throws RdmaException;
     }
 
-    /**
-     * The last step of several that make something.
-     *
-     * @param <T> the class of what is made
-     */
-    @FunctionalInterface
-    public interface Maker<T> {
-        /** Takes the step. */
-        T make() throws RdmaException;
-    }
-
     /** The native part of a close. */
     @FunctionalInterface
     public interface Destroyer {
@@ -214,24 +203,8 @@ public final class Lifetime {
         }
     }
 
-    /**
-     * Takes the last step of several that make something. If it fails, by an Error too, the others are undone.
-     *
-     * @param <T> the class of what is made
-     * @param last the last step
-     * @param undo undoes the steps before
-     */
-    public static <T> T make(Maker<T> last, Destroyer undo) throws RdmaException {
-        try {
-            return last.make();
-        } catch (Throwable t) {
-            undo(t, undo);
-            throw t;
-        }
-    }
-
     /** Undoes a step before the one that failed. What that throws is added to the failure. */
-    public static void undo(Throwable failure, Destroyer step) {
+    private static void undo(Throwable failure, Destroyer step) {
         try {
             step.destroy();
         } catch (Throwable t) {
@@ -255,7 +228,6 @@ public final class Lifetime {
 
     /** Frees what C has made, and leaves the parents. */
     private void undo() throws RdmaException {
-        eachStep.run();
         // not this, for others may ask for its text under locks that C's functions need
         synchronized (children) {
             free();
@@ -266,6 +238,7 @@ public final class Lifetime {
     /** Frees the native object, and releases what was kept for it. What has been done once is not done again. */
     public void free() throws RdmaException {
         if (freer != null) {
+            eachStep.run();
             freer.free(address);
             freer = null;
             freed = true;
