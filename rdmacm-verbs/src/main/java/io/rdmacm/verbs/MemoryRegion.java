@@ -273,8 +273,7 @@ public final class MemoryRegion extends NativeObject {
     void requireReadable(int entry, ProtectionDomain sender, long address, long bytes) {
         Registration registration = now;
         MemorySegment memory = registration.memory();
-        // With an identity there is memory.
-        boolean readable = isOpen() && registration.isIdentity() && memory != null && memory.scope().isAlive()
+        boolean readable = isOpen() && registration.allowsInline() && memory != null && memory.scope().isAlive()
                 && registration.contains(address, bytes);
         if (!readable || registration.domain() != sender) {
             requireReadable(entry, sender, registration, readable);
@@ -287,9 +286,11 @@ public final class MemoryRegion extends NativeObject {
                     + " region of another protection domain than the queue pair: " + this);
         }
         if (!readable) {
+            boolean isMapped = registration.memory() != null && registration.memory().isMapped();
             throw new IllegalStateException("entry " + entry + " of the scatter/gather list names a "
-                    + (isOpen() ? "memory region that the processor cannot read inline data from: "
-                            : "closed memory region: ") + this);
+                    + (isOpen() ? "memory region that the processor cannot read inline data from"
+                            + (isMapped ? ", because somebody may truncate the file that is mapped there: "
+                            : ": ") : "closed memory region: ") + this);
         }
     }
 

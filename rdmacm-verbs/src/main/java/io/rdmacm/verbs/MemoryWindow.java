@@ -51,10 +51,11 @@ public final class MemoryWindow extends NativeObject {
     }
 
     static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) throws RdmaException {
+        long device = domain.context().address();
         return Lifetime.make(MemoryWindow.class, List.of(domain.life()), arena -> {
-            NativeFunction function = function(ContextOps.ALLOC_MW, domain);
+            NativeFunction function = function(ContextOps.ALLOC_MW, device);
             return Check.pointer(function, type.toString(), function.callLong(domain.address(), type.value()));
-        }, address -> function(ContextOps.DEALLOC_MW, domain).free(address),
+        }, address -> function(ContextOps.DEALLOC_MW, device).free(address),
                 (life, address) -> new MemoryWindow(domain, type, life, address));
     }
 
@@ -160,7 +161,7 @@ public final class MemoryWindow extends NativeObject {
                     + " SendRequest.bindMemoryWindow");
         }
         checkDomain(pair.protectionDomain());
-        NativeFunction function = function(ContextOps.BIND_MW, domain);
+        NativeFunction function = function(ContextOps.BIND_MW, domain.context().address());
         BiasedLock lock = pair.sends();
         Bias bias = lock.enter();
         int error;
@@ -252,8 +253,8 @@ public final class MemoryWindow extends NativeObject {
         super.destroy();
     }
 
-    private static NativeFunction function(ContextOps op, ProtectionDomain domain) throws RdmaException {
-        long pointer = op.of(domain.context().address());
+    private static NativeFunction function(ContextOps op, long device) throws RdmaException {
+        long pointer = op.of(device);
         if (pointer == 0) {
             throw Failures.of(op.name(), Rdma.EOPNOTSUPP());
         }

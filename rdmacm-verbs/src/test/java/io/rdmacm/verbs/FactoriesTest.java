@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -180,6 +185,42 @@ class FactoriesTest {
         if (!Set.of("VerbsContext", "DmaBuf", "RegisteredPool").contains(name)) {
             FailingSteps.failTwiceAtEach(factories().get(name));
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void whatALifetimeKeepsDoesNotHideThatItsParentsAreLost(String name) throws Exception {
+        AutoCloseable made = factories().get(name).make();
+        Lifetime life = made instanceof NativeObject object ? object.life() : null;
+        if (life == null) {
+            made.close();
+            return;
+        }
+        assertThat(reachableFrom(life)).filteredOn(NativeObject.class::isInstance).isEmpty();
+        made.close();
+    }
+
+    /** Returns what is reachable from an object of this library, without that of the JDK. */
+    private static Set<Object> reachableFrom(Object root) throws IllegalAccessException {
+        Set<Object> found = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Object> left = new ArrayDeque<>(List.of(root));
+        while (!left.isEmpty()) {
+            Object object = left.pop();
+            if (!found.add(object)) {
+                continue;
+            }
+            if (object instanceof Collection<?> all) {
+                left.addAll(all);
+            } else if (object.getClass().getName().startsWith("io.rdmacm.") && !object.getClass().isEnum()) {
+                for (Field field : object.getClass().getDeclaredFields()) {
+                    if (!Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()) {
+                        field.setAccessible(true);
+                        Stream.ofNullable(field.get(object)).forEach(left::push);
+                    }
+                }
+            }
+        }
+        return found;
     }
 
     @ParameterizedTest

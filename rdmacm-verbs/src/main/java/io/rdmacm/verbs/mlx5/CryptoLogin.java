@@ -47,7 +47,13 @@ public final class CryptoLogin extends NativeObject {
         /** There is none. */
         NO_LOGIN,
         /** The credential or the wrapping key has been deleted from the device. */
-        INVALID
+        INVALID,
+        /** A state newer than this library. */
+        OTHER;
+
+        static State of(int value) {
+            return value >= 0 && value < OTHER.ordinal() ? values()[value] : OTHER;
+        }
     }
 
     /**
@@ -113,7 +119,7 @@ public final class CryptoLogin extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             long struct = arena.allocate(mlx5dv_crypto_login_query_attr.layout()).address();
             Check.returned(QUERY, QUERY.callInt(address(), struct));
-            return State.values()[Memory.getInt(struct + mlx5dv_crypto_login_query_attr.state$offset())];
+            return State.of(Memory.getInt(struct + mlx5dv_crypto_login_query_attr.state$offset()));
         } finally {
             life().leave();
         }

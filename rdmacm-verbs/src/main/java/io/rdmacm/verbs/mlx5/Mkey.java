@@ -127,7 +127,7 @@ public final class Mkey extends NativeObject {
                 return Optional.empty();
             }
             long error = struct + mlx5dv_mkey_err.err$offset();
-            return Optional.of(new MkeyError(MkeyError.Kind.values()[kind - 1],
+            return Optional.of(new MkeyError(MkeyError.Kind.of(kind),
                     Memory.getLong(error + mlx5dv_sig_err.actual_value$offset()),
                     Memory.getLong(error + mlx5dv_sig_err.expected_value$offset()),
                     Memory.getLong(error + mlx5dv_sig_err.offset$offset())));
