@@ -153,7 +153,7 @@ final class CmIdQueues {
         }
     }
 
-    /** Returns what frees a queue of the id. Takes the lock itself, because a close calls it. */
+    /** Returns what frees a queue of the id. */
     private Lifetime.Freer freer(NativeFunction destroy, Consumer<CmIdQueues> forget) {
         long address = id.nativeAddress();
         // a strong reference would hide leaks from the detector
@@ -162,16 +162,21 @@ final class CmIdQueues {
             CmIdQueues queues = weak.get();
             if (queues == null) {
                 destroy.callInt(address);
-                return;
-            }
-            EventChannel channel = queues.id.lockChannel();
-            try {
-                destroy.callInt(address);
-                forget.accept(queues);
-            } finally {
-                channel.lock().unlock();
+            } else {
+                queues.free(destroy, forget);
             }
         };
+    }
+
+    /** Takes the lock itself, because a close calls it. */
+    private void free(NativeFunction destroy, Consumer<CmIdQueues> forget) throws RdmaException {
+        EventChannel channel = id.lockChannel();
+        try {
+            destroy.callInt(id.nativeAddress());
+            forget.accept(this);
+        } finally {
+            channel.lock().unlock();
+        }
     }
 
     private void requireFitting(ProtectionDomain domain, QueuePairInitAttributes attributes) {
