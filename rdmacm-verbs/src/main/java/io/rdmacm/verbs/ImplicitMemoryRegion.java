@@ -6,7 +6,6 @@ import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_mr;
-import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 

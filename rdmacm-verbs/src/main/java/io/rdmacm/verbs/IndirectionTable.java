@@ -61,7 +61,8 @@ public final class IndirectionTable extends NativeObject {
             Memory.putLong(init + ibv_rwq_ind_table_init_attr.ind_tbl$offset(), table.address());
             NativeFunction create = ExtendedOps.CREATE_RWQ_IND_TABLE.require(context.address());
             return Check.pointer(create, entries.size() + " entries", create.callLong(context.address(), init));
-        }, ExtendedOps.DESTROY_RWQ_IND_TABLE.freer(context.address()), (life, address) -> new IndirectionTable(context, entries, life, address));
+        }, ExtendedOps.DESTROY_RWQ_IND_TABLE.freer(context.address()),
+                (life, address) -> new IndirectionTable(context, entries, life, address));
     }
 
     /** {@return the context of the device that this table belongs to} */

@@ -63,7 +63,8 @@ public final class MulticastAttachment extends NativeObject {
             Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(pair, gid.address(), group.lid()));
             return gid.address();
         }, address -> Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(pair, gid.address(), group.lid())),
-                (life, address) -> new MulticastAttachment(queuePair, group, life, address), () -> attached.remove(group));
+                (life, address) -> new MulticastAttachment(queuePair, group, life, address),
+                () -> attached.remove(group));
     }
 
     /** {@return the queue pair that receives the datagrams} */

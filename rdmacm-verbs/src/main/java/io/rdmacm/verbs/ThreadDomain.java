@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-
 import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
@@ -32,7 +31,8 @@ public final class ThreadDomain extends NativeObject {
             NativeFunction function = ExtendedOps.ALLOC_TD.require(context.address());
             long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
             return Check.pointer(function, function.callLong(context.address(), attributes));
-        }, ExtendedOps.DEALLOC_TD.freer(context.address()), (life, address) -> new ThreadDomain(context, life, address));
+        }, ExtendedOps.DEALLOC_TD.freer(context.address()),
+                (life, address) -> new ThreadDomain(context, life, address));
     }
 
     /** {@return the context that the domain was allocated from} */

@@ -52,7 +52,8 @@ public final class Counters extends NativeObject {
             long init = arena.allocate(ibv_counters_init_attr.layout()).address();
             NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(VERBS.addressOf(context));
             return Check.pointer(create, create.callLong(VERBS.addressOf(context), init));
-        }, ExtendedOps.DESTROY_COUNTERS.freer(VERBS.addressOf(context)), (life, address) -> new Counters(context, life, address));
+        }, ExtendedOps.DESTROY_COUNTERS.freer(VERBS.addressOf(context)),
+                (life, address) -> new Counters(context, life, address));
     }
 
     /** {@return the context of the device that counts} */

@@ -52,7 +52,8 @@ public final class FlowAction extends NativeObject {
             long struct = attributes.toNative(arena).address();
             NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(VERBS.addressOf(context));
             return Check.pointer(create, create.callLong(VERBS.addressOf(context), struct));
-        }, ExtendedOps.DESTROY_FLOW_ACTION.freer(VERBS.addressOf(context)), (life, address) -> new FlowAction(context, life, address));
+        }, ExtendedOps.DESTROY_FLOW_ACTION.freer(VERBS.addressOf(context)),
+                (life, address) -> new FlowAction(context, life, address));
     }
 
     /** {@return the context of the device that applies this action} */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.memory;
 
-
 import java.util.List;
 
 import io.rdmacm.bindings.CFunction;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.ExtendedCompletionQueue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-
 import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
@@ -52,7 +51,8 @@ public final class ReservedQueuePairNumber extends NativeObject {
             long answer = arena.allocate(Integer.BYTES, Integer.BYTES).address();
             Check.returned(ALLOC, ALLOC.callInt(device, answer));
             return Memory.getInt(answer);
-        }, number -> Check.returned(DEALLOC, DEALLOC.callInt(device, number)), (life, number) -> new ReservedQueuePairNumber(context, life, (int) number));
+        }, number -> Check.returned(DEALLOC, DEALLOC.callInt(device, number)),
+                (life, number) -> new ReservedQueuePairNumber(context, life, (int) number));
     }
 
     /** {@return the number, 24 bits} */
