@@ -64,8 +64,11 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
             }
             SharedReceiveQueue queue = parts.add(device.domain().createSharedReceiveQueue(
                     SharedReceiveQueueInitAttributes.builder().maxRequests(count).build()), SharedReceiveQueue::close);
-            ReceiveBuffers receives = new ReceiveBuffers(device, settings.messageSize(), count, true,
-                    queue::postReceive);
+            ReceiveBuffers receives = parts.add(new ReceiveBuffers(device, settings.messageSize(), count, true,
+                    queue::postReceive), posted -> {
+                        queue.close();
+                        posted.close();
+                    });
             // Every receive can complete for connections of any of the completion queues.
             loop.promise(count);
             return parts.complete(new ConnectionLoop(manager, device, settings, loop, queue, receives));
