@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.Device;
@@ -50,9 +51,13 @@ class Mlx5FactoriesTest {
             table.put("DevxMemory", () -> DevxMemory.register(end.context, arena.allocate(4096, 4096)));
             table.put("DevxRegister", () -> DevxRegister.allocate(end.context, false));
             for (Map.Entry<String, FailingSteps.Factory> row : table.entrySet()) {
-                assertThat(FailingSteps.failAtEach(row.getValue(), Mlx5FactoriesTest::left)).as(row.getKey())
+                // not the kernel's: the library keeps pages of doorbells for other objects, until the context is closed
+                assertThat(FailingSteps.failAtEach(row.getValue(), Lifetime::openObjects)).as(row.getKey())
                         .isGreaterThan(3);
-                FailingSteps.failTwiceAtEach(row.getValue());
+                // these consist of others
+                if (!Set.of("Mlx5QueuePair", "DirectQueuePair").contains(row.getKey())) {
+                    FailingSteps.failTwiceAtEach(row.getValue());
+                }
             }
         }
     }
