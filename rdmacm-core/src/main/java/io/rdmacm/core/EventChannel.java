@@ -80,9 +80,8 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_create_event_channel")
     public static EventChannel open() throws RdmaException {
-        Lifetime life = Lifetime.begin(EventChannel.class);
-        long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong()));
-        return life.construct(() -> new EventChannel(life, address), () -> DESTROY.callInt(address));
+        return Lifetime.make(EventChannel.class, List.of(), arena -> Check.pointer(CREATE, CREATE.callLong()),
+                DESTROY::callInt, EventChannel::new);
     }
 
     /**
@@ -323,7 +322,7 @@ public final class EventChannel extends NativeObject {
     @Override
     @CFunction("rdma_destroy_event_channel")
     protected void destroy() throws RdmaException {
-        events.close(() -> DESTROY.callInt(address()));
+        events.close(super::destroy);
     }
 
     private void ensureOpenFor(@Nullable CmId id, Lifetime owner) throws RdmaClosedException {
@@ -382,17 +381,24 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Creates the event for the program; returns null when its id is closed or being closed. With the lock held. */
-    @SuppressWarnings("NullAway") // begin() has found the owner
     private @Nullable CmEvent deliver(RawEvent raw) throws RdmaException {
-        Lifetime life = begin(raw);
-        if (life == null) {
-            drop(raw);
-            return null;
+        CmId owner = raw.owner();
+        if (owner != null) {
+            MulticastMembership membership = owner.memberships().of(raw);
+            List<Lifetime> parents = membership == null
+                    ? List.of(life(), owner.lifetime())
+                    : List.of(life(), owner.lifetime(), membership.lifetime());
+            try {
+                // If there is no memory for the event, it is delivered later.
+                return Lifetime.make(CmEvent.class, parents, (life, none) -> raw.type() == CmEventType.CONNECT_REQUEST
+                        ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
+                        : new CmEvent(this, life, raw, owner));
+            } catch (IllegalStateException e) {
+                LOG.debug("dropped an event of what is being closed", e);
+            }
         }
-        // If there is no memory for the event, it is delivered later.
-        return life.construct(() -> raw.type() == CmEventType.CONNECT_REQUEST
-                ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
-                : new CmEvent(this, life, raw, raw.owner()), () -> { });
+        drop(raw);
+        return null;
     }
 
     /** Creates the event for a thread inside an owner, which is not closed as long as the thread has the event. */
@@ -402,21 +408,6 @@ public final class EventChannel extends NativeObject {
             owner.resume();
         }
         return event;
-    }
-
-    /** Begins the lifetime of an event; returns null when what it is about is closed or being closed. */
-    private @Nullable Lifetime begin(RawEvent raw) {
-        if (raw.owner() == null) {
-            return null;
-        }
-        try {
-            MulticastMembership membership = raw.owner().memberships().of(raw);
-            return membership == null
-                    ? Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime())
-                    : Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime(), membership.lifetime());
-        } catch (IllegalStateException e) {
-            return null;
-        }
     }
 
     private void drop(RawEvent raw) throws RdmaException {

@@ -283,17 +283,14 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         if (local != null) {
             doBind(local);
         }
-        boolean started = false;
         try {
             openStream().startConnect(to);
             requestedRemote = remote;
             connectPromise = promise;
-            started = true;
-        } finally {
-            if (!started) {
-                connectPromise = null;
-                doClose();
-            }
+        } catch (Throwable t) {
+            connectPromise = null;
+            doClose();
+            throw t;
         }
     }
 

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
 public sealed class CompletionQueue extends NativeObject permits ExtendedCompletionQueue {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
     private static final NativeFunction RESIZE_CQ = NativeFunction.of("ibv_resize_cq");
-    private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
+    static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
 
     private static final long NANOS_BETWEEN_LOOKS = 20_000;
     /** How long a close waits for a cursor; not final for tests. */
@@ -85,20 +85,16 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     static CompletionQueue create(VerbsContext context, int capacity, @Nullable CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
-        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector));
         long channelAddress = channel == null ? 0 : channel.address();
-        long address = life.create(() -> {
+        return Lifetime.make(CompletionQueue.class, parents(context, channel, vector), arena -> {
             try {
-                return Check.pointer(CREATE_CQ,
-                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector),
-                        capacity + " entries");
+                return Check.pointer(CREATE_CQ, capacity + " entries",
+                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector));
             } catch (RdmaException e) {
                 throw DeviceLimits.explain(e, context, capacity);
             }
-        });
-        CompletionQueue queue = new CompletionQueue(context, channel, life, address, ibv_cq.sizeof());
-        queue.register();
-        return queue;
+        }, DESTROY_CQ::free,
+                (life, address) -> new CompletionQueue(context, channel, life, address, ibv_cq.sizeof()).publish());
     }
 
     static void requireCapacity(int capacity) {
@@ -124,11 +120,18 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /** Registers the queue, so that events can name it. */
-    final void register() {
-        if (channel != null) {
-            channel.add(this, address());
-        }
-        context.events().add(this);
+    final CompletionQueue publish() {
+        return Lifetime.publish(this, queue -> {
+            if (channel != null) {
+                channel.add(this, address());
+            }
+            context.events().add(this);
+        }, queue -> {
+            context.events().remove(this);
+            if (channel != null) {
+                channel.remove(address());
+            }
+        });
     }
 
     private static int readCapacity(long address, Lifetime life) {
@@ -485,7 +488,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     private void destroyNative() throws RdmaException {
-        context.events().destroy(this, () -> Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(address())));
+        context.events().destroy(this, super::destroy);
     }
 
     private void requireChannel() {

@@ -347,7 +347,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
 
     /**
      * Sets whether the post copies the data, so that the memory can be reused as soon as it returns
-     * ({@code IBV_SEND_INLINE}). The region must be open when the request is posted.
+     * ({@code IBV_SEND_INLINE}). The region must be open when the request is posted, and its memory not mapped from a
+     * file: the driver would end the JVM if the file was truncated.
      *
      * @param on false by default
      * @return this request

@@ -27,7 +27,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -168,13 +168,13 @@ public final class Connection implements AutoCloseable {
     static Connection create(ConnectionManager manager, MessageLink link, ConnectionSettings settings)
             throws RdmaException {
         DeviceResources device = manager.device(link.id());
-        ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
-                manager.loop(settings, device));
-        return Lifetime.make(() -> {
+        try (Parts parts = new Parts()) {
+            ConnectionQueues queues = parts.add(ConnectionQueues.create(device, link.id(), settings,
+                    manager.loop(settings, device)), made -> made.free(link.toString()));
             Connection connection = new Connection(manager, link, settings, device.domain(), queues);
             queues.attach(connection);
-            return connection;
-        }, () -> queues.free(link.toString()));
+            return parts.complete(connection);
+        }
     }
 
     /** Notes that the connection is established. Takes the lock. */

@@ -17,7 +17,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -132,13 +132,14 @@ public final class RdmaStream implements AutoCloseable {
      */
     static RdmaStream create(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared,
             @Nullable Runnable changed) throws RdmaException {
-        return Lifetime.make(() -> {
+        try (Parts parts = new Parts()) {
+            parts.add(link, StreamLink::close);
             RdmaStream stream = new RdmaStream(settings, link, shared, changed);
             if (shared != null) {
                 shared.added();
             }
-            return stream;
-        }, link::close);
+            return parts.complete(stream);
+        }
     }
 
     /**

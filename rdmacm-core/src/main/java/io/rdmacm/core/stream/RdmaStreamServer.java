@@ -9,6 +9,7 @@ import java.util.Objects;
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,28 +60,19 @@ public final class RdmaStreamServer implements AutoCloseable {
             throws RdmaException {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(settings, "settings");
-        CmLoop loop = CmLoop.acquire();
-        Acceptor<StreamLink> acceptor = null;
-        boolean made = false;
-        try {
-            acceptor = Acceptor.listen(loop, local, new Acceptor.Settings<>("RdmaStreamServer",
-                    settings.reuseAddress(), backlog, settings.handshakeTimeout(),
-                    request -> StreamLink.of(settings, request)));
+        try (Parts parts = new Parts()) {
+            CmLoop loop = parts.add(CmLoop.acquire(), CmLoop::release);
+            Acceptor<StreamLink> acceptor = parts.add(Acceptor.listen(loop, local,
+                    new Acceptor.Settings<>("RdmaStreamServer", settings.reuseAddress(), backlog,
+                            settings.handshakeTimeout(), request -> StreamLink.of(settings, request))),
+                    Acceptor::close);
             acceptor.fd();
             if (requests) {
                 acceptor.offerRequests();
             } else {
                 acceptor.beginAll();
             }
-            made = true;
-            return new RdmaStreamServer(settings, loop, acceptor);
-        } finally {
-            if (!made) {
-                if (acceptor != null) {
-                    acceptor.close();
-                }
-                loop.release();
-            }
+            return parts.complete(new RdmaStreamServer(settings, loop, acceptor));
         }
     }
 

@@ -12,6 +12,7 @@ import io.rdmacm.core.internal.engine.Link;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,29 +44,18 @@ final class StreamLink extends Link {
         super(CmLoop.acquire());
         this.settings = settings;
         this.request = null;
-        boolean made = false;
-        try {
+        try (Parts parts = new Parts()) {
+            parts.add(this, StreamLink::release);
             open();
-            made = true;
-        } finally {
-            if (!made) {
-                release();
-            }
+            parts.complete(this);
         }
     }
 
     /** Creates the link of a connect request. */
     static StreamLink of(StreamSettings settings, CmEvent request) throws RdmaException {
-        CmLoop loop = CmLoop.acquire();
-        boolean made = false;
-        try {
-            StreamLink link = new StreamLink(loop, settings, request);
-            made = true;
-            return link;
-        } finally {
-            if (!made) {
-                loop.release();
-            }
+        try (Parts parts = new Parts()) {
+            CmLoop loop = parts.add(CmLoop.acquire(), CmLoop::release);
+            return parts.complete(new StreamLink(loop, settings, request));
         }
     }
 

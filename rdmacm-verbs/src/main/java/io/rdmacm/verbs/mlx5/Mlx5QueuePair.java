@@ -19,6 +19,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,23 +80,13 @@ public final class Mlx5QueuePair implements AutoCloseable {
     public static Mlx5QueuePair create(ProtectionDomain domain, Mlx5QueuePairAttributes attributes)
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
-        QueuePair made = VERBS.createQueuePair(domain, verbs, addressing(attributes), init -> {
-            try (Arena arena = Arena.ofConfined()) {
-                return Check.pointer(CREATE_QP, CREATE_QP.callLong(VERBS.addressOf(domain.context()), init,
-                        attributes.write(arena)), attributes.toString());
-            }
-        });
-        boolean complete = false;
-        try {
-            Mlx5QueuePair pair = verbs.sendOperations().isEmpty()
-                    ? new Mlx5QueuePair(made, attributes, 0, 0)
-                    : withBatch(made, attributes);
-            complete = true;
-            return pair;
-        } finally {
-            if (!complete) {
-                made.close();
-            }
+        try (Parts parts = new Parts()) {
+            QueuePair pair = parts.add(VERBS.createQueuePair(domain, verbs, addressing(attributes),
+                    (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
+                            VERBS.addressOf(domain.context()), init, attributes.write(arena)))), QueuePair::close);
+            return parts.complete(verbs.sendOperations().isEmpty()
+                    ? new Mlx5QueuePair(pair, attributes, 0, 0)
+                    : withBatch(pair, attributes));
         }
     }
 

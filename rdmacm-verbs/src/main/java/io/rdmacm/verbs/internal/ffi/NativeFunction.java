@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 import io.rdmacm.verbs.error.NativeLibraryException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /**
  * A C function of the control path. Calls capture errno for the calling thread, see {@link Errno#last()}.
@@ -54,6 +55,11 @@ public final class NativeFunction {
     /** Throws the exception that a call would throw if the installed library does not have the function. */
     public void require() throws NativeLibraryException {
         address();
+    }
+
+    /** Calls a function that frees the object at an address, and returns 0 or an error number. */
+    public void free(long object) throws RdmaException {
+        Check.returned(this, callInt(object));
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
