@@ -28,8 +28,7 @@ final class CmFailures {
         if (result == -1) {
             int errno = Check.cause();
             if (errno == Rdma.ECONNREFUSED()) {
-                // iWARP is told by TCP
-                throw new RejectedException(function.name(), detail, -errno);
+                throw new RejectedException(function.name(), detail);
             }
             throw UNREACHABLE.contains(errno)
                     ? new UnreachableException(function.name(), errno, detail)

@@ -772,7 +772,11 @@ public final class Connection implements AutoCloseable {
             reported = reason;
             LOG.debug("{} has ended: {}", this, reason.getMessage());
         }
-        disconnectQuietly();
+        if (isFlush(reason)) {
+            link.flushed();
+        } else {
+            disconnectQuietly();
+        }
         hasEndedNow();
     }
 

@@ -405,7 +405,7 @@ final class StreamCore extends Wait.Subject {
         boolean flushed = completion.status() == WorkCompletionStatus.WR_FLUSH_ERR;
         if (flushed && queues.isIwarp()) {
             // iWARP flushes when TCP has ended the connection, and tells the link of it a little later.
-            link.disconnectQuietly();
+            link.flushed();
             linkChanged = true;
         }
         // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.

@@ -315,8 +315,7 @@ class ConnectionDeviceTest {
         try (Peers peers = new Peers()) {
             peers.listener.close();
             assertThatThrownBy(() -> peers.clients.connect(peers.listener.address(), Peers.TIMEOUT))
-                    .isInstanceOf(RejectedException.class)
-                    .hasMessageContaining(RdmaTestDevice.get().isIwarp() ? "ECONNREFUSED" : "nobody listens");
+                    .isInstanceOf(RejectedException.class).hasMessageContaining("nobody listens");
             InetSocketAddress nowhere = new InetSocketAddress(InetAddress.getByName("2001:db8::1"), 7174);
             assertThatThrownBy(() -> peers.clients.connect(nowhere, Peers.TIMEOUT))
                     .isInstanceOf(UnreachableException.class);

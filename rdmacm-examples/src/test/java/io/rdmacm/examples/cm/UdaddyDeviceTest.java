@@ -14,7 +14,9 @@ import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Leaks;
 import io.rdmacm.examples.testing.Ports;
 import io.rdmacm.examples.testing.Program;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,6 +32,11 @@ class UdaddyDeviceTest {
     private static final String[] CLIENT = {"udaddy: starting client", "udaddy: connecting",
         "initiating data transfers", "receiving data transfers", "data transfers complete", "test complete",
         "return status 0"};
+
+    @BeforeEach
+    void requireDatagrams() {
+        RdmaTestDevice.assumeNotIwarp("it has no datagrams");
+    }
 
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",

@@ -56,7 +56,7 @@ public abstract class Link implements CmLoop.Handler {
     private volatile @Nullable RdmaException failure;
     private volatile boolean disconnecting;
     private volatile boolean disconnected;
-    // set before the field disconnected
+    // set before either of the two above
     private volatile boolean byPeer;
 
     /** Creates the link of a client. */
@@ -377,7 +377,7 @@ public abstract class Link implements CmLoop.Handler {
     /** The peer has disconnected, or answered a disconnect. */
     private void end() throws RdmaException {
         synchronized (this) {
-            byPeer = !disconnecting;
+            byPeer |= !disconnecting;
             disconnected = true;
         }
         if (byPeer) {
@@ -445,6 +445,14 @@ public abstract class Link implements CmLoop.Handler {
             LOG.debug("disconnecting from {}", name);
         }
         id.disconnect();
+    }
+
+    /** Posted work was flushed: if this side has not disconnected, the peer has. Of iWARP, the event comes later. */
+    public final void flushed() {
+        synchronized (this) {
+            byPeer |= !disconnecting;
+        }
+        disconnectQuietly();
     }
 
     /** This side disconnects now, maybe in answer to the peer. */
