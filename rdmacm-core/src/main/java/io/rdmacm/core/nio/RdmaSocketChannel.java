@@ -26,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.internal.access.StreamAccess;
@@ -35,6 +34,7 @@ import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,8 +52,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     private final ChannelOptions options;
     private final ChannelKeys keys = new ChannelKeys();
     // Held for the whole of an operation that may wait, and both by connects and binds.
-    private final ReentrantLock readLock = new ReentrantLock();
-    private final ReentrantLock writeLock = new ReentrantLock();
+    private final MixedThreadsLock readLock = new MixedThreadsLock();
+    private final MixedThreadsLock writeLock = new MixedThreadsLock();
     private final Object lock = new Object();
     // The fields below are written with the lock held.
     private volatile State state;
@@ -295,7 +295,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
      * peer: what one thread writes stays together. Otherwise the stream sees to that, because nothing waits. Returns
      * whether the channel is in blocking mode.
      */
-    private boolean begin(ReentrantLock side) {
+    private boolean begin(MixedThreadsLock side) {
         boolean waits = isBlocking();
         if (waits) {
             side.lock();
@@ -303,7 +303,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return waits;
     }
 
-    private static void end(ReentrantLock side, boolean waits) {
+    private static void end(MixedThreadsLock side, boolean waits) {
         if (waits) {
             side.unlock();
         }
