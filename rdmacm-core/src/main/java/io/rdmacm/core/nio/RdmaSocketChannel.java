@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.internal.engine.BackgroundTask;
 import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
@@ -595,7 +596,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         if (open != null) {
             int seconds = options.linger();
             var closing = open.closeAsync();
-            if (seconds > 0 && isBlocking()) {
+            if (seconds > 0 && isBlocking() && !BackgroundTask.isCurrentThread()) {
                 try {
                     closing.get(seconds, TimeUnit.SECONDS);
                 } catch (InterruptedException e) {

@@ -691,7 +691,7 @@ public final class RdmaStream implements AutoCloseable {
      * loops before.
      *
      * @return how the close ends. What depends on it may be called by the thread that closes all streams, and must not
-     *         block it
+     *         block it: there, {@code get} and {@code join} of a close that has not ended throw IllegalStateException
      */
     public CompletableFuture<Void> closeAsync() {
         return task.close().copy();

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.CmEventType;
@@ -176,6 +177,19 @@ class StreamClosingDeviceTest {
         }
         assertThat(closed).allMatch(stream -> stream.get() == null);
     }
+    @Test
+    void whatDependsOnACloseMayNotWaitForOthers() throws Exception {
+        try (Streams streams = new Streams(LINGERING); DeafPeer peer = new DeafPeer(streams);
+                DeafPeer other = new DeafPeer(streams)) {
+            CompletableFuture<Void> waiting = peer.stream.closeAsync()
+                    .thenRun(() -> other.stream.closeAsync().thenRun(() -> { }).join());
+            // which ends the first close
+            peer.end.close();
+            assertThat(waiting).failsWithin(Streams.TIMEOUT).withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(IllegalStateException.class);
+        }
+    }
+
 
     private static WeakReference<RdmaStream> connectFromTwoThreads(Streams streams, StreamSettings settings)
             throws Exception {
