@@ -3,11 +3,9 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -88,16 +86,11 @@ public final class Listener implements AutoCloseable {
      * Stops listening, and rejects the requests that wait. Accepted connections stay open. Has no effect when called
      * again.
      *
-     * @throws RdmaException when C cannot destroy the id
+     * @throws RdmaException when C cannot destroy the id; call this again
      */
     @Override
     public void close() throws RdmaException {
-        Stack.require();
-        List<MessageLink> unclaimed = acceptor.close();
-        if (unclaimed != null) {
-            for (MessageLink link : unclaimed) {
-                link.connection().close();
-            }
+        if (acceptor.close(link -> link.connection().close())) {
             manager.forget(this);
         }
     }

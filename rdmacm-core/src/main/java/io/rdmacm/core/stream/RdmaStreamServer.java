@@ -3,7 +3,6 @@ package io.rdmacm.core.stream;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.core.internal.engine.Acceptor;
@@ -77,7 +76,7 @@ public final class RdmaStreamServer implements AutoCloseable {
         } finally {
             if (!made) {
                 if (acceptor != null) {
-                    acceptor.close();
+                    boolean ignored = acceptor.close(StreamLink::close);
                 }
                 loop.release();
             }
@@ -153,15 +152,13 @@ public final class RdmaStreamServer implements AutoCloseable {
      * Stops listening. Streams that were accepted stay open; those that were not are closed. Threads that wait throw
      * RdmaClosedException. Has no effect when called again.
      *
-     * @throws RdmaException when an object could not be closed
+     * @throws RdmaException when an object could not be closed; call this again
      */
     @Override
     public void close() throws RdmaException {
-        List<StreamLink> unclaimed = acceptor.close();
-        if (unclaimed != null) {
-            for (StreamLink link : unclaimed) {
-                RdmaStream.create(settings, link).closeAsync();
-            }
+        if (acceptor.close(link -> {
+            var ignored = RdmaStream.create(settings, link).closeAsync();
+        })) {
             loop.release();
         }
     }

@@ -25,6 +25,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -72,13 +73,28 @@ class StreamClosingDeviceTest {
         }
     }
 
-    /** Closes the stream where the stack is used up, and then a little higher, until that succeeds. */
-    private static boolean closeDeepDown(RdmaStream stream) throws RdmaException {
+    @Test
+    void aCloseOfAServerThatOverflowedTheStackIsCarriedOnWith() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            try (RdmaStream client = RdmaStream.connect(server.localAddress(), Streams.TIMEOUT)) {
+                try (Background<Boolean> closing = Background.call(() -> closeDeepDown(server))) {
+                    assertThat(closing.result()).isTrue();
+                }
+                // It was established, and nobody has accepted it.
+                assertThat(client.read(ByteBuffer.allocate(1), Streams.TIMEOUT)).isEqualTo(-1);
+                RdmaStreamServer.listen(server.localAddress()).close();
+            }
+        }
+    }
+
+    /** Closes an object where the stack is used up, and then a little higher, until that succeeds. */
+    private static boolean closeDeepDown(AutoCloseable object) throws Exception {
         boolean closed = false;
         try {
-            closed = closeDeepDown(stream);
+            closed = closeDeepDown(object);
             if (!closed) {
-                stream.close();
+                object.close();
                 closed = true;
             }
         } catch (StackOverflowError e) {
@@ -162,6 +178,19 @@ class StreamClosingDeviceTest {
     }
 
     @Test
+    void whatDependsOnACloseMayNotWaitForOthers() throws Exception {
+        try (Streams streams = new Streams(LINGERING); DeafPeer peer = new DeafPeer(streams);
+                DeafPeer other = new DeafPeer(streams)) {
+            CompletableFuture<Void> waiting = peer.stream.closeAsync()
+                    .thenRun(() -> other.stream.closeAsync().thenRun(() -> { }).join());
+            // which ends the first close
+            peer.end.close();
+            assertThat(waiting).failsWithin(Streams.TIMEOUT).withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
     void keepAliveDoesNotOutliveItsStream() throws Exception {
         StreamSettings settings = StreamSettings.builder().keepAlive(Duration.ofHours(1)).build();
         List<WeakReference<RdmaStream>> closed = new ArrayList<>();
@@ -177,19 +206,6 @@ class StreamClosingDeviceTest {
         }
         assertThat(closed).allMatch(stream -> stream.get() == null);
     }
-    @Test
-    void whatDependsOnACloseMayNotWaitForOthers() throws Exception {
-        try (Streams streams = new Streams(LINGERING); DeafPeer peer = new DeafPeer(streams);
-                DeafPeer other = new DeafPeer(streams)) {
-            CompletableFuture<Void> waiting = peer.stream.closeAsync()
-                    .thenRun(() -> other.stream.closeAsync().thenRun(() -> { }).join());
-            // which ends the first close
-            peer.end.close();
-            assertThat(waiting).failsWithin(Streams.TIMEOUT).withThrowableOfType(ExecutionException.class)
-                    .withCauseInstanceOf(IllegalStateException.class);
-        }
-    }
-
 
     private static WeakReference<RdmaStream> connectFromTwoThreads(Streams streams, StreamSettings settings)
             throws Exception {
