@@ -6,6 +6,7 @@ import java.time.Duration;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -24,8 +25,9 @@ public final class Listener implements AutoCloseable {
             ConnectionSettings settings) throws RdmaException {
         this.manager = manager;
         this.settings = settings;
-        this.acceptor = Acceptor.listen(loop, address, new Acceptor.Settings<>("Listener", false, backlog,
-                settings.handshakeTimeout(), request -> new MessageLink(manager, loop, settings, request)));
+        this.acceptor = Acceptor.listen(loop, Wildcard.ofBothFamilies(address), new Acceptor.Settings<>("Listener",
+                false, backlog, settings.handshakeTimeout(),
+                request -> new MessageLink(manager, loop, settings, request)));
     }
 
     /** {@return the address that it listens on, with the actual port} */

@@ -2,7 +2,6 @@
 package io.rdmacm.core.nio;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.Socket;
@@ -28,8 +27,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.rdmacm.core.DisconnectedException;
-import io.rdmacm.core.internal.engine.BackgroundTask;
 import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.engine.BackgroundTask;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
@@ -115,17 +114,12 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     /** Returns the stream, which is opened if necessary. The lock is held, and the channel is open. */
-    private RdmaStream stream() throws IOException {
+    private RdmaStream stream() throws RdmaException {
         if (stream == null) {
-            stream = openStream();
+            stream = RdmaStream.open(options.fix());
+            STREAMS.attach(stream, keys::changed);
         }
         return stream;
-    }
-
-    private RdmaStream openStream() throws IOException {
-        RdmaStream opened = RdmaStream.open(options.fix());
-        STREAMS.attach(opened, keys::changed);
-        return opened;
     }
 
     private void lockBoth() {
@@ -140,7 +134,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
-        InetSocketAddress address = Addresses.requireRemote(remote, family);
+        InetSocketAddress address = Addresses.require(remote, family);
         lockBoth();
         try {
             return connect(address, isBlocking() ? FOREVER : null);
@@ -151,7 +145,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     /** Connects a channel in blocking mode; throws SocketTimeoutException when the time has passed. */
     void connect(SocketAddress remote, Duration timeout) throws IOException {
-        InetSocketAddress address = Addresses.requireRemote(remote, family);
+        InetSocketAddress address = Addresses.require(remote, family);
         lockBoth();
         try {
             requireBlocking();
@@ -181,35 +175,16 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             if (timeout != null) {
                 ChannelExceptions.requireNotInterrupted(this);
             }
-            connecting = streamToConnect(address);
+            try {
+                connecting = stream();
+            } catch (RdmaException e) {
+                close();
+                throw SocketExceptions.ofConnect(e, address);
+            }
             state = State.PENDING;
             remote = address;
         }
         return finish(connecting, timeout, true);
-    }
-
-    private RdmaStream streamToConnect(InetSocketAddress address) throws IOException {
-        try {
-            RdmaStream opened = stream();
-            InetSocketAddress local = opened.localAddress();
-            if (local != null && Addresses.isIpv4(local) != Addresses.isIpv4(address)) {
-                rebind(local, address);
-            }
-            return stream;
-        } catch (IOException e) {
-            close();
-            throw SocketExceptions.ofConnect(e, address);
-        }
-    }
-
-    /** An id is bound to one family, but a wildcard address stands for both: takes the same port of the other one. */
-    private void rebind(InetSocketAddress local, InetSocketAddress to) throws IOException {
-        if (!local.getAddress().isAnyLocalAddress()) {
-            throw new ConnectException("Cannot connect to " + to + " from " + local + ": the families differ");
-        }
-        stream.close();
-        stream = openStream();
-        stream.bind(new InetSocketAddress(Addresses.wildcard(Addresses.isIpv4(to)), local.getPort()));
     }
 
     @Override
@@ -246,6 +221,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             if (connected) {
                 synchronized (lock) {
                     ChannelExceptions.requireOpen(this);
+                    remote = Objects.requireNonNull(connecting.peerAddress());
                     bound = true;
                     state = State.CONNECTED;
                 }

@@ -7,6 +7,7 @@ import java.util.Objects;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,8 @@ public final class RdmaStreamServer implements AutoCloseable {
     /**
      * Listens at an address, with default settings and a backlog of 128.
      *
-     * @param local the address; port 0 means any free port, the wildcard address all devices
+     * @param local the address; port 0 means any free port, a wildcard address all devices and, except where there is
+     *        iWARP, both IPv4 and IPv6
      * @return the server, to be closed
      * @throws RdmaException as {@link #listen(InetSocketAddress, int, StreamSettings)}
      */
@@ -42,7 +44,8 @@ public final class RdmaStreamServer implements AutoCloseable {
     /**
      * Listens at an address ({@code rsocket}, {@code rbind} and {@code rlisten}).
      *
-     * @param local the address; port 0 means any free port, the wildcard address all devices
+     * @param local the address; port 0 means any free port, a wildcard address all devices and, except where there is
+     *        iWARP, both IPv4 and IPv6
      * @param backlog how many handshakes may be in progress and streams wait to be accepted, together, at least 1
      * @param settings the settings of the streams that are accepted
      * @return the server, to be closed
@@ -50,13 +53,12 @@ public final class RdmaStreamServer implements AutoCloseable {
      */
     public static RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException {
-        return listen(local, backlog, settings, false);
+        return listen(Wildcard.ofBothFamilies(Objects.requireNonNull(local, "local")), backlog, settings, false);
     }
 
-    /** Listens at an address, for streams or for requests to connect. */
+    /** Listens at exactly this address, for streams or for requests to connect. */
     static RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings, boolean requests)
             throws RdmaException {
-        Objects.requireNonNull(local, "local");
         Objects.requireNonNull(settings, "settings");
         CmLoop loop = CmLoop.acquire();
         Acceptor<StreamLink> acceptor = null;
