@@ -57,8 +57,7 @@ class ConnectDeviceTest {
     }
 
     private static Channel server(EventLoopGroup group, InetSocketAddress address) throws Exception {
-        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                .childHandler(new ChannelInboundHandlerAdapter()).bind(address).sync().channel();
+        return Loops.server(group, child -> { }).bind(address).sync().channel();
     }
 
     @ParameterizedTest
