@@ -9,8 +9,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.rdma_cm_id;
@@ -86,7 +84,6 @@ public final class Endpoint extends NativeObject {
     private final CmId id;
     // For the queue pairs of the endpoints that getRequest returns; null if the caller creates those.
     private final @Nullable EndpointAttributes acceptedAttributes;
-    private final ReentrantLock disconnecting = new ReentrantLock();
     private final EndpointResources resources;
     private volatile @Nullable ConnectionParameters peerParameters;
     private volatile @Nullable DatagramParameters datagramParameters;
@@ -803,19 +800,8 @@ public final class Endpoint extends NativeObject {
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
         try {
-            Deadline deadline = Deadline.after(timeout);
-            // Only one thread gets the event; the others see that the state has changed.
-            if (!lockToDisconnect(deadline)) {
-                throw new RdmaTimeoutException("rdma_disconnect", this + " is being disconnected by another thread");
-            }
-            try {
-                id.disconnect();
-                if (id.state() == CmIdState.DISCONNECTING) {
-                    await(CmEventType.DISCONNECTED, deadline.remaining()).close();
-                }
-            } finally {
-                disconnecting.unlock();
-            }
+            id.disconnect();
+            channel.awaitDisconnected(id, timeout, life());
         } finally {
             life().leave();
         }
@@ -871,15 +857,6 @@ public final class Endpoint extends NativeObject {
             }
         } finally {
             life().leave();
-        }
-    }
-
-    private boolean lockToDisconnect(Deadline deadline) throws InterruptedException {
-        life().rest();
-        try {
-            return disconnecting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-        } finally {
-            life().resume();
         }
     }
 

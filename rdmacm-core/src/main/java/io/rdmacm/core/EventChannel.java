@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 import io.rdmacm.bindings.CFunction;
@@ -29,6 +30,8 @@ import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
+import io.rdmacm.verbs.internal.wait.EventSource.Delivery;
+import io.rdmacm.verbs.internal.wait.EventSource.Guard;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -204,7 +207,7 @@ public final class EventChannel extends NativeObject {
         life().ensureOpen();
         Objects.requireNonNull(expected, "expected");
         requireOwn(id);
-        CmEvent event = next(id, expected, timeout, owner);
+        CmEvent event = next(id, expected, timeout, owner, null);
         String waitedFor = "waiting for " + expected + " of " + id;
         if (event == null) {
             throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor + ": nothing happened within " + timeout);
@@ -217,15 +220,48 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Returns the next event of an id that ends a wait for the expected one, null when there was none in time. */
-    private @Nullable CmEvent next(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
-            throws RdmaException, InterruptedException {
+    /**
+     * Waits until the peer has answered a disconnect, whichever thread takes the event of that.
+     *
+     * @throws RdmaTimeoutException when it has not in time
+     */
+    void awaitDisconnected(CmId id, Duration timeout, Lifetime owner) throws RdmaException, InterruptedException {
+        if (isAnswered(id)) {
+            return;
+        }
+        try (CmEvent event = next(id, CmEventType.DISCONNECTED, timeout, owner, () -> isAnswered(id))) {
+            if (event != null) {
+                // Others wait for the state that has changed.
+                wake();
+                if (event.type() != CmEventType.DISCONNECTED) {
+                    throw event.failure("disconnecting " + id);
+                }
+            } else if (!isAnswered(id)) {
+                throw new RdmaTimeoutException("rdma_disconnect", id + ": the peer did not answer within " + timeout);
+            }
+        }
+    }
+
+    private static boolean isAnswered(CmId id) {
+        return id.state() != CmIdState.DISCONNECTING;
+    }
+
+    /**
+     * Returns the next event of an id that ends a wait for the expected one, null when there was none in time or the
+     * wait has ended without one.
+     */
+    private @Nullable CmEvent next(CmId id, CmEventType expected, Duration timeout, Lifetime owner,
+            @Nullable BooleanSupplier ended) throws RdmaException, InterruptedException {
+        Predicate<RawEvent> wanted = raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits());
+        Guard guard = () -> ensureOpenFor(id, owner);
+        Delivery<RawEvent, CmEvent> delivery = raw -> deliver(raw, owner);
         CmEvent event = null;
         life().enterToWait();
         owner.rest();
         try {
-            event = events.next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()),
-                    () -> ensureOpenFor(id, owner), Deadline.after(timeout), raw -> deliver(raw, owner));
+            Deadline deadline = Deadline.after(timeout);
+            event = ended == null ? events.next(wanted, guard, deadline, delivery)
+                    : events.awaitNext(wanted, guard, ended, deadline, delivery);
             return event;
         } finally {
             if (event == null) {

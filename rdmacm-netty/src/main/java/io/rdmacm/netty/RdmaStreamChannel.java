@@ -193,6 +193,15 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         accepting = true;
         queues = shared;
         stream = unanswered.accept(shared, changed);
+        optionsChanged();
+    }
+
+    @Override
+    void optionsChanged() {
+        RdmaStream mine = stream;
+        if (mine != null) {
+            mine.keepAlive(config.options().keepAlive());
+        }
     }
 
     @Override

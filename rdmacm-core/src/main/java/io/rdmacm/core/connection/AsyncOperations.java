@@ -5,11 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.core.internal.engine.GuardedFuture;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.SendOpcode;
@@ -35,6 +33,7 @@ public final class AsyncOperations {
     private static final int MOST_BYTES = 1 << 26;
 
     private final Connection connection;
+    private final Runnable guard;
     // The following two are guarded by the lock of the connection.
     // what there was no room for
     private final ArrayDeque<Operation<?>> waiting = new ArrayDeque<>();
@@ -45,6 +44,7 @@ public final class AsyncOperations {
 
     AsyncOperations(Connection connection) {
         this.connection = connection;
+        this.guard = connection::requireNotInHandler;
     }
 
     /**
@@ -176,7 +176,7 @@ public final class AsyncOperations {
     }
 
     private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {
-        Operation<T> operation = new Operation<>(connection, needsBuffer, starter, result);
+        Operation<T> operation = new Operation<>(guard, needsBuffer, starter, result);
         connection.submit(operation);
         return operation.future;
     }
@@ -307,14 +307,14 @@ public final class AsyncOperations {
 
     /** An operation with its future. */
     static final class Operation<T> implements OperationHandler {
-        private final OperationFuture<T> future;
+        private final GuardedFuture<T> future;
         private final boolean needsBuffer;
         private final Starter starter;
         private final Result<T> result;
         private @Nullable Exception failure;
 
-        Operation(Connection connection, boolean needsBuffer, Starter starter, Result<T> result) {
-            this.future = new OperationFuture<>(connection);
+        Operation(Runnable guard, boolean needsBuffer, Starter starter, Result<T> result) {
+            this.future = new GuardedFuture<>(guard);
             this.needsBuffer = needsBuffer;
             this.starter = starter;
             this.result = result;
@@ -327,44 +327,6 @@ public final class AsyncOperations {
                 future.complete(value);
             } else {
                 future.completeExceptionally(reason);
-            }
-        }
-    }
-
-    /** A future that refuses to be waited for where nothing would complete it. */
-    private static final class OperationFuture<T> extends CompletableFuture<T> {
-        private final Connection connection;
-
-        OperationFuture(Connection connection) {
-            this.connection = connection;
-        }
-
-        @Override
-        public <U> CompletableFuture<U> newIncompleteFuture() {
-            return new OperationFuture<>(connection);
-        }
-
-        @Override
-        public T get() throws InterruptedException, ExecutionException {
-            requireNoHandler();
-            return super.get();
-        }
-
-        @Override
-        public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-            requireNoHandler();
-            return super.get(timeout, unit);
-        }
-
-        @Override
-        public T join() {
-            requireNoHandler();
-            return super.join();
-        }
-
-        private void requireNoHandler() {
-            if (!isDone()) {
-                connection.requireNotInHandler();
             }
         }
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
@@ -167,6 +168,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
      */
     @Override
     public void close() throws RdmaException {
+        Stack.require();
         requireNoConnections();
         loop.stop();
         if (thread != null) {

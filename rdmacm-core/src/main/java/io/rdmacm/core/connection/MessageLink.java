@@ -74,7 +74,7 @@ final class MessageLink extends Link {
         limit(end, HANDSHAKE);
         try {
             open();
-            resolve(peer);
+            resolve(reachable(peer));
         } catch (RdmaException | RuntimeException | Error e) {
             fail(Reasons.of("rdma_resolve_addr", e));
         }

@@ -156,10 +156,13 @@ public final class CmLoop {
 
     /** Closes an id, and returns when that is done. */
     public void close(CmId id) throws RdmaException {
-        run(() -> {
-            id.close();
-            handlers.remove(id);
-        });
+        run(() -> drop(id));
+    }
+
+    /** Closes an id of which there are no events, at once. */
+    void drop(CmId id) throws RdmaException {
+        id.close();
+        handlers.remove(id);
     }
 
     /** Closes an id soon, without waiting for it. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.internal.engine;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEvent;
@@ -141,6 +143,12 @@ public abstract class Link implements CmLoop.Handler {
         id = loop.open(this);
     }
 
+    /** Opens another id for a client that has not started its handshake, in place of the first one. */
+    protected final void reopen() throws RdmaException {
+        loop.drop(id);
+        open();
+    }
+
     /** Hands the events of the id of a request to this link. */
     protected final void register() {
         loop.register(id, this);
@@ -153,7 +161,7 @@ public abstract class Link implements CmLoop.Handler {
      */
     public static void bind(CmId id, InetSocketAddress local) throws RdmaException {
         id.bindAddress(local);
-        if (!local.getAddress().isAnyLocalAddress() && !hasDevice(id)) {
+        if (!Wildcard.isAny(local) && !hasDevice(id)) {
             throw Failures.of("rdma_bind_addr", Rdma.ENODEV(), local + " belongs to no RDMA device");
         }
     }
@@ -164,6 +172,33 @@ public abstract class Link implements CmLoop.Handler {
         } catch (IllegalStateException e) {
             return false;
         }
+    }
+
+    /**
+     * Returns where to connect to. A wildcard address stands for this host, as it does for the JDK; RDMA has no
+     * loopback interface, so it becomes the first address that belongs to a device.
+     *
+     * @throws RdmaException ENODEV when there is none
+     */
+    protected final InetSocketAddress reachable(InetSocketAddress peer) throws RdmaException {
+        if (!Wildcard.isAny(peer)) {
+            return peer;
+        }
+        List<InetAddress> addresses = Wildcard.ofThisHost(peer);
+        RdmaException none = Failures.of("rdma_resolve_addr", Rdma.ENODEV(), peer
+                + ", which stands for this host: none of its addresses " + addresses + " is one of an RDMA device");
+        for (InetAddress address : addresses) {
+            CmId probe = loop.open(this);
+            try {
+                bind(probe, new InetSocketAddress(address, 0));
+                return new InetSocketAddress(address, peer.getPort());
+            } catch (RdmaException e) {
+                none.addSuppressed(e);
+            } finally {
+                loop.drop(probe);
+            }
+        }
+        throw none;
     }
 
     /** Starts the handshake of a client. */
