@@ -226,8 +226,8 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * Starts to connect ({@code rconnect}) without waiting. {@link #finishConnect()} says when it is done. A stream that
-     * is bound to a wildcard address connects to both IPv4 and IPv6.
+     * Starts to connect ({@code rconnect}) without waiting. {@link #finishConnect()} says when it is done. A stream
+     * that is bound to a wildcard address connects to both IPv4 and IPv6.
      *
      * @param peer the address of the server; a wildcard address stands for this host
      * @throws IllegalStateException when the stream is connected or connecting already
