@@ -5,11 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.internal.engine.GuardedFuture;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -244,16 +244,16 @@ public final class AsyncOperations {
     }
 
     /** Completes the future of one operation that could not be started; returns false if there is none. */
-    boolean callOne(ReentrantLock lock) {
+    boolean callOne(MixedThreadsLock lock) {
         Operation<?> next = failed.poll();
         if (next == null) {
             return false;
         }
-        lock.unlock();
+        int holds = lock.release();
         try {
             next.future.completeExceptionally(next.failure);
         } finally {
-            lock.lock();
+            lock.retake(holds);
         }
         return true;
     }

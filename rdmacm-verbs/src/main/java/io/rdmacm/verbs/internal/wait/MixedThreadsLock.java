@@ -39,6 +39,28 @@ public final class MixedThreadsLock extends ReentrantLock implements AutoCloseab
         unlock();
     }
 
+    /**
+     * Gives up the lock for a call of the program, after which it is to be {@linkplain #retake taken again}.
+     *
+     * @return how often this thread held it
+     */
+    public int release() {
+        int holds = getHoldCount();
+        unlock();
+        return holds;
+    }
+
+    /**
+     * Takes the lock again after {@link #release}. Where the stack has ended in an unlock that the call led to, this
+     * thread still holds the lock once more than it should: that is given up.
+     */
+    public void retake(int holds) {
+        lock();
+        while (getHoldCount() > holds) {
+            unlock();
+        }
+    }
+
     @Override
     public boolean tryLock() {
         int holds = getHoldCount();

@@ -31,6 +31,19 @@ class MixedThreadsLockTest {
         }
     }
 
+    /** As where the stack has ended in an unlock. */
+    @Test
+    void whatACallOfTheProgramLeavesLockedIsGivenUp() {
+        MixedThreadsLock lock = new MixedThreadsLock();
+        lock.lock();
+        int holds = lock.release();
+        assertThat(lock.isLocked()).isFalse();
+        lock.lock();
+        lock.lock();
+        lock.retake(holds);
+        assertThat(lock.getHoldCount()).isEqualTo(1);
+    }
+
     private static int descend(int frames, MixedThreadsLock lock) {
         return frames == 0 ? lockAndDescend(lock) : descend(frames - 1, lock) + 1;
     }
