@@ -11,7 +11,6 @@ module io.rdmacm.examples {
     requires io.grpc.stub;
     requires io.netty.codec.http;
     requires io.netty.transport.classes.epoll;
-    requires HdrHistogram;
     requires jdk.net;
 
     exports io.rdmacm.examples;
@@ -24,23 +23,15 @@ module io.rdmacm.examples {
             info.picocli;
     opens io.rdmacm.examples.echo to
             info.picocli;
-    opens io.rdmacm.examples.eventserver to
-            info.picocli;
     opens io.rdmacm.examples.grpc to
             info.picocli;
     opens io.rdmacm.examples.kvstore to
-            info.picocli;
-    opens io.rdmacm.examples.load to
-            info.picocli;
-    opens io.rdmacm.examples.manual to
             info.picocli;
     opens io.rdmacm.examples.netty to
             info.picocli;
     opens io.rdmacm.examples.rping to
             info.picocli;
     opens io.rdmacm.examples.stream to
-            info.picocli;
-    opens io.rdmacm.examples.valkey to
             info.picocli;
     opens io.rdmacm.examples.verbs to
             info.picocli;
