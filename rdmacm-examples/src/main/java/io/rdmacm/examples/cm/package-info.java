@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.examples.cm;
 
 /**
  * The test programs of librdmacm. Each has the name, the options and the output of its counterpart in C and works with
@@ -24,3 +23,4 @@ package io.rdmacm.examples.cm;
  *
  * <p>Start with {@link io.rdmacm.examples.cm.RdmaClient}: it is the shortest, from connect to disconnect.
  */
+package io.rdmacm.examples.cm;
