@@ -35,7 +35,7 @@ final class Programs {
         {"rc_example", "verbs.RcExample"},
         {"echo", "echo.Echo"},
         {"kv_server", "kvstore.KvServer"},
-        {"kv_load", "kvstore.KvLoad"},
+        {"kv_client", "kvstore.KvClient"},
         {"http_server", "netty.HttpServer"},
         {"grpc_server", "grpc.GrpcServer"},
         {"grpc_client", "grpc.GrpcClient"}};

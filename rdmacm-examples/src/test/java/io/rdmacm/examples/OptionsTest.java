@@ -26,7 +26,7 @@ class OptionsTest {
                 + " -n --iters= -l --sl= -e --events -o --odp -g --gid-idx= -c --chk",
         "ibv_devinfo | -d --ib-dev= -i --ib-port= -l --list -v --verbose", "ibv_asyncwatch | -d --ib-dev= -h --help",
         "ibv_devices | -h --help", "efa_pingpong | -d", "rc_example | -p -d -i -g", "echo | -s -c -a", "kv_server | -a",
-        "kv_load | -a", "http_server | -a", "grpc_server | -a", "grpc_client | -a"})
+        "kv_client | -a", "http_server | -a", "grpc_server | -a", "grpc_client | -a"})
     void helpShowsTheOptionsOfCAndAnExample(String name, String options) throws Exception {
         String help = CommandLines.help(name);
         for (String option : options.split(" ")) {
@@ -109,11 +109,8 @@ class OptionsTest {
         "echo -c -a 127.0.0.1 -C 0 | Invalid count 0",
         "kv_server -a 127.0.0.1 --slots 12 | Invalid number of slots 12 (a power of two from 8 to 16777216)",
         "kv_server -a 127.0.0.1 -S 0 | Invalid value size 0 (valid range is 1 to 65535)",
-        "kv_load -a 127.0.0.1 -n 0 | Invalid count 0",
-        "kv_load -a 127.0.0.1 -t 257 | Invalid number of clients 257 (valid range is 1 to 256)",
-        "kv_load -a 127.0.0.1 -k 3 | Invalid number of keys 3: each client needs one of its own",
-        "kv_load -a 127.0.0.1 -S 7 | Invalid size 7 (valid range is 8 to 65535)",
-        "kv_load -a 127.0.0.1 -r 101 | Invalid percentage 101"})
+        "kv_client -a 127.0.0.1 put key | put KEY VALUE, or get KEY",
+        "kv_client -a 127.0.0.1 delete key | put KEY VALUE, or get KEY"})
     void wrongArgumentsEndWithOneLine(String command, String reason) throws Exception {
         CommandLines.assertRefused(command, reason);
     }

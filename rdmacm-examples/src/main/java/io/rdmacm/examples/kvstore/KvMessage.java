@@ -17,9 +17,7 @@ final class KvMessage {
         /** Asks where the table is. The answer is its address, its remote key and its layout. */
         HELLO,
         /** Puts a value: key, value. */
-        PUT,
-        /** Asks how many puts the server has handled. The answer is the number. */
-        COUNT
+        PUT
     }
 
     /** The status of an answer. */

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 /** The command {@code kv_server}: one table, which clients read by themselves. */
 @Command(name = "kv_server",
         header = "A key-value store that is read by RDMA reads.",
-        description = "kv_load is its client.",
+        description = "kv_client is its client. Prints each put; gets are not noticed.",
         footer = {"%nFor example:", "  rdmacm kv_server -a 192.168.99.1"})
 final class KvServer extends ExampleProgram {
     private static final int MAX_SLOTS = 1 << 24;
@@ -52,7 +52,7 @@ final class KvServer extends ExampleProgram {
         // Freed after the service has closed: until then clients may read it.
         try (Arena arena = Arena.ofShared()) {
             KvTable table = new KvTable(new KvLayout(slots, keySize, valueSize), arena);
-            try (KvService service = new KvService(new InetSocketAddress(address, port), table, this::report)) {
+            try (KvService service = new KvService(new InetSocketAddress(address, port), table, this::print)) {
                 print("a table of " + table.layout().bytes() + " bytes; listening on port "
                         + service.address().getPort());
                 // until it is interrupted

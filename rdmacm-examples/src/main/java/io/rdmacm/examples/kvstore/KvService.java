@@ -4,12 +4,12 @@ package io.rdmacm.examples.kvstore;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 import io.rdmacm.core.DisconnectedException;
@@ -20,6 +20,7 @@ import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.Message;
+import io.rdmacm.examples.support.ExampleProgram;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
@@ -34,18 +35,17 @@ final class KvService implements AutoCloseable {
     private static final int BACKLOG = 64;
 
     private final KvTable table;
-    private final Consumer<Throwable> failures;
+    private final Consumer<String> log;
     private final ConnectionManager manager;
     private final Listener listener;
     private final Set<Connection> clients = ConcurrentHashMap.newKeySet();
     // the registrations of the table, one for each device that clients are connected through
     private final Map<ProtectionDomain, MemoryRegion> regions = new HashMap<>();
-    private final LongAdder puts = new LongAdder();
 
-    /** Accepts clients until it is closed. */
-    KvService(InetSocketAddress address, KvTable table, Consumer<Throwable> failures) throws RdmaException {
+    /** Accepts clients until it is closed. Reports each put: gets are not noticed. */
+    KvService(InetSocketAddress address, KvTable table, Consumer<String> log) throws RdmaException {
         this.table = table;
-        this.failures = failures;
+        this.log = log;
         this.manager = ConnectionManager.open();
         boolean listening = false;
         try {
@@ -102,7 +102,7 @@ final class KvService implements AutoCloseable {
             try {
                 kept.close();
             } catch (RdmaException e) {
-                failures.accept(e);
+                log.accept(ExampleProgram.describe(e));
             }
         }
 
@@ -111,7 +111,7 @@ final class KvService implements AutoCloseable {
             clients.remove(connection);
             connection.close();
             if (!(reason instanceof DisconnectedException) && !(reason instanceof RdmaClosedException)) {
-                failures.accept(reason);
+                log.accept(connection.peerAddress() + ": " + ExampleProgram.describe(reason));
             }
         }
     }
@@ -124,18 +124,16 @@ final class KvService implements AutoCloseable {
             table.layout().write(answer);
         } else if (kind == KvMessage.Request.PUT.ordinal()) {
             KvMessage.begin(answer, put(KvMessage.readBytes(request), KvMessage.readBytes(request)));
-        } else if (kind == KvMessage.Request.COUNT.ordinal()) {
-            KvMessage.begin(answer, KvMessage.Answer.OK).putLong(puts.sum());
         } else {
             KvMessage.begin(answer, KvMessage.Answer.WRONG);
         }
     }
 
     private KvMessage.Answer put(byte[] key, byte[] value) {
-        puts.increment();
         if (key == null || value == null || !table.layout().fits(key.length, value.length)) {
             return KvMessage.Answer.WRONG;
         }
+        log.accept("put " + new String(key, StandardCharsets.UTF_8) + ", " + value.length + " bytes");
         return table.put(key, value) == KvTable.FULL ? KvMessage.Answer.FULL : KvMessage.Answer.OK;
     }
 
