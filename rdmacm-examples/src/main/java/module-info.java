@@ -2,7 +2,7 @@
 
 /** The programs of librdmacm and libibverbs in Java. */
 @SuppressWarnings("requires-automatic")
-module io.rdmacm.examples {
+open module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
     requires io.rdmacm.netty;
@@ -14,25 +14,4 @@ module io.rdmacm.examples {
     requires jdk.net;
 
     exports io.rdmacm.examples;
-
-    opens io.rdmacm.examples to
-            info.picocli;
-    opens io.rdmacm.examples.support to
-            info.picocli;
-    opens io.rdmacm.examples.cm to
-            info.picocli;
-    opens io.rdmacm.examples.echo to
-            info.picocli;
-    opens io.rdmacm.examples.grpc to
-            info.picocli;
-    opens io.rdmacm.examples.kvstore to
-            info.picocli;
-    opens io.rdmacm.examples.netty to
-            info.picocli;
-    opens io.rdmacm.examples.rping to
-            info.picocli;
-    opens io.rdmacm.examples.stream to
-            info.picocli;
-    opens io.rdmacm.examples.verbs to
-            info.picocli;
 }

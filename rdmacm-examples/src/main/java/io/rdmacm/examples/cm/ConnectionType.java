@@ -6,26 +6,31 @@ import java.io.IOException;
 import io.rdmacm.core.RdmaDevices;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.DeviceCapability;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The option {@code -c} of rdma_xclient and rdma_xserver, of which the first letter counts, as in C. */
 final class ConnectionType {
+    private boolean reliable;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec program;
+
     @Option(names = "-c", paramLabel = "TYPE", defaultValue = "r",
             description = "The type of the connection: r for RC, reliable connected (the default); x for XRC, extended"
                     + " reliable connected.")
-    private String type;
-
-    boolean isValid() {
-        return type.matches("(?i)[rx].*");
-    }
-
-    String invalid() {
-        return "Invalid type '" + type + "': r for RC or x for XRC";
+    private void setType(String type) {
+        if (!type.matches("(?i)[rx].*")) {
+            throw new ParameterException(program.commandLine(), "Invalid type '" + type + "': r for RC or x for XRC");
+        }
+        reliable = type.matches("(?i)r.*");
     }
 
     /** Refuses XRC, with the reason. */
     void requireReliable() throws IOException {
-        if (type.matches("(?i)r.*")) {
+        if (reliable) {
             return;
         }
         for (VerbsContext device : RdmaDevices.list()) {

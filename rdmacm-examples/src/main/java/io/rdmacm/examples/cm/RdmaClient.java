@@ -23,7 +23,7 @@ class RdmaClient extends SynchronousProgram {
     private String server;
 
     @Override
-    final void exchange() throws IOException, InterruptedException {
+    void exchange() throws IOException, InterruptedException {
         // Resolves address and route, and creates the queue pair with its completion queues.
         try (Arena arena = Arena.ofConfined();
                 Endpoint endpoint = Endpoint.create(address(server, false), ATTRIBUTES, timeout())) {

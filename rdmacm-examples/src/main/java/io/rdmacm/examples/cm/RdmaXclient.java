@@ -21,9 +21,9 @@ final class RdmaXclient extends RdmaClient {
     private ConnectionType type;
 
     @Override
-    void checkOptions() throws IOException {
-        require(type.isValid(), type.invalid());
+    void exchange() throws IOException, InterruptedException {
         type.requireReliable();
+        super.exchange();
     }
 
     @Override

@@ -26,13 +26,8 @@ final class RdmaXserver extends SynchronousProgram {
     private ConnectionType type;
 
     @Override
-    void checkOptions() throws IOException {
-        require(type.isValid(), type.invalid());
-        type.requireReliable();
-    }
-
-    @Override
     void exchange() throws IOException, InterruptedException {
+        type.requireReliable();
         // Without attributes: the client's queue pair is created below, after its shared receive queue.
         try (Endpoint listener = Endpoint.create(address(null, true), null, timeout())) {
             listener.listen(0);

@@ -36,15 +36,9 @@ abstract class SynchronousProgram extends PeerProgram {
 
     @Override
     protected final void run() throws IOException, InterruptedException {
-        checkOptions();
         print(name() + ": start");
         exchange();
         print(name() + ": end 0");
-    }
-
-    /** Checks the options that not all of the programs have. */
-    void checkOptions() throws IOException {
-        // none by default
     }
 
     /** Resolves the address of a server, or one to listen on. */
