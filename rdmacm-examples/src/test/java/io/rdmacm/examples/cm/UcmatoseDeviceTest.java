@@ -87,7 +87,7 @@ class UcmatoseDeviceTest {
             Program.Result result = client.result();
             assertThat(result.status()).isEqualTo(1);
             assertThat(result.errLines()).first().asString().contains("rejected by the peer");
-            assertThat(result.err()).contains("\tat io.rdmacm.examples.cm.UcmatoseClient.");
+            assertThat(result.err()).contains("\tat io.rdmacm.examples.cm.TransferProgram.");
         }
     }
 
