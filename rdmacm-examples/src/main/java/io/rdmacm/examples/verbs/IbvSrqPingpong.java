@@ -61,9 +61,12 @@ final class IbvSrqPingpong extends ConnectedPingPong {
 
     @Override
     void requireSupport(VerbsContext context) throws IOException {
+        if (!paging) {
+            return;
+        }
         OnDemandPaging capabilities = context.queryDeviceEx().onDemandPaging();
-        if (paging && !(capabilities.supported()
-                && capabilities.rc().containsAll(Set.of(OdpCapability.SEND, OdpCapability.SRQ_RECV)))) {
+        if (!capabilities.supported()
+                || !capabilities.rc().containsAll(Set.of(OdpCapability.SEND, OdpCapability.SRQ_RECV))) {
             throw new IOException("The device isn't ODP capable or does not support RC send, receive and srq with ODP");
         }
     }
