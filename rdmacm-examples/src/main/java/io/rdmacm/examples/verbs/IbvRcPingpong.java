@@ -45,7 +45,6 @@ import picocli.CommandLine.Option;
         footer = {"%nFor example, a server, and a client on another machine, with GID 1 of their ports:",
             "  rdmacm ibv_rc_pingpong -g 1 -c", "  rdmacm ibv_rc_pingpong -g 1 -c 192.168.99.1"})
 public final class IbvRcPingpong implements Callable<Integer> {
-    private static final long PAGE = 4096;
 
     @Mixin
     private ConnectedOptions options;
@@ -110,7 +109,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
     private void run(VerbsContext context) throws IOException, InterruptedException {
         int depth = options.depth();
         int size = options.size();
-        MemorySegment data = Arena.ofAuto().allocate(size, PAGE);
+        MemorySegment data = Arena.ofAuto().allocate(size, PageMarks.pageSize());
         PageMarks.erase(data);
         try (CompletionChannel channel = options.createChannel(context);
                 CompletionQueue queue = createQueue(context, channel);
