@@ -35,7 +35,6 @@ final class MemoryRegionFactory {
     private static final NativeFunction REG_MR_IOVA2 = NativeFunction.of("ibv_reg_mr_iova2");
     private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
     private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
-    private static final long PAGE = 4096;
     // SIZE_MAX of size_t, the length that makes a region an implicit one
     private static final long SIZE_MAX = -1;
 
@@ -98,7 +97,7 @@ final class MemoryRegionFactory {
         Arena arena = Arena.ofShared();
         MemorySegment memory;
         try {
-            memory = NativeMemory.get("ibv_reg_mr", () -> arena.allocate(bytes, PAGE));
+            memory = NativeMemory.allocatePages("ibv_reg_mr", arena, bytes);
         } catch (Throwable t) {
             arena.close();
             throw t;

@@ -18,12 +18,12 @@ import java.util.Arrays;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.Lost;
+import io.rdmacm.verbs.testing.LostMemory;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.AfterEach;
@@ -205,32 +205,19 @@ class MemoryRegionTest {
 
     @Test
     void memoryOfALostRegionStaysUntilTheDeviceCannotWriteItAnyMore() throws RdmaException {
-        Lost memory = new Lost(registerAndLose());
-        Lifetime region = domain.life().children().stream().filter(life -> life.toString().contains(" 72 bytes")
-                || life.toString().contains("[72 bytes")).findFirst().orElseThrow();
-
-        assertThat(memory.isKept()).isTrue();
-        region.close(() -> { }, region::free);
-        memory.awaitCollected();
-    }
-
-    private MemorySegment registerAndLose() throws RdmaException {
-        return domain.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE).memory();
+        LostMemory.of(to -> to.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE))
+                .assertKeptUntilDeregistered();
     }
 
     @Test
-    void memoryOfAReregistrationStaysToo() throws RdmaException {
-        MemoryRegion region = domain.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE);
-        Lost before = new Lost(region.memory());
-        region.reregister(Reregistration.change().memory(Arena.ofAuto().allocate(80)));
-        before.awaitCollected();
-        Lost after = new Lost(region.memory());
-        Lifetime life = region.life();
-        region = null;
-
-        assertThat(after.isKept()).isTrue();
-        life.close(() -> { }, life::free);
-        after.awaitCollected();
+    void memoryOfALostReregistrationStaysToo() throws RdmaException {
+        LostMemory.of(to -> {
+            MemoryRegion region = to.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE);
+            Lost before = new Lost(region.memory());
+            region.reregister(Reregistration.change().memory(Arena.ofAuto().allocate(80)));
+            before.awaitCollected();
+            return region;
+        }).assertKeptUntilDeregistered();
     }
 
     @Test

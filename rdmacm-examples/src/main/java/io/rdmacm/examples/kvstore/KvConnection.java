@@ -17,8 +17,8 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * A client's connection to the store, for one thread. A put is a message and an answer. A get is an RDMA read of the key's slot in
- * the server's memory, which the server does not notice; if the read overlapped a write, it is repeated.
+ * A client's connection to the store, for one thread. A put is a message and an answer. A get is an RDMA read of the
+ * key's slot in the server's memory, which the server does not notice; if the read overlapped a write, it is repeated.
  */
 final class KvConnection implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);

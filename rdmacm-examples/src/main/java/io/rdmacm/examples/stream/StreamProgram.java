@@ -66,8 +66,7 @@ abstract class StreamProgram extends PeerProgram {
                 "b|blocking: sleep while there is nothing to do, or no room",
                 "n|nonblocking: never sleep (the default)", "v|verify: check the data",
                 "s|sockets: rstream over TCP",
-                "f|fork: rstream over TCP, a server serves each connection in a thread of its own, since a JVM cannot"
-                    + " fork",
+                "f|fork: rstream over TCP, a server serves each connection in a thread, since a JVM cannot fork",
                 "r|resolve: rstream resolves addresses with librdmacm"})
     private List<TestOption> tests = List.of();
 

@@ -29,7 +29,6 @@ import picocli.CommandLine.Option;
 abstract class PingPongProgram extends PairProgram {
     private static final int PORT = 18_515;
     private static final int MAX_SERVICE_LEVEL = 15;
-    private static final long PAGE = 4096;
     private static final String DONE = "done\0";
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES",
@@ -167,7 +166,7 @@ abstract class PingPongProgram extends PairProgram {
         CompletionChannel channel = events ? open.add(context.createCompletionChannel()) : null;
         CompletionQueue queue = open.add(createQueue(context, channel, depth + pairs()));
         ProtectionDomain domain = open.add(context.allocateProtectionDomain());
-        MemorySegment data = Arena.ofAuto().allocate(header() + size, PAGE);
+        MemorySegment data = Arena.ofAuto().allocate(header() + size, PageMarks.pageSize());
         MemorySegment message = data.asSlice(header());
         PageMarks.erase(message);
         MemoryRegion buffer = register(domain, data, open);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.pool;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,7 +43,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegisteredPool implements AutoCloseable {
     private static final VerbsAccess VERBS = VerbsAccess.get();
-    private static final long PAGE = 4096;
     // for a thread that needs a slice while another one registers a slab: a slice may be given back earlier
     private static final long PAUSE_NANOS = 20_000;
 
@@ -177,7 +177,8 @@ public final class RegisteredPool implements AutoCloseable {
         nextSlab = count;
         while (true) {
             // lives as long as it can be reached: slices may be read whenever a program likes to
-            MemorySegment memory = NativeMemory.allocate("RegisteredPool.take", (long) nextSlab * sliceSize, PAGE);
+            MemorySegment memory = NativeMemory.allocatePages("RegisteredPool.take", Arena.ofAuto(),
+                    (long) nextSlab * sliceSize);
             try {
                 return domain.register(memory, access);
             } catch (RdmaException e) {

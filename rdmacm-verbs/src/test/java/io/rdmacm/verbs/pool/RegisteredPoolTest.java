@@ -21,12 +21,10 @@ import io.rdmacm.verbs.MemoryWindow;
 import io.rdmacm.verbs.MemoryWindowBinding;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.access.VerbsAccess;
-import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
-import io.rdmacm.verbs.testing.Lost;
+import io.rdmacm.verbs.testing.LostMemory;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
@@ -364,22 +362,7 @@ class RegisteredPoolTest {
 
     @Test
     void theMemoryOfALostPoolStaysUntilTheDeviceCannotWriteItAnyMore() throws RdmaException {
-        Lost slab = new Lost(loseASlab());
-        assertThat(slab.isKept()).isTrue();
-
-        List<Lifetime> lost = VerbsAccess.get().lifeOf(domain).children();
-        for (Class<?> type : List.of(RegisteredPool.class, MemoryRegion.class)) {
-            for (Lifetime life : lost) {
-                if (life.isOf(type) && life != VerbsAccess.get().lifeOf(stack.region())) {
-                    life.close(() -> { }, life::free);
-                }
-            }
-        }
-        slab.awaitCollected();
-    }
-
-    private MemorySegment loseASlab() throws RdmaException {
-        return RegisteredPool.create(domain, 64).take().region().memory();
+        LostMemory.of(to -> RegisteredPool.create(to, 64).take().region()).assertKeptUntilDeregistered();
     }
 
     @Test

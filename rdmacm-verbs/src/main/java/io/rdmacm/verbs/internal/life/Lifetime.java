@@ -35,7 +35,7 @@ public final class Lifetime {
     // those that keep something until their native object was freed, even if the object is lost
     private static final Set<Lifetime> KEEPING = ConcurrentHashMap.newKeySet();
     private static final Runnable NOTHING = () -> { };
-    // runs at each step of the making of an object; tests let it fail
+    // runs at each step of the making of an object, and before a barrier; tests let it fail
     static volatile Runnable eachStep = NOTHING;
 
     private final Class<?> type;

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * virtual one and all carriers are busy, the lock stays free, while a platform thread behind it would sleep on. So a
  * platform thread does not rely on being woken, and a signal of a condition wakes all that wait for it.
  *
- * <p>Where the stack ends in a lock of the JDK, it is taken before the error is thrown, and nobody gives it up. This one
- * gives it up itself.
+ * <p>Where the stack ends in a lock of the JDK, it is taken before the error is thrown, and nobody gives it up. This
+ * one gives it up itself.
  */
 public final class MixedThreadsLock extends ReentrantLock implements AutoCloseable {
     private static final long serialVersionUID = 1L;
