@@ -32,9 +32,9 @@ public final class Wildcard {
                 : local;
     }
 
-    /** Returns whether an address, which is resolved, is a wildcard. */
+    /** Returns whether an address is a wildcard; one that is not resolved is none. */
     public static boolean isAny(InetSocketAddress address) {
-        return address.getAddress().isAnyLocalAddress();
+        return !address.isUnresolved() && address.getAddress().isAnyLocalAddress();
     }
 
     /** Returns whether an address is of IPv4. */
