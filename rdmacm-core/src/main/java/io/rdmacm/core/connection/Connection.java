@@ -23,6 +23,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -721,6 +722,9 @@ public final class Connection implements AutoCloseable {
         if (goal == ANSWER) {
             return "the peer did not answer the disconnect";
         }
+        if (ring.isEmpty()) {
+            return "no send buffer came back from messages that were neither sent nor closed";
+        }
         SendOpcode oldest = ring.oldest();
         return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest
                 + (TAKES_A_RECEIVE.contains(oldest) ? ", as when the peer has no receive posted," : "");
@@ -772,7 +776,7 @@ public final class Connection implements AutoCloseable {
             reported = reason;
             LOG.debug("{} has ended: {}", this, reason.getMessage());
         }
-        if (isFlush(reason)) {
+        if (isFlush(reason) && domain.context().transportType() == TransportType.IWARP) {
             link.flushed();
         } else {
             disconnectQuietly();

@@ -32,6 +32,8 @@ final class MessageLink extends Link {
     // set before the program is told of the request or the connection
     @SuppressWarnings("NullAway.Init")
     private volatile ConnectionParameters peerParameters;
+    // set with them
+    private volatile int initiatorDepth;
     @SuppressWarnings("NullAway.Init")
     private volatile Connection connection;
     // a wrong argument or a closed loop, null if there is none
@@ -106,6 +108,10 @@ final class MessageLink extends Link {
         if (peerParameters == null) {
             peerParameters = event.connectionParameters();
         }
+        int own = parameters.initiatorDepth();
+        // iWARP need not tell the peer's.
+        initiatorDepth = id().context().transportType() == TransportType.IWARP ? own
+                : Math.min(own, peerParameters.initiatorDepth());
     }
 
     @Override
@@ -154,10 +160,7 @@ final class MessageLink extends Link {
 
     /** Returns how many reads and atomic operations both sides allow this one to have in flight. */
     int initiatorDepth() {
-        int own = parameters.initiatorDepth();
-        // iWARP need not tell the peer's.
-        return id().context().transportType() == TransportType.IWARP ? own
-                : Math.min(own, peerParameters.initiatorDepth());
+        return initiatorDepth;
     }
 
     /** Returns the connection, null before its queues are created. */

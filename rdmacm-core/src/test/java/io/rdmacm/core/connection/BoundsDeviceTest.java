@@ -294,6 +294,17 @@ class BoundsDeviceTest {
     }
 
     @Test
+    void aTimeoutSaysThatTheProgramHoldsTheSendBuffers() throws Exception {
+        ConnectionSettings one = ConnectionSettings.builder().sendBuffers(1).build();
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect(one);
+                OutgoingMessage held = pair.client().message(8, Peers.TIMEOUT)) {
+            assertThat(held.memory().byteSize()).isEqualTo(8);
+            assertThatThrownBy(() -> pair.client().send(new byte[1], LITTLE)).isInstanceOf(RdmaTimeoutException.class)
+                    .hasMessageContaining("neither sent nor closed");
+        }
+    }
+
+    @Test
     void aProgramThatOnlySendsLearnsThatTheQueuePairHasFailed() throws Exception {
         int room = 64;
         ConnectionSettings much = ConnectionSettings.builder().sendBuffers(room).operations(room).build();
@@ -309,6 +320,10 @@ class BoundsDeviceTest {
                 }
             }).isInstanceOf(RdmaException.class);
             assertThat(pair.client().counters().messagesSent()).isLessThan(room / 2);
+            if (!RdmaTestDevice.get().isIwarp()) {
+                assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOfSatisfying(
+                        DisconnectedException.class, e -> assertThat(e.byPeer()).isFalse());
+            }
         }
     }
 

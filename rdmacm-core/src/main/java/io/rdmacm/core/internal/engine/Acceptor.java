@@ -333,7 +333,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 closer.close(link);
             } catch (RdmaException e) {
                 first = first == null ? e : first;
-            } catch (Error e) {
+            } catch (RuntimeException | Error e) {
                 try (var _ = lock.hold()) {
                     established.addFirst(link);
                 }

@@ -482,7 +482,9 @@ public abstract class Link implements CmLoop.Handler {
         id.disconnect();
     }
 
-    /** Posted work was flushed: if this side has not disconnected, the peer has. Of iWARP, the event comes later. */
+    /**
+     * Posted work was flushed over iWARP, where the event comes later: if this side has not disconnected, the peer has.
+     */
     public final void flushed() {
         synchronized (this) {
             byPeer |= !disconnecting;
