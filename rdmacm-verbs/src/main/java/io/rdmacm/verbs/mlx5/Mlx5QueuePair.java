@@ -79,9 +79,10 @@ public final class Mlx5QueuePair implements AutoCloseable {
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
         try (Parts parts = new Parts()) {
-            QueuePair pair = parts.add(VERBS.createQueuePair(domain, verbs, addressing(attributes),
+            QueuePair pair = VERBS.createQueuePair(domain, verbs, addressing(attributes),
                     (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
-                            VERBS.addressOf(domain.context()), init, attributes.write(arena)))), QueuePair::close);
+                            VERBS.addressOf(domain.context()), init, attributes.write(arena))));
+            parts.add(pair, QueuePair::close, VERBS.lifeOf(pair));
             return parts.complete(verbs.sendOperations().isEmpty()
                     ? new Mlx5QueuePair(pair, attributes, 0, 0)
                     : withBatch(pair, attributes));
