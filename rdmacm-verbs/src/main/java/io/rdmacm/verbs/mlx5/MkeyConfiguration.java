@@ -6,7 +6,6 @@ import java.util.Set;
 
 import io.rdmacm.bindings.mlx5.Mlx5;
 import io.rdmacm.bindings.mlx5.mlx5dv_mkey_conf_attr;
-import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class MkeyConfiguration {
     private static final Set<AccessFlag> POSSIBLE = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
             AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
-    private static final int POSSIBLE_BITS = Flags.mask(POSSIBLE, AccessFlag::bit);
+    private static final AccessFlag[] ALL = AccessFlag.values();
     private static final int UNCHANGED = -1;
 
     // the bits, or UNCHANGED
@@ -65,9 +64,15 @@ public final class MkeyConfiguration {
 
     /** Returns the bits of what a key can allow. */
     static int bits(Set<AccessFlag> flags) {
-        int bits = Flags.mask(flags, AccessFlag::bit);
-        if ((bits & ~POSSIBLE_BITS) != 0) {
-            throw new IllegalArgumentException("a key can allow " + POSSIBLE + ", not " + flags);
+        int bits = 0;
+        // not with an iterator, which may be allocated
+        for (AccessFlag flag : ALL) {
+            if (flags.contains(flag)) {
+                if (!POSSIBLE.contains(flag)) {
+                    throw new IllegalArgumentException("a key can allow " + POSSIBLE + ", not " + flags);
+                }
+                bits |= flag.bit();
+            }
         }
         return bits;
     }

@@ -13,11 +13,12 @@ import io.rdmacm.verbs.MemoryRegion;
  */
 public abstract sealed class MkeyLayout permits InterleavedLayout, ListLayout {
     private final MemorySegment structs;
-    private final List<MemoryRegion> regions;
+    // an array, as the iterator of a list may be allocated
+    private final MemoryRegion[] regions;
 
     MkeyLayout(MemorySegment structs, List<MemoryRegion> regions) {
         this.structs = structs;
-        this.regions = regions;
+        this.regions = regions.toArray(MemoryRegion[]::new);
     }
 
     /** Returns the address of the array of C structs. */
@@ -27,7 +28,7 @@ public abstract sealed class MkeyLayout permits InterleavedLayout, ListLayout {
 
     /** {@return the number of parts} */
     public final int size() {
-        return regions.size();
+        return regions.length;
     }
 
     /** Prepares the call that makes a key refer to this memory. */
