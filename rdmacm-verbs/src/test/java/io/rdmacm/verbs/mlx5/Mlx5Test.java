@@ -129,10 +129,11 @@ class Mlx5Test {
 
     @Test
     void requestsThatChangeKeysAllocateNothing() throws Exception {
-        try (Mlx5End one = new Mlx5End(); Mkey key = Mkey.create(one.domain, 4, MkeyFlag.INDIRECT,
-                MkeyFlag.BLOCK_SIGNATURE, MkeyFlag.CRYPTO);
-                DataEncryptionKey secret = DataEncryptionKey.create(one.domain,
-                        KeyMaterial.plain(KeyMaterial.Size.BITS_128, new byte[32]))) {
+        try (Mlx5End one = new Mlx5End()) {
+            DataEncryptionKey secret = one.own(DataEncryptionKey.create(one.domain,
+                    KeyMaterial.plain(KeyMaterial.Size.BITS_128, new byte[32])));
+            Mkey key = one.own(Mkey.create(one.domain, 4, MkeyFlag.INDIRECT, MkeyFlag.BLOCK_SIGNATURE,
+                    MkeyFlag.CRYPTO));
             InterleavedLayout column = InterleavedLayout.of(ROWS,
                     new InterleavedLayout.Part(one.region, 32, CELL, ROW - CELL));
             ListLayout list = scattered(one);
@@ -144,7 +145,6 @@ class Mlx5Test {
             assertAllocatesNothing(pair, batch -> batch.register(key, column, ACCESS));
             assertAllocatesNothing(pair, batch -> batch.register(key, list, ACCESS));
             assertAllocatesNothing(pair, batch -> batch.configure(key, configuration));
-            key.close();
         }
     }
 
