@@ -131,9 +131,10 @@ public final class DirectQueuePair implements AutoCloseable {
             throw Failures.of("mlx5dv_init_obj", Rdma.EOPNOTSUPP(), "doorbells can be rung from Java only on x86-64");
         }
         try (Parts parts = new Parts()) {
-            CompletionQueue queue = parts.add(domain.context().createCompletionQueue(completions),
-                    CompletionQueue::close);
-            QueuePair pair = parts.add(createPair(domain, queue, sends), QueuePair::close);
+            CompletionQueue queue = domain.context().createCompletionQueue(completions);
+            parts.add(queue, CompletionQueue::close, VERBS.lifeOf(queue));
+            QueuePair pair = createPair(domain, queue, sends);
+            parts.add(pair, QueuePair::close, VERBS.lifeOf(pair));
             return parts.complete(Lifetime.make(DirectQueuePair.class,
                     List.of(VERBS.lifeOf(pair), VERBS.lifeOf(queue)),
                     (life, none) -> new DirectQueuePair(pair, queue, life)));

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.mlx5dv_mkey;
@@ -160,16 +159,6 @@ public final class Mkey extends NativeObject {
                     encryptionKeys.add(key);
                 }
             }
-        } finally {
-            life().leave();
-        }
-    }
-
-    /** Calls something with the address of the key, which cannot be closed meanwhile. */
-    void use(LongConsumer user) {
-        life().enter();
-        try {
-            user.accept(address());
         } finally {
             life().leave();
         }

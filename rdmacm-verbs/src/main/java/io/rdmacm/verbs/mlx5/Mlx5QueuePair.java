@@ -9,7 +9,6 @@ import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
@@ -20,7 +19,6 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Parts;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair with what only mlx5 has ({@code mlx5dv_create_qp}, mlx5dv_create_qp(3)): an initiator or a target of
@@ -56,14 +54,14 @@ public final class Mlx5QueuePair implements AutoCloseable {
     // struct mlx5dv_qp_ex; 0 if no batch can be posted
     private final long extended;
     private final int maxRawBytes;
-    // null until the first one is started
-    private volatile @Nullable Mlx5Batch batch;
+    private final Mlx5Batch batch;
 
     private Mlx5QueuePair(QueuePair queuePair, Mlx5QueuePairAttributes attributes, long extended, int maxRawBytes) {
         this.queuePair = queuePair;
         this.attributes = attributes;
         this.extended = extended;
         this.maxRawBytes = maxRawBytes;
+        this.batch = new Mlx5Batch(this);
     }
 
     /**
@@ -81,9 +79,10 @@ public final class Mlx5QueuePair implements AutoCloseable {
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
         try (Parts parts = new Parts()) {
-            QueuePair pair = parts.add(VERBS.createQueuePair(domain, verbs, addressing(attributes),
+            QueuePair pair = VERBS.createQueuePair(domain, verbs, addressing(attributes),
                     (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
-                            VERBS.addressOf(domain.context()), init, attributes.write(arena)))), QueuePair::close);
+                            VERBS.addressOf(domain.context()), init, attributes.write(arena))));
+            parts.add(pair, QueuePair::close, VERBS.lifeOf(pair));
             return parts.complete(verbs.sendOperations().isEmpty()
                     ? new Mlx5QueuePair(pair, attributes, 0, 0)
                     : withBatch(pair, attributes));
@@ -145,13 +144,7 @@ public final class Mlx5QueuePair implements AutoCloseable {
      * @throws RdmaException if the driver does not support batches
      */
     public Mlx5Batch startBatch() throws RdmaException {
-        SendBatch started = queuePair.startBatch();
-        Mlx5Batch same = batch;
-        if (same == null) {
-            same = new Mlx5Batch(this, started);
-            batch = same;
-        }
-        return same;
+        return batch.of(queuePair.startBatch());
     }
 
     /**

@@ -67,7 +67,7 @@ public final class RegisteredPool implements AutoCloseable {
         this.maxSlab = builder.largestSlab();
         this.nextSlab = builder.smallestSlab();
         try (Parts parts = new Parts()) {
-            parts.add(this, RegisteredPool::deregister);
+            parts.add(this, RegisteredPool::deregister, life);
             slices.push(grow());
             LeakDetector.watch(this, life);
             parts.complete(this);
@@ -156,7 +156,8 @@ public final class RegisteredPool implements AutoCloseable {
                     + " slices of " + sliceSize + " bytes is reached");
         }
         try (Parts parts = new Parts()) {
-            MemoryRegion slab = parts.add(register(count), MemoryRegion::close);
+            MemoryRegion slab = register(count);
+            parts.add(slab, MemoryRegion::close, VERBS.lifeOf(slab));
             parts.add(slab, this::forget);
             slabs.add(slab);
             // so that the region cannot be closed by a program that got it from a slice

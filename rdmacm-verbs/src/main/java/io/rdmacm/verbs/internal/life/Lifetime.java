@@ -65,6 +65,9 @@ public final class Lifetime {
     private boolean freed;
     // the object could not be made, and may not be undone yet
     private volatile boolean failed;
+    // undoes the object first; null unless it was a part of another one
+    private Parts.Undo<?> undoFirst;
+    private Object part;
     // read without the lock on fast paths
     private volatile boolean open = true;
 
@@ -226,8 +229,19 @@ public final class Lifetime {
         }
     }
 
+    /** Lets the close of a parent undo a part that could not be undone. Allocates nothing. */
+    void undoLater(Object itsPart, Parts.Undo<?> undo) {
+        part = itsPart;
+        undoFirst = undo;
+        failed = true;
+    }
+
     /** Frees what C has made, and leaves the parents. */
     private void undo() throws RdmaException {
+        if (undoFirst != null) {
+            Parts.undo(part, undoFirst);
+            undoFirst = null;
+        }
         // not this, for others may ask for its text under locks that C's functions need
         synchronized (children) {
             free();

@@ -4,6 +4,7 @@ package io.rdmacm.verbs.internal.life;
 import java.util.Objects;
 
 import io.rdmacm.verbs.error.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What something consists of, while it is being made: undone, the last part first, unless it is completed.
@@ -22,6 +23,7 @@ public final class Parts implements AutoCloseable {
     // allocated before any part, for there may be no memory afterwards
     private final Object[] parts = new Object[MOST];
     private final Undo<?>[] undos = new Undo<?>[MOST];
+    private final Lifetime[] lives = new Lifetime[MOST];
     private int count;
 
     /**
@@ -37,8 +39,14 @@ public final class Parts implements AutoCloseable {
 
     /** Adds a part that was just made, and returns it. */
     public <T> T add(T part, Undo<? super T> undo) {
+        return add(part, undo, null);
+    }
+
+    /** Like the other one; if the part cannot be undone, the close of a parent of its lifetime tries again. */
+    public <T> T add(T part, Undo<? super T> undo, @Nullable Lifetime life) {
         parts[count] = part;
         undos[count] = undo;
+        lives[count] = life;
         count++;
         Lifetime.eachStep.run();
         return part;
@@ -55,16 +63,22 @@ public final class Parts implements AutoCloseable {
     public void close() throws RdmaException {
         if (count > 0) {
             count--;
+            Lifetime life = lives[count];
+            boolean undone = false;
             try {
                 undo(parts[count], undos[count]);
+                undone = true;
             } finally {
+                if (!undone && life != null) {
+                    life.undoLater(parts[count], undos[count]);
+                }
                 close();
             }
         }
     }
 
     @SuppressWarnings("unchecked") // added together
-    private static <T> void undo(Object part, Undo<T> undo) throws RdmaException {
+    static <T> void undo(Object part, Undo<T> undo) throws RdmaException {
         Objects.requireNonNull(undo).undo((T) part);
     }
 }

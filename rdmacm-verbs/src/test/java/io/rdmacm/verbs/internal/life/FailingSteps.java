@@ -52,8 +52,11 @@ public final class FailingSteps {
         Lifetime.eachStep = () -> {
             if (Thread.currentThread() == thread) {
                 int now = count[0]++;
-                if (now >= step && now < step + times) {
+                if (now == step) {
                     throw error;
+                }
+                if (now > step && now < step + times) {
+                    throw new OutOfMemoryError("for a test, once more");
                 }
             }
         };
