@@ -69,6 +69,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private final CompletionQueueExOps ops;
     private final int fields;
     private final boolean nextPoll;
+    private final boolean waitsForBatches;
     private final MemorySegment memory = Arena.ofAuto().allocate(
             ibv_wc_tm_info.sizeof() + ibv_poll_cq_attr.sizeof(), Long.BYTES);
     private final long tagInfo = memory.address();
@@ -87,7 +88,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
         this.lock = queue.lock();
-        this.ops = new CompletionQueueExOps(address, queue.context().isEfa());
+        this.waitsForBatches = queue.context().isEfa();
+        this.ops = new CompletionQueueExOps(address, waitsForBatches);
         this.fields = fields;
         this.nextPoll = !queue.context().quirks().nextPollEnds();
     }
@@ -96,7 +98,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     boolean start() throws RdmaException {
         BiasedLock entered = lock;
         CompletionQueueExOps from = ops;
-        queue.requireNoBatchOfThisThread();
+        requireNoBatchOfThisThread();
         Bias bias = entered.enter();
         int error;
         try {
@@ -118,6 +120,13 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             entered.leave(bias);
         }
         throw Failures.of("ibv_start_poll", Math.abs(error));
+    }
+
+    private void requireNoBatchOfThisThread() {
+        // looking into the map of the queue takes a nanosecond, twice for each completion that comes alone
+        if (waitsForBatches) {
+            queue.requireNoBatchOfThisThread();
+        }
     }
 
     private void openedBy(Thread thread) {
@@ -204,33 +213,50 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
         BiasedLock entered = lock;
         CompletionQueueExOps from = ops;
-        queue.requireNoBatchOfThisThread();
-        Bias bias = entered.enter();
+        requireNoBatchOfThisThread();
         int error;
-        try {
-            if (poll != READING) {
-                if (poll == CLOSED) {
-                    throw closed();
-                }
-                return false;
+        if (entered.enterAsFirst()) {
+            try {
+                error = advance(from);
+            } finally {
+                entered.leaveAsFirst();
             }
-            error = nextPoll ? from.nextPoll() : restart();
-            if (error == 0) {
-                id = from.id();
-                status = from.status();
-                return true;
+        } else {
+            Bias bias = entered.enter();
+            try {
+                error = advance(from);
+            } finally {
+                entered.leave(bias);
             }
+        }
+        if (error == 0) {
+            return true;
+        }
+        if (error == ENOENT) {
+            return false;
+        }
+        throw Failures.of("ibv_next_poll", Math.abs(error));
+    }
+
+    /** Moves to the next completion, and returns 0 if there is one. */
+    private int advance(CompletionQueueExOps from) {
+        if (poll != READING) {
+            if (poll == CLOSED) {
+                throw closed();
+            }
+            return ENOENT;
+        }
+        int error = nextPoll ? from.nextPoll() : restart();
+        if (error == 0) {
+            id = from.id();
+            status = from.status();
+        } else {
             current = false;
             if (nextPoll) {
                 poll = BEHIND_LAST;
             }
-            if (error == ENOENT) {
-                return false;
-            }
-        } finally {
-            entered.leave(bias);
         }
-        throw Failures.of("ibv_next_poll", Math.abs(error));
+        return error;
     }
 
     /** Moves on where a call of ibv_next_poll would end the poll. */
@@ -256,7 +282,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        queue.requireNoBatchOfThisThread();
+        requireNoBatchOfThisThread();
         Bias bias;
         try {
             bias = lock.enter();

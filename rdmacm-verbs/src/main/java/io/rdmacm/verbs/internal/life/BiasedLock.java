@@ -100,6 +100,21 @@ public class BiasedLock extends Bias {
         return mine != this && mark(mine, me) ? mine : enterSlowly();
     }
 
+    /**
+     * Enters if this thread was the first one and still has its bias: there is no token to keep during the section. To
+     * be left with {@link #leaveAsFirst}.
+     *
+     * @return false if the thread has to call {@link #enter()}
+     */
+    public final boolean enterAsFirst() {
+        return mark(this, Thread.currentThread());
+    }
+
+    /** Leaves, after {@link #enterAsFirst} has returned true. */
+    public final void leaveAsFirst() {
+        INSIDE.setRelease(this, 0);
+    }
+
     /** Marks a thread as inside, if it owns the bias. */
     private static boolean mark(Bias bias, Thread thread) {
         if ((Thread) THREAD.getOpaque(bias) == thread) {
