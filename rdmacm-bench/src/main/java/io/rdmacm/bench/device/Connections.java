@@ -77,7 +77,7 @@ final class Connections {
                     connectAll(client, command);
                 }
             }
-            for (int round = 0; round < plan.rounds(); round++) {
+            for (int round = 0; round < plan.trialRounds(); round++) {
                 add(Side.JAVA, round, establish(client, establish));
                 Map<String, Double> c = c(cmtimePort);
                 add(Side.C, round, c);

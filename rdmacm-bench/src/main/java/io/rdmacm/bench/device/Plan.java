@@ -21,7 +21,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * @param trials the trials over connections; those with the same reference stand together
  * @param streams the trials of streams of bytes; those with the same reference stand together
  * @param amongChannels the round trips of Netty while other channels are open; those of as many stand together
- * @param trialRounds how often each trial is repeated
+ * @param trialRounds how often each trial and the set-up of connections are repeated
  * @param rounds how often each measurement is repeated, both sides in turn
  * @param warmUp the number of operations before the first measurement of each kind, on the Java side
  * @param connections how many connections are set up at once
@@ -64,7 +64,7 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
         List<Integer> sizes = powersOf(4);
         return new Plan(measurements(twoCpus, mtu, sizes, powersOf(8), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
                 trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000),
-                StreamTrial.amongChannels(10_000), 9, 3, 10_000, 100, 30, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
+                StreamTrial.amongChannels(10_000), 9, 3, 10_000, 100, 100, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
                 5000);
     }
 
