@@ -6,15 +6,12 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.FastThreadLocal;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,24 +24,8 @@ import org.slf4j.LoggerFactory;
  */
 abstract class AbstractRdmaChannel extends AbstractChannel {
     private static final Logger LOG = LoggerFactory.getLogger(AbstractRdmaChannel.class);
-    // Those of the event loop of this thread. Without a quiet period, Netty may end it without closing its channels.
-    private static final FastThreadLocal<Set<AbstractRdmaChannel>> OPEN = new FastThreadLocal<>() {
-        @Override
-        protected Set<AbstractRdmaChannel> initialValue() {
-            return new HashSet<>();
-        }
-
-        @Override
-        protected void onRemoval(Set<AbstractRdmaChannel> channels) {
-            for (AbstractRdmaChannel channel : List.copyOf(channels)) {
-                // Otherwise the loop goes on with another thread.
-                if (channel.eventLoop().isShuttingDown()) {
-                    channel.closeForLoop();
-                }
-            }
-        }
-    };
-
+    // Without a quiet period, Netty may end an event loop without closing its channels, but not without this.
+    private final Runnable closedByLoop = this::closeForLoop;
     private volatile boolean open = true;
     // The two below are set in the event loop.
     private volatile @Nullable LoopLink link;
@@ -107,7 +88,9 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
             return;
         }
         try {
-            OPEN.get().add(this);
+            if (eventLoop() instanceof SingleThreadEventExecutor loop) {
+                loop.addShutdownHook(closedByLoop);
+            }
             linkIfPossible(promise);
             registered();
         } catch (IOException | RuntimeException | Error e) {
@@ -120,7 +103,6 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     /** Links the channel to its event loop if it can be. */
     final void linkIfPossible(ChannelPromise promise) throws IOException {
         if (link == null && isLinkable()) {
-            OPEN.get().add(this);
             link = LoopLink.create(this, eventLoop(), promise::tryFailure);
         }
     }
@@ -166,9 +148,8 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
     @Override
     protected void doDeregister() throws Exception {
-        Set<AbstractRdmaChannel> ofThisThread = OPEN.getIfExists();
-        if (ofThisThread != null) {
-            ofThisThread.remove(this);
+        if (isRegistered() && eventLoop() instanceof SingleThreadEventExecutor loop) {
+            LoopLink.executeOrIgnore(loop, () -> loop.removeShutdownHook(closedByLoop));
         }
         @Nullable LoopLink former = link;
         link = null;

@@ -80,7 +80,7 @@ class LoopEndDeviceTest {
         }
     }
 
-    /** Netty then ends the loop without having closed its channels. */
+    /** Netty then ends the loop without having closed its channels, whose handlers are to be told nevertheless. */
     @ParameterizedTest
     @EnumSource
     void aLoopThatIsAwakeIsToldToEndAtOnceDuringConnects(Loops loops) throws Exception {
@@ -96,6 +96,7 @@ class LoopEndDeviceTest {
                         }
                     }).bind(Loops.anyPort()).sync().channel();
             Channel connected = connect(clients, server.localAddress()).sync().channel();
+            Recorder told = connected.pipeline().get(Recorder.class);
             Channel bound = new Bootstrap().group(clients).channel(RdmaStreamChannel.class).handler(new Recorder())
                     .bind(Loops.anyPort()).sync().channel();
             clients.next().submit(() -> {
@@ -114,6 +115,7 @@ class LoopEndDeviceTest {
             for (Channel channel : List.of(connected, bound)) {
                 assertThat(channel.closeFuture().await(Recorder.SECONDS * 1000)).isTrue();
             }
+            assertThat(told.events()).contains("active", "inactive");
             server.close().sync();
         } finally {
             ChannelPair.end(clients);

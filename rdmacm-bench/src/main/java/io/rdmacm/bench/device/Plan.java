@@ -64,8 +64,8 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
         List<Integer> sizes = powersOf(4);
         return new Plan(measurements(twoCpus, mtu, sizes, powersOf(8), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
                 trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000),
-                StreamTrial.amongChannels(10_000), 9, 3, 10_000, 100, 100, 51, List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB),
-                5000);
+                StreamTrial.amongChannels(10_000), 9, 3, 10_000, 100, 100, 51,
+                List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB), 5000);
     }
 
     /** {@return this plan with the round trips and streams of {@link Jucx}, which polls} */
