@@ -13,6 +13,8 @@ import javax.tools.ToolProvider;
 ///
 ///     java MakeMutants.java MUTANTS FOLDER CLASS_PATH
 ///
+/// or, to check that the file of mutants is of this code, with MUTANTS alone.
+///
 /// A mutant of the file of mutants is: a line `= what it lacks`, a line with a regular expression for the simple names
 /// of the test classes that are to fail, a line with the source file, and blocks of lines as in a diff, of which those
 /// with `-` must be in the source once, and are replaced by those with `+`; indentation does not count. With `*`
@@ -30,7 +32,8 @@ public final class MakeMutants {
     }
 
     public static void main(String[] args) throws IOException {
-        MakeMutants mutants = new MakeMutants(Path.of(args[1]), args[2]);
+        boolean checks = args.length == 1;
+        MakeMutants mutants = new MakeMutants(checks ? null : Path.of(args[1]), checks ? "" : args[2]);
         List<String> lines = Files.readAllLines(Path.of(args[0])).stream().filter(line -> !line.startsWith("#")).toList();
         for (int i = 0; i < lines.size(); i++) {
             if (lines.get(i).startsWith("= ")) {
@@ -41,7 +44,9 @@ public final class MakeMutants {
                 mutants.make(lines.subList(i, end));
             }
         }
-        Files.write(mutants.folder.resolve("mutants.tsv"), mutants.list);
+        if (!checks) {
+            Files.write(mutants.folder.resolve("mutants.tsv"), mutants.list);
+        }
     }
 
     private void make(List<String> lines) throws IOException {
@@ -62,6 +67,9 @@ public final class MakeMutants {
             }
         }
         source = replace(lacks, source, old, replacement);
+        if (folder == null) {
+            return;
+        }
         if (tests.equals("*")) {
             changed.put(file, source);
             compile(lacks, file, source, folder.resolve("changed"));
