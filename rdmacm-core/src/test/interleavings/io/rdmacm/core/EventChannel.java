@@ -8,12 +8,13 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.testing.Interleavings;
 
 /** Stands in for the class of this name, in plain Java: events, and wakeups that end a wait or the next one. */
-public final class EventChannel {
+public final class EventChannel extends NativeObject {
     // guards all ids and events of the channel
     final ReentrantLock lock = new ReentrantLock();
     final Condition changed = lock.newCondition();
@@ -72,6 +73,7 @@ public final class EventChannel {
     }
 
     /** Closes the channel, and ends waits. */
+    @Override
     public void close() {
         lock.lock();
         try {
