@@ -29,9 +29,18 @@ public final class Deadline {
      * @param timeout the time, not negative; more than 292 years are the same as 292 years
      */
     public static Deadline after(Duration timeout) {
+        return new Deadline(toNanos(timeout));
+    }
+
+    /** Returns the deadline that is so many nanoseconds from now. */
+    static Deadline after(long nanos) {
+        return new Deadline(nanos);
+    }
+
+    /** Returns the nanoseconds of a timeout; Long.MAX_VALUE if they are more. */
+    static long toNanos(Duration timeout) {
         requireValid(timeout);
-        boolean countable = timeout.compareTo(LONGEST) < 0;
-        return new Deadline(countable ? timeout.toNanos() : Long.MAX_VALUE);
+        return timeout.compareTo(LONGEST) < 0 ? timeout.toNanos() : Long.MAX_VALUE;
     }
 
     /**
@@ -49,11 +58,6 @@ public final class Deadline {
     /** Returns the remaining nanoseconds; 0 if the deadline has passed. */
     public long remainingNanos() {
         return Math.max(0, nanos - (System.nanoTime() - start));
-    }
-
-    /** Returns the nanoseconds since the deadline was set. */
-    public long elapsedNanos() {
-        return System.nanoTime() - start;
     }
 
     /** Returns the remaining time; zero if the deadline has passed. */

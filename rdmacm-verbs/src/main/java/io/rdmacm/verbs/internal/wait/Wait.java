@@ -254,7 +254,10 @@ public final class Wait {
         // A virtual thread that spins would keep its carrier from the others, and cannot give up the CPU.
         boolean maySpin = spinNanos > 0 && !isVirtual;
         boolean spinning = maySpin;
-        Deadline deadline = given;
+        // Not a deadline: it would have to be allocated.
+        long start = -1;
+        long limit = -1;
+        long elapsed = 0;
         long idleSince = -1;
         int busy = 0;
         int idle = 0;
@@ -278,8 +281,13 @@ public final class Wait {
                 boolean timeless = any ? ++busy % POLLS_PER_CLOCK != 0
                         : spinning && spinNanos == Long.MAX_VALUE && idle++ % POLLS_PER_CLOCK != 0;
                 if (!timeless) {
-                    deadline = deadline == null ? Deadline.after(timeout) : deadline;
-                    if (deadline.hasPassed()) {
+                    long now = System.nanoTime();
+                    if (limit < 0) {
+                        limit = given == null ? Deadline.toNanos(timeout) : given.remainingNanos();
+                        start = now;
+                    }
+                    elapsed = now - start;
+                    if (elapsed >= limit) {
                         return false;
                     }
                 }
@@ -289,14 +297,13 @@ public final class Wait {
                 if (timeless) {
                     pause(idle);
                 } else if (spinning) {
-                    long now = deadline.elapsedNanos();
-                    idleSince = idleSince < 0 ? now : idleSince;
-                    spinning = now - idleSince < spinNanos;
+                    idleSince = idleSince < 0 ? elapsed : idleSince;
+                    spinning = elapsed - idleSince < spinNanos;
                     pause(++idle);
                 } else if (platform.isAsleep() || isVirtual && virtual.isAsleep()) {
-                    follow(subject, deadline, isVirtual ? virtual : platform);
+                    follow(subject, limit - elapsed, isVirtual ? virtual : platform);
                 } else if (armed || !arm()) {
-                    lead(subject, deadline, isVirtual ? virtual : platform);
+                    lead(subject, Deadline.after(limit - elapsed), isVirtual ? virtual : platform);
                 }
             }
         } finally {
@@ -349,7 +356,7 @@ public final class Wait {
         }
     }
 
-    private void follow(Subject subject, Deadline deadline, Threads kind) {
+    private void follow(Subject subject, long nanos, Threads kind) {
         Follower me = new Follower();
         Object begun = subject.sleepBegins();
         long start = System.nanoTime();
@@ -358,7 +365,7 @@ public final class Wait {
         kind.add(me);
         lock.unlock();
         try {
-            LockSupport.parkNanos(this, deadline.remainingNanos());
+            LockSupport.parkNanos(this, nanos);
         } finally {
             lock.lock();
             kind.remove(me);
