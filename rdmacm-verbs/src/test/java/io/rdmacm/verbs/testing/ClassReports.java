@@ -25,7 +25,7 @@ import org.junit.platform.launcher.TestPlan;
 
 /**
  * Writes the report of a class as soon as its tests have ended, into the folder {@code -Dio.rdmacm.reports}: if the JVM
- * crashes, only the reports of the classes that had not ended are missing. Ends the JVM, with the stacks of all threads,
+ * crashes, only those of the classes that had not ended are missing. Ends the JVM, with the stacks of all threads,
  * if a test runs for longer than {@code -Dio.rdmacm.testLimit} seconds.
  */
 public final class ClassReports implements TestExecutionListener {
