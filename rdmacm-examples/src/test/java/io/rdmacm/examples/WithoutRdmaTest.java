@@ -42,7 +42,7 @@ class WithoutRdmaTest {
         assertThat(doctor.status()).isEqualTo(1);
         assertThat(doctor.outLines()).contains("  WRONG    this machine has no RDMA device")
                 .anyMatch(line -> line.contains("-> ") && line.contains("rdma link add rxe0"));
-        assertThat(doctor.err()).startsWith("doctor: ").contains("wrong");
+        assertThat(doctor.errLines()).containsExactly("doctor: 1 thing is wrong");
     }
 
     @Test
