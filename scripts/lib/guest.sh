@@ -43,10 +43,9 @@ choose_guest() {
 
 # guest_ready: downloads what is missing, under a lock because two with-rdma may run at once.
 guest_ready() {
-    local lock qemu=qemu-system-x86
+    local lock
     choose_guest || return 1
-    [[ $guest_machine == x86_64 ]] || qemu="qemu-system-arm"
-    install_packages "$qemu" "${PACKAGES_GUEST[@]}" || return 1
+    require_all "program:qemu-system-$guest_machine" "${NEEDS_GUEST[@]}" || return 1
     mkdir -p "$GUEST_CACHE"
     exec {lock}>"$GUEST_CACHE/lock"
     flock "$lock"

@@ -39,10 +39,32 @@ use_jdk() {
     export JAVA_HOME
 }
 
+# use_maven: sets RDMACM_MAVEN: the Maven that mvnw downloads or has downloaded, from a mirror of the user's settings if
+# there is one, or else a mvn of this machine.
+use_maven() {
+    [[ -z ${RDMACM_MAVEN:-} ]] || return 0
+    local root home=${MAVEN_USER_HOME:-${HOME:-/tmp}/.m2} version mirror=''
+    root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+    version=$(sed -n 's,^distributionUrl=.*/\(apache-maven-[0-9.]*\)-bin.*,\1,p' "$root/.mvn/wrapper/maven-wrapper.properties")
+    if ! compgen -G "$home/wrapper/dists/$version/*/bin/mvn" >/dev/null; then
+        [[ ! -e $home/settings.xml ]] ||
+            mirror=$(sed -n '/<mirror>/,/<\/mirror>/s,.*<url>\(.*[^/]\)/*</url>.*,\1,p' "$home/settings.xml" | head -n 1)
+        MVNW_REPOURL=${MVNW_REPOURL:-$mirror} timeout 120 "$root/mvnw" -v >/dev/null 2>&1 </dev/null || true
+    fi
+    RDMACM_MAVEN=$(compgen -G "$home/wrapper/dists/$version/*/bin/mvn" | head -n 1) || true
+    if [[ -z $RDMACM_MAVEN ]]; then
+        require_all program:mvn || return 1
+        say "mvnw cannot download $version: taking the mvn of this machine"
+        RDMACM_MAVEN=mvn
+    fi
+    export RDMACM_MAVEN
+}
+
 # run_maven ARGUMENT...: without colours and progress bars, and without the JVM's warnings about Maven's libraries.
 run_maven() {
+    use_maven || return 1
     MAVEN_OPTS="--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED ${MAVEN_OPTS:-}" \
-        mvn -B -ntp -Dstyle.color=never "$@" </dev/null
+        "$RDMACM_MAVEN" -B -ntp -Dstyle.color=never "$@" </dev/null
 }
 
 # test_class_path ROOT: prints the class path of all modules and their tests.
@@ -81,7 +103,7 @@ build_examples() {
     exec {lock}>"$root/rdmacm-examples/target/.build.lock"
     flock "$lock"
     if examples_outdated "$root"; then
-        install_packages maven || return 1
+        use_maven || return 1
         say "building the examples"
         if ! (cd "$root" && run_maven -q -DskipTests -pl rdmacm-examples -am package) >"$log" 2>&1; then
             tail -n 40 "$log" >&2
@@ -142,7 +164,7 @@ build_tests() {
         -newer "$built" -print -quit) ]]; then
         return 0
     fi
-    install_packages maven || return 1
+    use_maven || return 1
     say "building the tests"
     mkdir -p "$root/rdmacm-examples/target"
     if ! (cd "$root" && run_maven -q -DskipTests -pl rdmacm-examples -am package) >"$log" 2>&1; then

@@ -143,7 +143,10 @@ fetch_kernel() {
         refresh_lists || true
         if ! version=$(wanted_kernel); then
             version=$(known_kernels | sort -V | paste -sd ' ') || true
-            if [[ -z $version ]]; then
+            if ! have apt-cache; then
+                say "the kernel of a guest is a package of Debian or Ubuntu, and there is no apt here: use a device of" \
+                    "this machine, or as root SoftRoCE (RDMA_WAY=rxe)"
+            elif [[ -z $version ]]; then
                 say "no kernel package is known here: run 'sudo apt-get update'"
             else
                 say "${guest_suite:-this distribution} has no kernel${RDMA_KERNEL:+ $RDMA_KERNEL} for $guest_machine; it has $version"
@@ -209,20 +212,7 @@ build_initramfs() {
     mv "$root.cpio" "$guest_initramfs"
 }
 
-static_busybox() {
-    local path
-    for path in /bin/busybox /usr/bin/busybox; do
-        # Ubuntu's and Debian's package "busybox" is dynamic; only busybox-static runs without libraries.
-        if [[ -x $path ]] && ! ldd "$path" >/dev/null 2>&1; then
-            echo "$path"
-            return 0
-        fi
-    done
-    say "busybox is not static: run 'sudo apt-get install -y busybox-static'"
-    return 1
-}
-
 # guest_busybox: prints the path of a static busybox for the guest's processor.
 guest_busybox() {
-    if [[ $guest_machine == "$(uname -m)" ]]; then static_busybox; else echo "$guest_root/usr/bin/busybox"; fi
+    if [[ $guest_machine == "$(uname -m)" ]]; then static_program busybox; else echo "$guest_root/usr/bin/busybox"; fi
 }

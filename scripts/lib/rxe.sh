@@ -37,6 +37,7 @@ suited_interface() {
 
 # An MTU of 4200 allows the largest RDMA MTU (4096); the multicast tests need the route.
 make_interface() {
+    network_is_free || { say "another interface has the network 192.168.99.0/24"; return 1; }
     ip link add rdmacm0 type dummy 2>/dev/null || return 1
     echo rdmacm0 >>"$RXE_STATE/interface"
     ip link set rdmacm0 mtu 4200 multicast on up &&
@@ -50,6 +51,23 @@ remove_rxe() {
     if [[ -e $RXE_STATE/interface ]]; then ip link delete "$(<"$RXE_STATE/interface")" 2>/dev/null || true; fi
     rm -f "$RXE_STATE/made" "$RXE_STATE/interface"
 }
+
+# allowed_rxe: asks whoever sits at a terminal, once a boot: it may be their own machine and their network.
+allowed_rxe() {
+    local answer=$RXE_STATE/answer
+    [[ ${RDMA_WAY:-} != rxe && ${CI:-} != true && -t 2 ]] || return 0
+    if [[ ! -e $answer ]]; then
+        say "no RDMA device here. It can be one of software, for as long as it is used: $(soft_module) is loaded, and" \
+            "unless there is a dummy interface, there will be rdmacm0 with 192.168.99.1/24, fd99::1/64 and the" \
+            "multicast route 224.0.0.0/4. Without it, a virtual machine is started."
+        read -r -p "with-rdma: create it? [y/N] " REPLY </dev/tty || return 1
+        if [[ $REPLY == [yY]* ]]; then echo yes >"$answer"; else echo no >"$answer"; fi
+    fi
+    [[ $(<"$answer") == yes ]]
+}
+
+# network_is_free: tells whether no route of this machine but the default one leads to the network of rdmacm0.
+network_is_free() { [[ -z $(ip -4 route show root 192.168.0.0/16 2>/dev/null | grep '^192\.168\.\(99\.\|0\.0/16\)' || true) ]]; }
 
 make_rxe() {
     local interface
@@ -73,7 +91,7 @@ use_rxe() {
     mkdir -p "$RXE_STATE" 2>/dev/null || return 1
     exec {setup}>"$RXE_STATE/setup.lock" {users}>"$RXE_STATE/users.lock"
     flock -w 60 "$setup" || return 1
-    if ! { device_present && device_is_ours; } && ! make_rxe; then
+    if ! { device_present && device_is_ours; } && ! { allowed_rxe && make_rxe; }; then
         exec {setup}>&- {users}>&-
         return 1
     fi

@@ -12,6 +12,7 @@ import java.util.Optional;
 final class Programs {
     // in the order of the help
     private static final String[][] CLASSES = {
+        {"doctor", "doctor.Doctor"},
         {"rping", "rping.Rping"},
         {"ucmatose", "cm.Ucmatose"},
         {"udaddy", "cm.Udaddy"},

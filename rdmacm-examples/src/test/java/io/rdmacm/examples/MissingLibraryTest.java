@@ -31,6 +31,12 @@ class MissingLibraryTest {
         assertThat(rping.out()).isEmpty();
         assertThat(rping.errLines()).containsExactly("rping: " + message);
 
+        Program.Result doctor = run(Main.class, "doctor");
+        assertThat(doctor.status()).isEqualTo(1);
+        assertThat(doctor.outLines()).contains("  WRONG    cannot open " + library)
+                .contains("           -> install the package " + library.replace(".so.", "")
+                        + " (rdma-core on other systems than Debian and Ubuntu)");
+
         Program.Result api = run(OpenChannel.class);
         assertThat(api.outLines()).containsExactly("NativeLibraryException of " + library + ": " + message);
     }

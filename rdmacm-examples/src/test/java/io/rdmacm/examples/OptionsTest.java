@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OptionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "doctor | --json -d --ib-dev= --no-loopback",
         "rping | -s -c -a -C -S -p -I -P -q -v -V -d", "ucmatose | -s -b -f -P -c -C -S -t -p -a -m",
         "udaddy | -s -b -c -C -S -t -p -P -f", "mckey | -m -M -s -b -c -C -S -p -o -l", "rdma_client | -s -p",
         "rdma_server | -s -p", "rdma_xclient | -s -p -c", "rdma_xserver | -p -c", "cmtime | -s -b -c -p -r -t",
@@ -36,6 +37,7 @@ class OptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "doctor extra | Unmatched argument at index 1: 'extra'",
         "rping | either -s or -c: be the server or the client",
         "rping -s -c | either -s or -c: be the server or the client",
         "rping -c | a client needs the server's address: -a ADDR",

@@ -36,6 +36,16 @@ class WithoutRdmaTest {
     }
 
     @Test
+    void theDoctorSaysWhatToDo() throws Exception {
+        assumeLibrary();
+        Program.Result doctor = run(Main.class, "doctor");
+        assertThat(doctor.status()).isEqualTo(1);
+        assertThat(doctor.outLines()).contains("  WRONG    this machine has no RDMA device")
+                .anyMatch(line -> line.contains("-> ") && line.contains("rdma link add rxe0"));
+        assertThat(doctor.errLines()).containsExactly("doctor: 1 thing is wrong");
+    }
+
+    @Test
     void theExceptionSaysSo() throws Exception {
         assumeLibrary();
         assertThat(run(OpenChannel.class).outLines()).containsExactly("RdmaException: " + MESSAGE);

@@ -105,6 +105,11 @@ class DeviceMemoryDeviceTest {
         DeviceMemory memory = allocate();
         memory.close();
         memory.close();
+        assertThat(memory.isOpen()).isFalse();
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> memory.copyFrom(0, bytes(arena, 8, 'a')));
+        }
     }
 
     @Test
@@ -112,7 +117,13 @@ class DeviceMemoryDeviceTest {
     @Covers("ibv_memcpy_to_dm")
     void write() throws Exception {
         try (Arena arena = Arena.ofConfined(); DeviceMemory memory = allocate()) {
+            memory.copyFrom(0, bytes(arena, SIZE, 'z'));
             memory.copyFrom(4, bytes(arena, 128, 'a'));
+            MemorySegment all = arena.allocate(SIZE);
+            memory.copyTo(0, all);
+            assertThat(all.asSlice(0, 4).toArray(ValueLayout.JAVA_BYTE)).containsOnly('z');
+            assertThat(all.asSlice(4, 128).toArray(ValueLayout.JAVA_BYTE)).containsOnly('a');
+            assertThat(all.asSlice(132).toArray(ValueLayout.JAVA_BYTE)).containsOnly('z');
         }
     }
 

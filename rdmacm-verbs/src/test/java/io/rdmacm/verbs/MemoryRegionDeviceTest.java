@@ -108,15 +108,22 @@ class MemoryRegionDeviceTest {
 
     @Test
     @Covers("ibv_alloc_null_mr")
-    void aNullRegionIsThereOrRefused() throws Exception {
-        try (Ends ends = new Ends(); MemoryRegion none = ends.client.domain.allocateNullRegion()) {
+    void aNullRegionSendsZeros() throws Exception {
+        try (Ends ends = new Ends(); MemoryRegion none = nullRegion(ends.client.domain)) {
             ends.server.postReceive(1, 64);
             ends.server.fill(0, 64, 7);
             assertThat(run(ends.client, request().data(none, 1L << 40, 64))).isEqualTo(WorkCompletionStatus.SUCCESS);
             ends.server.success();
             assertThat(ends.server.bytes(0, 64)).containsOnly(0);
+        }
+    }
+
+    private static MemoryRegion nullRegion(ProtectionDomain domain) throws RdmaException {
+        try {
+            return domain.allocateNullRegion();
         } catch (RdmaUnsupportedException e) {
             assertThat(e.function()).isEqualTo("ibv_alloc_null_mr");
+            return Assumptions.abort("the device has no null regions");
         }
     }
 

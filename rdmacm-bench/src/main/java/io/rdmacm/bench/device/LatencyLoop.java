@@ -58,7 +58,7 @@ final class LatencyLoop {
     }
 
     /** Runs one operation with its answer. */
-    void operate() throws IOException, InterruptedException {
+    private void operate() throws IOException, InterruptedException {
         switch (measurement.operation()) {
             case SEND -> {
                 send();
@@ -83,7 +83,7 @@ final class LatencyLoop {
     }
 
     /** Runs the server's part of one operation. */
-    void answerOne() throws IOException, InterruptedException {
+    private void answerOne() throws IOException, InterruptedException {
         if (measurement.operation() == Operation.SEND) {
             receive();
             send();
@@ -92,11 +92,6 @@ final class LatencyLoop {
             watch();
             write();
         }
-    }
-
-    /** Makes every used receive be posted again, for a loop without a fixed count. */
-    void endless() {
-        toReceive = Integer.MAX_VALUE;
     }
 
     private void send() throws IOException, InterruptedException {

@@ -16,7 +16,7 @@ import io.rdmacm.bindings.ibv_poll_cq_attr;
 import io.rdmacm.bindings.ibv_qp_ex;
 
 /**
- * The loop of {@link PostAndPollInPlace} with the native calls alone, as {@link CallsLoop} is for posts: what Java can
+ * The loop of {@link InPlaceLoop} with the native calls alone, as {@link CallsLoop} is for posts: what Java can
  * reach at best with a call for each step.
  */
 final class CallsInPlaceLoop implements Placement.Loop {

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
+import io.rdmacm.verbs.Device;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.mlx5.DirectQueuePair;
+import io.rdmacm.verbs.work.AccessFlag;
 
-/** Posts and polls without a call into C. */
-final class DirectLoop implements Placement.Loop {
+/** Posts and polls without a call into C, with objects of its own over {@link Mlx5StandIn}. */
+final class DirectLoop implements Placement.Loop, AutoCloseable {
+    private final VerbsContext context;
+    private final ProtectionDomain domain;
+    private final MemoryRegion region;
     private final DirectQueuePair pair;
     private final int batch;
     private final int length;
@@ -15,12 +23,17 @@ final class DirectLoop implements Placement.Loop {
     /**
      * Creates a loop.
      *
-     * @param pair a queue pair that writes
      * @param batch the number of requests per post
      * @param length the length of each request in bytes
      */
-    DirectLoop(DirectQueuePair pair, int batch, int length) {
-        this.pair = pair;
+    DirectLoop(int batch, int length) throws RdmaException {
+        this.context = Device.list().getFirst().open();
+        this.domain = context.allocateProtectionDomain();
+        this.region = domain.allocate(VerbsStack.REGION, AccessFlag.LOCAL_WRITE);
+        Placement.shiftMemory();
+        this.pair = DirectQueuePair.create(domain, VerbsStack.DEPTH, Mlx5StandIn.COMPLETIONS);
+        Mlx5StandIn.connect(context, pair.number(), pair::modify);
+        pair.writeFrom(region, VerbsStack.REMOTE_KEY);
         this.batch = batch;
         this.length = length;
         this.taken = new long[batch];
@@ -41,6 +54,14 @@ final class DirectLoop implements Placement.Loop {
         }
         id = next;
         return sum;
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        pair.close();
+        region.close();
+        domain.close();
+        context.close();
     }
 
     private long poll(DirectQueuePair from) throws RdmaException {

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.bench.overhead.PostAndPoll.Way;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;
@@ -34,12 +35,10 @@ final class Measurements {
     private static final int MEDIAN = 50;
     private static final int SAMPLE_MILLIS = 100;
     private static final int ALLOCATION_SAMPLES = 3;
-    private static final String PUBLIC_API = "publicApi";
-    private static final String NATIVE_CALLS = "nativeCalls";
 
     // JMH uses Unsafe
-    private static final List<String> JVM_ARGUMENTS =
-            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+    private static final List<String> JVM_ARGUMENTS = List.of("--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow", Disni.EXPORTS, Disni.QUIET);
 
     private final int warmUps;
     private final int samples;
@@ -61,21 +60,17 @@ final class Measurements {
     List<Result> postAndPoll(int batch, Payload payload, int round)
             throws IOException, InterruptedException, RunnerException {
         Map<String, Object> params = postPollParams("classic", batch, payload, round);
-        Map<String, Integer> inC = inC(batch, payload);
         Map<String, Object> inJava = Map.of("batch", batch, "payload", payload);
         List<Result> results = new ArrayList<>();
-        results.add(c(Summary.POST_POLL, params, inC));
-        results.add(java(PostAndPoll.class, PUBLIC_API, Side.JAVA, Summary.POST_POLL, params, inJava));
-        results.add(java(PostAndPoll.class, "generatedBindings", Side.NAIVE, Summary.POST_POLL, params, inJava));
-        results.add(java(PostAndPoll.class, "jni", Side.JNI, Summary.POST_POLL, params, inJava));
+        results.add(c(Summary.POST_POLL, params, inC(batch, payload)));
+        results.add(java(Way.PUBLIC_API, Side.JAVA, Summary.POST_POLL, params, inJava));
+        results.add(java(Way.GENERATED_BINDINGS, Side.NAIVE, Summary.POST_POLL, params, inJava));
+        results.add(java(Way.JNI, Side.JNI, Summary.POST_POLL, params, inJava));
         if (disni) {
-            List<String> arguments = new ArrayList<>(JVM_ARGUMENTS);
-            arguments.addAll(List.of(Disni.EXPORTS, Disni.QUIET));
-            results.add(java(options(PostAndPollWithDisni.class, "disni", inJava, samples)
-                    .jvmArgsAppend(arguments.toArray(new String[0])), Side.DISNI, Summary.POST_POLL, params));
+            results.add(java(Way.DISNI, Side.DISNI, Summary.POST_POLL, params, inJava));
         }
         if (round == 1) {
-            results.add(allocation(PostAndPoll.class, Summary.POST_POLL, params, inJava));
+            results.add(allocation(Way.PUBLIC_API, params, inJava));
         }
         return results;
     }
@@ -87,12 +82,14 @@ final class Measurements {
         Map<String, Integer> inC = inC(batch, payload);
         inC.put("extended", 1);
         Map<String, Object> inJava = Map.of("batch", batch, "payload", payload);
-        List<Result> results = new ArrayList<>(both(Summary.POST_POLL, PostAndPollInPlace.class, params, inC, inJava));
+        List<Result> results = new ArrayList<>();
+        results.add(c(Summary.POST_POLL, params, inC));
+        results.add(java(Way.IN_PLACE, Side.JAVA, Summary.POST_POLL, params, inJava));
         if (payload == Payload.ONE_ENTRY) {
-            results.add(java(PostAndPollInPlace.class, NATIVE_CALLS, Side.CALLS, Summary.POST_POLL, params, inJava));
+            results.add(java(Way.CALLS_IN_PLACE, Side.CALLS, Summary.POST_POLL, params, inJava));
         }
         if (round == 1) {
-            results.add(allocation(PostAndPollInPlace.class, Summary.POST_POLL, params, inJava));
+            results.add(allocation(Way.IN_PLACE, params, inJava));
         }
         return results;
     }
@@ -106,67 +103,53 @@ final class Measurements {
         inC.put("completions", Mlx5StandIn.COMPLETIONS);
         List<Result> results = new ArrayList<>();
         results.add(c(Mlx5StandIn.loop(), Summary.POST_POLL_MLX5, params, inC));
-        results.add(overMlx5(PostAndPollOverMlx5.class, PUBLIC_API, Side.JAVA, params,
-                Map.of("batch", batch, "extended", extended)));
+        results.add(overMlx5(extended ? PostAndPollOverMlx5.Way.IN_PLACE : PostAndPollOverMlx5.Way.PUBLIC_API,
+                Side.JAVA, params, batch));
         if (!extended) {
-            results.add(overMlx5(PostAndPollDirectly.class, "direct", Side.DIRECT, params, Map.of("batch", batch)));
+            results.add(overMlx5(PostAndPollOverMlx5.Way.DIRECT, Side.DIRECT, params, batch));
         }
         return results;
     }
 
-    private Result overMlx5(Class<?> benchmark, String method, Side side, Map<String, Object> params,
-            Map<String, ?> inJava) throws RunnerException {
-        return java(options(benchmark, method, inJava, samples), side, Summary.POST_POLL_MLX5, params,
-                PostAndPollOverMlx5.OPERATIONS);
+    private Result overMlx5(PostAndPollOverMlx5.Way way, Side side, Map<String, Object> params, int batch)
+            throws RunnerException {
+        return java(options(PostAndPollOverMlx5.class, way, Map.of("batch", batch), samples), side,
+                Summary.POST_POLL_MLX5, params, PostAndPollOverMlx5.OPERATIONS);
     }
 
     /** Measures one post whose completions are polled a few at a time. */
     List<Result> pollInBatches(int polled, int round) throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(PostAndPoll.LARGEST_BATCH, Payload.ONE_ENTRY);
         inC.put("polled", polled);
-        return both(Summary.POLL_IN_BATCHES, PollInBatches.class, params(round, "polled", polled), inC,
-                Map.of("polled", polled));
+        Map<String, Object> params = params(round, "polled", polled);
+        return List.of(c(Summary.POLL_IN_BATCHES, params, inC), java(Way.PUBLIC_API, Side.JAVA,
+                Summary.POLL_IN_BATCHES, params, Map.of("batch", PostAndPoll.LARGEST_BATCH, "polled", polled)));
     }
 
     /** Measures with many queue pairs. */
     List<Result> amongQueuePairs(int pairs, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
-        Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
-        inC.put("depth", VerbsStack.SMALL_DEPTH);
-        inC.put("queuePairs", pairs);
-        inC.put("rotate", rotate ? 1 : 0);
-        return withCalls(Summary.QUEUE_PAIRS, PostAndPollAmongQueuePairs.class,
-                params(round, "rotate", rotate, "queue_pairs", pairs), inC,
-                Map.of("queuePairs", pairs, "rotate", rotate));
+        return among(Summary.QUEUE_PAIRS, Way.QUEUE_PAIRS, Way.CALLS_QUEUE_PAIRS, rotate,
+                params(round, "rotate", rotate, "queue_pairs", pairs), "queuePairs", pairs);
     }
 
     /** Measures with many memory regions. */
     List<Result> amongRegions(int regions, boolean rotate, int round)
             throws IOException, InterruptedException, RunnerException {
+        return among(Summary.REGIONS, Way.REGIONS, Way.CALLS_REGIONS, rotate,
+                params(round, "rotate", rotate, "regions", regions), "regions", regions);
+    }
+
+    private List<Result> among(String name, Way way, Way calls, boolean rotate, Map<String, Object> params,
+            String objects, int count) throws IOException, InterruptedException, RunnerException {
         Map<String, Integer> inC = inC(1, Payload.ONE_ENTRY);
         inC.put("depth", VerbsStack.SMALL_DEPTH);
-        inC.put("regions", regions);
+        inC.put(objects, count);
         inC.put("rotate", rotate ? 1 : 0);
-        inC.put("data", rotate ? 1 : 0);
-        return withCalls(Summary.REGIONS, PostAndPollAmongRegions.class,
-                params(round, "rotate", rotate, "regions", regions), inC,
-                Map.of("regions", regions, "rotate", rotate));
-    }
-
-    private List<Result> both(String name, Class<?> benchmark, Map<String, Object> params, Map<String, Integer> inC,
-            Map<String, ?> inJava) throws IOException, InterruptedException, RunnerException {
-        List<Result> results = new ArrayList<>();
-        results.add(c(name, params, inC));
-        results.add(java(benchmark, PUBLIC_API, Side.JAVA, name, params, inJava));
-        return results;
-    }
-
-    private List<Result> withCalls(String name, Class<?> benchmark, Map<String, Object> params,
-            Map<String, Integer> inC, Map<String, ?> inJava)
-            throws IOException, InterruptedException, RunnerException {
-        List<Result> results = both(name, benchmark, params, inC, inJava);
-        results.add(java(benchmark, NATIVE_CALLS, Side.CALLS, name, params, inJava));
-        return results;
+        inC.put("data", rotate && way == Way.REGIONS ? 1 : 0);
+        Map<String, Object> inJava = Map.of("batch", 1, objects, count, "rotate", rotate);
+        return List.of(c(name, params, inC), java(way, Side.JAVA, name, params, inJava),
+                java(calls, Side.CALLS, name, params, inJava));
     }
 
     private Map<String, Integer> inC(int batch, Payload payload) {
@@ -202,14 +185,9 @@ final class Measurements {
         return shown(new Result(name, Side.C, params, Summary.TIME, "ns", CLoop.run(loop, options, samples)));
     }
 
-    private Result java(Class<?> benchmark, String method, Side side, String name, Map<String, Object> params,
-            Map<String, ?> inJava) throws RunnerException {
-        return java(options(benchmark, method, inJava, samples), side, name, params);
-    }
-
-    private static Result java(ChainedOptionsBuilder benchmark, Side side, String name, Map<String, Object> params)
+    private Result java(Way way, Side side, String name, Map<String, Object> params, Map<String, ?> inJava)
             throws RunnerException {
-        return java(benchmark, side, name, params, PostAndPoll.OPERATIONS);
+        return java(options(PostAndPoll.class, way, inJava, samples), side, name, params, PostAndPoll.OPERATIONS);
     }
 
     private static Result java(ChainedOptionsBuilder benchmark, Side side, String name, Map<String, Object> params,
@@ -220,21 +198,21 @@ final class Measurements {
     }
 
     /** Measures what the public API allocates, in a run of its own without samples, for which JMH allocates. */
-    private Result allocation(Class<?> benchmark, String name, Map<String, Object> params, Map<String, ?> inJava)
-            throws RunnerException {
-        Options options = options(benchmark, PUBLIC_API, inJava, ALLOCATION_SAMPLES).mode(Mode.AverageTime)
+    private Result allocation(Way way, Map<String, Object> params, Map<String, ?> inJava) throws RunnerException {
+        Options options = options(PostAndPoll.class, way, inJava, ALLOCATION_SAMPLES).mode(Mode.AverageTime)
                 .addProfiler(GCProfiler.class).build();
         double bytes = new Runner(options).runSingle().getSecondaryResults().get(ALLOCATED).getScore();
-        return shown(new Result(name, Side.JAVA, params, ALLOCATION, "B", bytes));
+        return shown(new Result(Summary.POST_POLL, Side.JAVA, params, ALLOCATION, "B", bytes));
     }
 
-    private ChainedOptionsBuilder options(Class<?> benchmark, String method, Map<String, ?> inJava, int iterations) {
+    private ChainedOptionsBuilder options(Class<?> benchmark, Enum<?> way, Map<String, ?> inJava, int iterations) {
         ChainedOptionsBuilder options = new OptionsBuilder()
-                .include("^" + (benchmark.getName() + "." + method).replace(".", "\\.") + "$")
+                .include("^" + (benchmark.getName() + ".postAndPoll").replace(".", "\\.") + "$")
                 .forks(1).shouldFailOnError(true).verbosity(VerboseMode.SILENT)
                 .jvmArgsAppend(JVM_ARGUMENTS.toArray(new String[0]))
                 .warmupIterations(warmUps).warmupTime(TimeValue.milliseconds(SAMPLE_MILLIS))
-                .measurementIterations(iterations).measurementTime(TimeValue.milliseconds(SAMPLE_MILLIS));
+                .measurementIterations(iterations).measurementTime(TimeValue.milliseconds(SAMPLE_MILLIS))
+                .param("way", way.name());
         inJava.forEach((key, value) -> options.param(key, value.toString()));
         return options;
     }

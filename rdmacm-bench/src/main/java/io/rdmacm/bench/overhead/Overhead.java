@@ -19,7 +19,9 @@ import org.openjdk.jmh.runner.RunnerException;
 
 /**
  * Measures the overhead of a call without a device, in Java and C by turns, and writes the results to a file:
- * {@code Overhead [--quick] [--rounds N] FILE}. {@link Disni} is measured too if the environment names it.
+ * {@code Overhead [--quick] [--rounds N] [--mlx5] FILE}. {@link Disni} is measured too if the environment names it.
+ * With {@code --mlx5} the calls are those of libmlx5, without a card, in a second process that has
+ * {@link Mlx5StandIn}.
  */
 public final class Overhead {
     private static final int ROUNDS = 5;
@@ -44,11 +46,13 @@ public final class Overhead {
      */
     public static void main(String[] args) throws IOException, InterruptedException, RunnerException {
         boolean quick = false;
+        boolean mlx5 = false;
         int rounds = 0;
         Path file = null;
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
                 case "--quick" -> quick = true;
+                case "--mlx5" -> mlx5 = true;
                 case "--rounds" -> {
                     i++;
                     rounds = Integer.parseInt(args[i]);
@@ -56,14 +60,17 @@ public final class Overhead {
                 default -> file = Path.of(args[i]);
             }
         }
-        String missing = NullProvider.missing();
+        String missing = mlx5 ? Mlx5StandIn.missing() : NullProvider.missing();
         if (file == null || missing != null) {
-            System.err.println(file == null ? "usage: Overhead [--quick] [--rounds N] FILE"
+            System.err.println(file == null ? "usage: Overhead [--quick] [--rounds N] [--mlx5] FILE"
                     : "the benchmarks without a device cannot run: " + missing);
             System.exit(file == null ? 2 : 1);
         }
-        Overhead run = new Overhead(quick, rounds > 0 ? rounds : quick ? QUICK_ROUNDS : ROUNDS, disni());
-        Results all = new Results(Environment.here(), run.run());
+        if (mlx5 && !Mlx5StandIn.isPreloaded()) {
+            System.exit(Mlx5StandIn.run(Overhead.class, args));
+        }
+        Overhead run = new Overhead(quick, rounds > 0 ? rounds : quick ? QUICK_ROUNDS : ROUNDS, !mlx5 && disni());
+        Results all = new Results(Environment.here(), mlx5 ? run.overMlx5() : run.run());
         ResultsFile.write(file, all);
         Summary.of(all).forEach((name, ratio) -> {
             if (ratio != null) {
@@ -91,6 +98,18 @@ public final class Overhead {
         heap();
         regionCloses();
         results.addAll(StartUp.measure(STARTS));
+        return results;
+    }
+
+    private List<Result> overMlx5() throws IOException, InterruptedException, RunnerException {
+        for (int round = 1; round <= rounds; round++) {
+            System.out.println("round " + round + " of " + rounds);
+            for (boolean extended : new boolean[] {false, true}) {
+                for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
+                    results.addAll(measurements.overMlx5(batch, extended, round));
+                }
+            }
+        }
         return results;
     }
 

@@ -20,8 +20,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The same as {@link PostAndPoll} and {@link PostAndPollInPlace} with libmlx5, over {@link Mlx5StandIn}. Only in a
- * process that was started by it.
+ * The same as {@link PostAndPoll} with libmlx5, over {@link Mlx5StandIn}. Only in a process that was started by it.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -41,20 +40,37 @@ public class PostAndPollOverMlx5 {
     @Param({"1", "16"})
     public int batch;
 
-    /** Whether the extended interfaces are used. */
-    @Param({"false", "true"})
-    public boolean extended;
+    /** How to do it. */
+    @Param
+    public Way way;
 
-    private VerbsStack stack;
+    private AutoCloseable objects;
     private Placement.Loop loop;
     private int depth;
+
+    /** The ways. */
+    public enum Way {
+        /** The public API of the library. */
+        PUBLIC_API,
+        /** The public API with the extended interfaces. */
+        IN_PLACE,
+        /** Without a call into C: {@link io.rdmacm.verbs.mlx5.DirectQueuePair}. */
+        DIRECT
+    }
 
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = VerbsStack.overMlx5(extended);
-        loop = extended ? new InPlaceLoop(stack, batch, Payload.ONE_ENTRY, true)
-                : new PublicLoop(stack, batch, batch, Payload.ONE_ENTRY);
+        if (way == Way.DIRECT) {
+            DirectLoop direct = new DirectLoop(batch, Payload.ONE_ENTRY.entryLength());
+            objects = direct;
+            loop = direct;
+        } else {
+            VerbsStack stack = VerbsStack.overMlx5(way == Way.IN_PLACE);
+            objects = stack;
+            loop = way == Way.IN_PLACE ? new InPlaceLoop(stack, batch, Payload.ONE_ENTRY, true)
+                    : new PublicLoop(stack, batch, batch, Payload.ONE_ENTRY);
+        }
         depth = Placement.anyDepth();
     }
 
@@ -66,13 +82,13 @@ public class PostAndPollOverMlx5 {
 
     /** Closes the objects. */
     @TearDown(Level.Iteration)
-    public void close() throws RdmaException {
-        stack.close();
+    public void close() throws Exception {
+        objects.close();
     }
 
-    /** The public API of the library. */
+    /** Posts and polls. */
     @Benchmark
-    public long publicApi() throws RdmaException {
+    public long postAndPoll() throws RdmaException {
         return Placement.run(depth, loop, OPERATIONS);
     }
 }

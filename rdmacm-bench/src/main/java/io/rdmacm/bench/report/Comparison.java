@@ -61,7 +61,7 @@ record Comparison(String name, String metric, String unit, Map<String, Object> p
     static List<String> heads() {
         List<String> heads = new ArrayList<>(List.of("figure", "with"));
         for (Side side : Side.values()) {
-            heads.add(Svg.name(side));
+            heads.add(side.label());
         }
         heads.add("Java / C");
         return heads;

@@ -34,7 +34,7 @@ final class MarkdownReport {
         }
         List<Plot> plots = Plots.of(results);
         for (Plot plot : plots) {
-            Files.writeString(folder.resolve(plot.id() + ".svg"), Svg.standalone(plot.svg()));
+            Files.writeString(folder.resolve(plot.id() + ".svg"), plot.svg());
         }
         Files.writeString(docs.resolve(PAGE), page(results, plots));
     }

@@ -14,11 +14,9 @@ record Plot(Section section, String id, String title, String svg) {
     enum Section {
         /** Measurements without a device. */
         OVERHEAD("Overhead without a device"),
-        /** Latency by size. */
+        /** Latency of small operations. */
         LATENCY("Latency"),
-        /** The distribution of latencies. */
-        PERCENTILES("Percentiles of latency"),
-        /** Bandwidth by size and depth. */
+        /** Bandwidth of large ones. */
         BANDWIDTH("Bandwidth"),
         /** Messages over connections. */
         CONNECTIONS("Messages over connections"),

@@ -15,9 +15,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -101,7 +103,7 @@ class ConnectionRacesDeviceTest {
             connection.counters();
             Flavour.get(last[0]);
             if (!connection.isConnected()) {
-                throw new IllegalStateException("the end");
+                throw new DisconnectedException("the end", false);
             }
         }
 
@@ -126,8 +128,8 @@ class ConnectionRacesDeviceTest {
                 while (true) {
                     action.run();
                 }
-            } catch (RdmaException | IllegalStateException e) {
-                // as it should be
+            } catch (DisconnectedException | RdmaClosedException e) {
+                // what the end of a connection is
             }
         });
     }

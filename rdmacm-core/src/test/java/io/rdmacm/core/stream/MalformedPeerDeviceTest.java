@@ -115,7 +115,10 @@ class MalformedPeerDeviceTest {
                     try {
                         peer.stream.read(ByteBuffer.allocate(100));
                         peer.stream.write(ByteBuffer.allocate(random.nextInt(100)));
-                    } catch (RdmaException e) {
+                    } catch (StreamProtocolException | DisconnectedException | WorkCompletionException e) {
+                        // It does not go on after that.
+                        assertThatThrownBy(() -> peer.stream.read(ByteBuffer.allocate(1)))
+                                .isInstanceOf(RdmaException.class);
                         break;
                     }
                 }
