@@ -546,7 +546,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     long read(DriverCall function, long from, long to) {
         Bias bias = enter(ALWAYS);
         try {
-            return function.call(from, to);
+            return function.call(from, to, 0, 0, 0, 0);
         } finally {
             lock.leave(bias);
         }

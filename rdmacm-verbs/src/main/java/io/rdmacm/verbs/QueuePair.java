@@ -478,7 +478,7 @@ public final class QueuePair extends NativeObject {
                 ownSends().prepare(request);
             }
             request.unchain();
-            error = (int) post.call(address(), request.address(), request.refusedAddress());
+            error = (int) post.call(address(), request.address(), request.refusedAddress(), 0, 0, 0);
             if (checked) {
                 request.endBind(error == 0);
             }
@@ -518,7 +518,7 @@ public final class QueuePair extends NativeObject {
             SendQueue.requireRange(first, count, block.capacity());
             boolean binds = block.checkLevel() > uncheckedLevel && ownSends().prepare(block, first, count);
             block.chain(first, count);
-            error = (int) post.call(address(), block.address(first), block.refusedAddress());
+            error = (int) post.call(address(), block.address(first), block.refusedAddress(), 0, 0, 0);
             if (error != 0) {
                 failed = block.refused(first, count);
             }
