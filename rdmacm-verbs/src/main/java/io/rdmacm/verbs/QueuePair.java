@@ -64,8 +64,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called by any thread, and
  * {@link #close()} at any time. Each of the two queues is optimised for a single thread that posts to it; the two
  * threads may differ. When several threads post to the same queue, each post takes a lock.
+ *
+ * <p>This class cannot be extended outside this library.
  */
-public final class QueuePair extends NativeObject {
+public class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
@@ -99,15 +101,23 @@ public final class QueuePair extends NativeObject {
     private volatile @Nullable String directUser;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
-    @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
-    QueuePair(VerbsContext context, @Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities) {
-        super(life, address, ibv_qp.sizeof());
-        this.context = context;
-        this.domain = domain;
-        this.attributes = attributes;
-        this.addressing = addressing;
-        this.capabilities = capabilities;
+    /**
+     * Creates an object of this library for a queue pair that has just been created.
+     *
+     * @param created the queue pair
+     * @hidden
+     */
+    @SuppressWarnings({"exports", "this-escape",
+            "NullAway"}) // without a domain there is nothing to send: the send queue never looks at it
+    protected QueuePair(Created created) {
+        super(created.life, created.address, ibv_qp.sizeof());
+        this.context = created.context;
+        this.domain = created.domain;
+        this.attributes = created.attributes;
+        this.addressing = created.addressing;
+        this.capabilities = created.capabilities;
+        Lifetime life = created.life;
+        long address = created.address;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
         this.post = ContextOps.POST_SEND.call(address, userSpace);
@@ -122,17 +132,60 @@ public final class QueuePair extends NativeObject {
         life.describe(() -> text);
     }
 
-    /** Registers the queue pair with those that must find it. */
-    QueuePair publish() {
-        return Lifetime.publish(this, pair -> {
-            if (domain != null) {
-                domain.posts().add(sends);
-            }
-            context.events().add(this);
-        }, pair -> {
-            context.events().remove(this);
-            removePosts();
-        });
+    /**
+     * A queue pair that C has created.
+     *
+     * @param context the context of its device
+     * @param domain its protection domain; null for type XRC_RECV
+     * @param attributes what it was created with
+     * @param addressing how its send work requests name their destination
+     * @param life its lifetime
+     * @param address the address of its {@code struct ibv_qp}
+     * @param capabilities the actual sizes of its queues
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected record Created(VerbsContext context, @Nullable ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address,
+            QueuePairCapabilities capabilities) {
+    }
+
+    /**
+     * Creates a queue pair by a function of a driver. {@code ibv_destroy_qp} destroys it.
+     *
+     * @param <T> the class of the object
+     * @param type the class of the object
+     * @param domain the protection domain of the queue pair
+     * @param attributes the attributes of the queue pair
+     * @param addressing how its send work requests name their destination
+     * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
+     * @param constructor constructs the object
+     * @return the queue pair
+     * @throws RdmaException as C reports it
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected static <T extends QueuePair> T create(Class<T> type, ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, VerbsAccess.Creator creator,
+            VerbsAccess.Constructor<Created, T> constructor) throws RdmaException {
+        return QueuePairFactory.create(type, domain, attributes, addressing, creator, constructor);
+    }
+
+    /** Registers a queue pair with those that must find it. */
+    static <T extends QueuePair> T publish(T pair) {
+        return Lifetime.publish(pair, QueuePair::register, QueuePair::unregister);
+    }
+
+    private void register() {
+        if (domain != null) {
+            domain.posts().add(sends);
+        }
+        context.events().add(this);
+    }
+
+    private void unregister() {
+        context.events().remove(this);
+        removePosts();
     }
 
     private void removePosts() {
@@ -144,6 +197,14 @@ public final class QueuePair extends NativeObject {
     /** Returns the queue to which send work requests are posted. */
     SendQueue sends() {
         return sends;
+    }
+
+    QueuePairInitAttributes initAttributes() {
+        return attributes;
+    }
+
+    Addressing addressing() {
+        return addressing;
     }
 
     /** {@return the queue pair number (QPN), 24 bits, by which peers and completions identify this queue pair} */
@@ -618,7 +679,7 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            SendBatch made = new SendBatch(sends, extended, attributes, addressing, protectionDomain(), capabilities);
+            SendBatch made = newBatch(extended);
             Bias bias = sends.enter();
             try {
                 uncheckedLevel = SendQueue.NONE_UNCHECKED;
@@ -629,6 +690,17 @@ public final class QueuePair extends NativeObject {
         } finally {
             life().leave();
         }
+    }
+
+    /**
+     * Constructs the object of the batch.
+     *
+     * @param extended the address of the {@code struct ibv_qp_ex}
+     * @return the batch, closed
+     * @hidden
+     */
+    protected SendBatch newBatch(long extended) {
+        return new SendBatch(this, extended);
     }
 
     /**
@@ -704,8 +776,18 @@ public final class QueuePair extends NativeObject {
         return batch;
     }
 
-    /** Calls a function of the driver while no batch is open. */
-    long betweenBatches(VerbsAccess.QueueFunction function) throws RdmaException {
+    /**
+     * Calls a function of a driver that takes the lock of the send queue: no batch is open, and none is started
+     * meanwhile.
+     *
+     * @param function receives the {@code struct ibv_qp}
+     * @return what the function returns
+     * @throws IllegalStateException if the queue pair is closed, or its batch is open
+     * @throws RdmaException as the function does
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected final long betweenBatches(VerbsAccess.QueueFunction function) throws RdmaException {
         Bias bias = sends.enter();
         try {
             requireNoDirectUser();

@@ -51,8 +51,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch may be used by one thread at a time. While it is open, other posts to the queue pair are refused. Closing
  * the queue pair aborts it.
+ *
+ * <p>This class cannot be extended outside this library.
  */
-public final class SendBatch implements AutoCloseable {
+public class SendBatch implements AutoCloseable {
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
     private static final int SIGNALED = SendFlag.SIGNALED.bit();
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
@@ -114,14 +116,22 @@ public final class SendBatch implements AutoCloseable {
     // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
-    SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, Addressing addressing,
-            ProtectionDomain domain, QueuePairCapabilities capabilities) {
-        this.queue = queue;
+    /**
+     * Creates the closed batch of a queue pair.
+     *
+     * @param pair the queue pair
+     * @param extended the address of its {@code struct ibv_qp_ex}
+     * @hidden
+     */
+    protected SendBatch(QueuePair pair, long extended) {
+        QueuePairInitAttributes attributes = pair.initAttributes();
+        QueuePairCapabilities capabilities = pair.capabilities();
+        this.queue = pair.sends();
         this.lock = queue;
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
-        this.addressing = addressing;
-        this.domain = domain;
+        this.addressing = pair.addressing();
+        this.domain = pair.protectionDomain();
         this.informed = domain.context().isEfa() ? attributes.sendQueue() : null;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
@@ -720,8 +730,9 @@ public final class SendBatch implements AutoCloseable {
      *
      * @param more flags of this request, in addition to those of the batch
      * @param functions calls the driver; must not throw once it has
+     * @hidden
      */
-    void driverRequest(int more, Runnable functions) {
+    protected final void driverRequest(int more, Runnable functions) {
         Bias bias = lock.enter();
         try {
             if (state != READY) {
@@ -740,8 +751,9 @@ public final class SendBatch implements AutoCloseable {
      *
      * @param handle the address handle, of the protection domain of the queue pair
      * @param function calls the driver with the address of the handle
+     * @hidden
      */
-    void driverTarget(AddressHandle handle, LongConsumer function) {
+    protected final void driverTarget(AddressHandle handle, LongConsumer function) {
         Bias bias = lock.enter();
         try {
             if ((state & TARGET) == 0) {
@@ -756,8 +768,15 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /** Gives the request memory that is no region of this library's, by its key. */
-    void driverData(int key, long address, int length) {
+    /**
+     * Gives the request memory that is no region of this library's, by its key.
+     *
+     * @param key the local key
+     * @param address the address in work requests
+     * @param length the length in bytes
+     * @hidden
+     */
+    protected final void driverData(int key, long address, int length) {
         Bias bias = lock.enter();
         try {
             if ((state & PARTS) == 0) {

@@ -55,7 +55,7 @@ class Mlx5CompletionQueueTest {
             one.fill(0, 32, 1);
             try (Mlx5Batch batch = pair.startBatch()) {
                 for (int i = 0; i < 2; i++) {
-                    batch.requests().id(7 + i).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey())
+                    batch.id(7 + i).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey())
                             .data(one.region, 0, 32);
                 }
                 batch.complete();

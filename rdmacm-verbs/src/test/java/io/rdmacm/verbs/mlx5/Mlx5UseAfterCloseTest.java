@@ -69,11 +69,11 @@ class Mlx5UseAfterCloseTest {
 
             List<ThrowingCallable> calls = List.of(pair::number, pair::startBatch, () -> pair.setUdpSourcePort(1),
                     pair::queryLagPort, () -> pair.setLagPort(1), () -> pair.map(handle),
-                    () -> pair.cancelPostedSends(1), () -> RawQueues.of(pair), () -> pair.queuePair().query());
+                    () -> pair.cancelPostedSends(1), () -> RawQueues.of(pair), () -> pair.query());
             for (ThrowingCallable call : calls) {
                 assertThatIllegalStateException().isThrownBy(call).withMessageContaining("is closed");
             }
-            assertThat(pair.queuePair().isOpen()).isFalse();
+            assertThat(pair.isOpen()).isFalse();
             assertThatCode(pair::toString).doesNotThrowAnyException();
         }
     }
@@ -90,7 +90,7 @@ class Mlx5UseAfterCloseTest {
             Mlx5Batch dynamic = initiator.startBatch();
             dynamic.close();
 
-            List<ThrowingCallable> calls = List.of(() -> batch.requests().send(), () -> batch.data(key, 0, 8),
+            List<ThrowingCallable> calls = List.of(() -> batch.send(), () -> batch.data(key, 0, 8),
                     () -> batch.register(key, ListLayout.of(new ListLayout.Part(end.region, 0, 8)), ACCESS),
                     () -> batch.register(key, InterleavedLayout.of(1,
                             new InterleavedLayout.Part(end.region, 0, 8, 8)), ACCESS),

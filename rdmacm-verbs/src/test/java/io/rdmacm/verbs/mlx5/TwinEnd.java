@@ -98,7 +98,7 @@ final class TwinEnd implements AutoCloseable {
                 return domain.createQueuePair(attributes);
             }
         }
-        return direct.queuePair();
+        return direct;
     }
 
     private void connect() throws RdmaException {

@@ -147,27 +147,27 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
         return List.of(
                 toTarget("send, DC", (end, to) -> to.send()),
                 direct("send inline, DC", TwinQueues.DCI, (end, to) -> {
-                    to.requests().inline(true).send();
+                    to.inline(true).send();
                     to.target(end.address, TARGET, TARGET_KEY);
-                    to.requests().inlineData(end.region, 5, 23);
+                    to.inlineData(end.region, 5, 23);
                 }),
                 toTarget("send with immediate, DC", (end, to) -> to.sendWithImmediate(IMMEDIATE)),
                 toTarget("write, DC", (end, to) -> to.rdmaWrite(end.remote(), end.region.remoteKey())),
                 toTarget("read, DC", (end, to) -> to.rdmaRead(end.remote(), end.region.remoteKey())),
                 direct("compare and swap, DC", TwinQueues.DCI, (end, to) -> {
-                    to.requests().compareAndSwap(end.remote(), end.region.remoteKey(), 1, 2);
+                    to.compareAndSwap(end.remote(), end.region.remoteKey(), 1, 2);
                     to.target(end.address, TARGET, TARGET_KEY);
-                    to.requests().data(end.region, 64, 8);
+                    to.data(end.region, 64, 8);
                 }),
                 direct("fetch and add, DC", TwinQueues.DCI, (end, to) -> {
-                    to.requests().fetchAndAdd(end.remote(), end.region.remoteKey(), 3);
+                    to.fetchAndAdd(end.remote(), end.region.remoteKey(), 3);
                     to.target(end.address, TARGET, TARGET_KEY);
-                    to.requests().data(end.region, 64, 8);
+                    to.data(end.region, 64, 8);
                 }),
                 direct("send in a stream, DC", TwinQueues.DCI_STREAMS, (end, to) -> {
-                    to.requests().send();
+                    to.send();
                     to.target(end.address, TARGET, TARGET_KEY, 3);
-                    to.requests().data(end.region, 8, 48);
+                    to.data(end.region, 8, 48);
                 }));
     }
 
@@ -187,7 +187,7 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
                                 AccessFlag.LOCAL_WRITE))),
                 direct("key for a list, and a send of it", TwinQueues.UMR, (end, to) -> {
                     to.register(end.key, scattered(end), RIGHTS);
-                    to.requests().id(ID + 1).fence(true).send();
+                    to.id(ID + 1).fence(true).send();
                     to.data(end.key, 0, 300);
                 }));
     }
@@ -283,7 +283,7 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
     private static TwinOperation direct(String name, TwinQueues queues, DirectStep step) {
         return new TwinOperation(name, queues, end -> {
             try (Mlx5Batch batch = end.direct().startBatch()) {
-                batch.requests().id(ID);
+                batch.id(ID);
                 step.add(end, batch);
                 batch.complete();
             }
@@ -292,9 +292,9 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
 
     private static TwinOperation toTarget(String name, BatchStep step) {
         return direct(name, TwinQueues.DCI, (end, to) -> {
-            step.add(end, to.requests());
+            step.add(end, to);
             to.target(end.address, TARGET, TARGET_KEY);
-            to.requests().data(end.region, 8, 48);
+            to.data(end.region, 8, 48);
         });
     }
 
