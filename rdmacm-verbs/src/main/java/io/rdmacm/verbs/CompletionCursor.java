@@ -169,7 +169,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      *         ended
      */
     boolean tryEnterBetweenPolls(Deadline deadline) {
-        if (!lock.tryEnterAlone()) {
+        if (!lock.tryEnterExclusive()) {
             return false;
         }
         if (poll < READING) {

@@ -313,7 +313,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     public void resize(int entries) throws RdmaException {
         // Excludes polls: a driver may replace the memory that they read, and call the program to allocate it.
         requireNoBatchOfThisThread();
-        Bias bias = lock.enterAlone();
+        Bias bias = lock.enterExclusive();
         try {
             requireCapacity(entries);
             requireNoCursor();

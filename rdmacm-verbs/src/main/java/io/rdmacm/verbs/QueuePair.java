@@ -125,7 +125,7 @@ public class QueuePair extends NativeObject {
                 life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
-        this.hasSends = attributes.sendQueue() != null;
+        this.hasSends = attributes.sendCompletionQueue() != null;
         this.hasReceives = attributes.hasReceives();
         this.uncheckedLevel = hasSends ? sends.uncheckedLevel() : SendQueue.NONE_UNCHECKED;
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
@@ -247,8 +247,8 @@ public class QueuePair extends NativeObject {
      * @return the completion queue of the send queue
      * @throws IllegalStateException if there is none: type XRC_RECV, or receive side scaling without sends
      */
-    public CompletionQueue sendQueue() {
-        return present(attributes.sendQueue(), "send completion queue");
+    public CompletionQueue sendCompletionQueue() {
+        return present(attributes.sendCompletionQueue(), "send completion queue");
     }
 
     /**
@@ -258,14 +258,14 @@ public class QueuePair extends NativeObject {
      * @throws IllegalStateException if there is none: type XRC_RECV, type XRC_SEND created without one, or receive side
      *        scaling
      */
-    public CompletionQueue receiveQueue() {
-        return present(attributes.receiveQueue(), "receive completion queue");
+    public CompletionQueue receiveCompletionQueue() {
+        return present(attributes.receiveCompletionQueue(), "receive completion queue");
     }
 
     private <T> T present(@Nullable T part, String name) {
         life().ensureOpen();
         if (part == null) {
-            throw notIts(name);
+            throw lacking(name);
         }
         return part;
     }
@@ -353,11 +353,11 @@ public class QueuePair extends NativeObject {
             long init = arena.allocate(ibv_qp_init_attr.layout()).address();
             Check.returned(QUERY_QP, QUERY_QP.callInt(address(), current,
                     Flags.mask(QUERIED, QueuePairAttribute::bit), init));
-            QueuePairInitAttributes made = attributes.with(
+            QueuePairInitAttributes actual = attributes.with(
                     QueuePairStructs.readCapabilities(init + ibv_qp_init_attr.cap$offset()),
                     Memory.getInt(init + ibv_qp_init_attr.sq_sig_all$offset()) != 0);
             return new QueuePairStatus(QueuePairStructs.read(current, QUERIED),
-                    Memory.getByte(current + ibv_qp_attr.sq_draining$offset()) != 0, made);
+                    Memory.getByte(current + ibv_qp_attr.sq_draining$offset()) != 0, actual);
         } finally {
             life().leave();
         }
@@ -656,14 +656,14 @@ public class QueuePair extends NativeObject {
     public SendBatch startBatch() throws RdmaException {
         SendBatch batch = ownSends().batch();
         if (batch == null) {
-            batch = makeBatch();
+            batch = createBatch();
         }
         batch.start();
         return batch;
     }
 
     /** Creates the batch when the first one is started, because most queue pairs never use one. */
-    private SendBatch makeBatch() throws RdmaException {
+    private SendBatch createBatch() throws RdmaException {
         life().enter();
         try {
             if (attributes.sendOperations().isEmpty()) {
@@ -679,11 +679,11 @@ public class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            SendBatch made = newBatch(extended);
+            SendBatch batch = newBatch(extended);
             Bias bias = sends.enter();
             try {
                 uncheckedLevel = SendQueue.NONE_UNCHECKED;
-                return sends.setBatch(made);
+                return sends.setBatch(batch);
             } finally {
                 sends.leave(bias);
             }
@@ -727,10 +727,10 @@ public class QueuePair extends NativeObject {
     }
 
     @Override
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // Destroying removes the completions from the completion queues, and waits until nobody polls them.
-        requireNotPolled(attributes.sendQueue());
-        requireNotPolled(attributes.receiveQueue());
+        requireNotPolled(attributes.sendCompletionQueue());
+        requireNotPolled(attributes.receiveCompletionQueue());
     }
 
     @Override
@@ -745,7 +745,8 @@ public class QueuePair extends NativeObject {
 
     /** Runs what makes the driver remove the completions of this queue pair, while nobody reads them. */
     private void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        CompletionQueue.removeCompletions(remover, attributes.sendQueue(), attributes.receiveQueue());
+        CompletionQueue.removeCompletions(remover, attributes.sendCompletionQueue(),
+                attributes.receiveCompletionQueue());
     }
 
     private void requireNotPolled(@Nullable CompletionQueue queue) {
@@ -763,7 +764,7 @@ public class QueuePair extends NativeObject {
      * @return the batch of this queue pair, which only that object can start
      */
     SendBatch useDirectly(String user) throws RdmaException {
-        SendBatch batch = makeBatch();
+        SendBatch batch = createBatch();
         Bias bias = sends.enter();
         try {
             directUser = user;
@@ -772,7 +773,7 @@ public class QueuePair extends NativeObject {
             sends.leave(bias);
         }
         receives.close(directUse());
-        sendQueue().readDirectly(user);
+        sendCompletionQueue().readDirectly(user);
         return batch;
     }
 
@@ -805,7 +806,7 @@ public class QueuePair extends NativeObject {
      */
     private void requireResettable() throws RdmaException {
         requireNoDirectUser();
-        requireNotInTheWay();
+        requireClosable();
         if (context.isEfa() && queryState() != QueuePairState.RESET) {
             throw new IllegalStateException("libefa cannot reset a queue pair that may have been used: close it, and"
                     + " create another one");
@@ -825,7 +826,7 @@ public class QueuePair extends NativeObject {
     private SendQueue ownSends() {
         if (!hasSends) {
             requireNoDirectUser();
-            throw notIts("send queue");
+            throw lacking("send queue");
         }
         return sends;
     }
@@ -835,12 +836,12 @@ public class QueuePair extends NativeObject {
             life().ensureOpen();
             throw attributes.sharedReceiveQueue().map(queue -> new IllegalStateException(
                     "this queue pair has no receive queue of its own: receives are posted to " + queue))
-                    .orElseGet(() -> notIts("receive queue"));
+                    .orElseGet(() -> lacking("receive queue"));
         }
         return receives;
     }
 
-    private IllegalStateException notIts(String part) {
+    private IllegalStateException lacking(String part) {
         life().ensureOpen();
         return new IllegalStateException("a queue pair of type " + attributes.type()
                 + attributes.receiveSideScaling().map(scaling -> " with " + scaling.table()).orElse("") + " has no "

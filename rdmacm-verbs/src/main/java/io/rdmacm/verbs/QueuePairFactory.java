@@ -72,8 +72,8 @@ final class QueuePairFactory {
             throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
-        addQueue(parents, attributes.sendQueue(), domain);
-        addQueue(parents, attributes.receiveQueue(), domain);
+        addQueue(parents, attributes.sendCompletionQueue(), domain);
+        addQueue(parents, attributes.receiveCompletionQueue(), domain);
         attributes.sharedReceiveQueue().ifPresent(queue -> {
             domain.requireSameContext("shared receive queue", queue.context());
             parents.add(queue.life());

@@ -132,14 +132,14 @@ public class SendBatch implements AutoCloseable {
         this.type = attributes.type();
         this.addressing = pair.addressing();
         this.domain = pair.protectionDomain();
-        this.informed = domain.context().isEfa() ? attributes.sendQueue() : null;
+        this.informed = domain.context().isEfa() ? attributes.sendCompletionQueue() : null;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), domain.context().quirks().miscountsLists());
         this.afterLocal = addressing == Addressing.DATAGRAM ? ADDRESS : READY;
         this.afterRemote = switch (addressing) {
             case SHARED_QUEUE -> SHARED_QUEUE;
-            case TARGET -> TARGET;
+            case DCT -> TARGET;
             default -> afterLocal;
         };
         this.afterParts = afterRemote | (capabilities.maxSendScatterGather() > 0 ? PARTS : NO_PARTS);
@@ -314,8 +314,8 @@ public class SendBatch implements AutoCloseable {
      *        of range
      */
     @CFunction("ibv_wr_send_tso")
-    public SendBatch sendSegmented(MemorySegment headers, int maxSegmentSize) {
-        SegmentedSend.checkSegmentSize(maxSegmentSize);
+    public SendBatch tso(MemorySegment headers, int maxSegmentSize) {
+        Tso.checkSegmentSize(maxSegmentSize);
         return request(SendOperation.TSO, DATA, (to, key, at, x, y) -> to.sendTso(at, (int) x, (int) y), 0,
                 data.copyHeaders(headers), headers.byteSize(), maxSegmentSize);
     }
@@ -757,7 +757,7 @@ public class SendBatch implements AutoCloseable {
         Bias bias = lock.enter();
         try {
             if ((state & TARGET) == 0) {
-                throw refusedDestination(Addressing.TARGET, "send to targets");
+                throw refusedDestination(Addressing.DCT, "send to DCTs");
             }
             // C reads the handle now, and a close of it waits for this lock
             handle.requireUsable(domain);
@@ -961,8 +961,8 @@ public class SendBatch implements AutoCloseable {
                     + " datagram()");
         }
         if ((now & TARGET) != 0) {
-            throw new IllegalStateException(started + " of a dynamically connected initiator needs a destination: call"
-                    + " target()");
+            throw new IllegalStateException(started + " of a DCI needs a destination: call"
+                    + " dct()");
         }
         if ((now & SHARED_QUEUE) != 0) {
             throw new IllegalStateException(started + " on a queue pair of type XRC_SEND needs a destination: call"

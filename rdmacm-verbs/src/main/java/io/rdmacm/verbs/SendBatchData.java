@@ -161,7 +161,7 @@ final class SendBatchData {
 
     /** Checks the headers of a segmented send, and copies them; returns the address of the copy. */
     long copyHeaders(MemorySegment source) {
-        SegmentedSend.checkHeaders(source.byteSize(), maxHeader);
+        Tso.checkHeaders(source.byteSize(), maxHeader);
         MemorySegment.copy(source, 0, headers, 0, source.byteSize());
         return headers.address();
     }

@@ -320,7 +320,7 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     @Override
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // C forgets the queue, which a cursor over the completions may be looking at
         init.completionQueue().ifPresent(CompletionQueue::requireNoCursorOfThisThread);
     }

@@ -177,7 +177,7 @@ public final class WorkQueue extends NativeObject {
     private void modify(long struct) throws RdmaException {
         NativeFunction modify = ExtendedOps.MODIFY_WQ.require(domain.context().address());
         // Resetting removes the completions from the completion queue.
-        requireNotInTheWay();
+        requireClosable();
         CompletionQueue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)), queue);
     }
 
@@ -214,7 +214,7 @@ public final class WorkQueue extends NativeObject {
     }
 
     @Override
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // The close removes the completions from the completion queue, and waits until nobody polls it.
         queue.requireNoCursorOfThisThread();
     }

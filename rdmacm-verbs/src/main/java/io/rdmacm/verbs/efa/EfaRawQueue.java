@@ -22,12 +22,12 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
  * access crashes the JVM, and what is written to it confuses the driver, which keeps its own count.
  *
  * @param entries the entries; those of a send queue may only be written
- * @param entryBytes the size of an entry
+ * @param entrySize the size of an entry
  * @param capacity the number of entries
  * @param doorbell the 4 bytes that tell the device of new entries; an empty segment if there are none
  * @param maxBatch the maximum number of entries for one ring of the doorbell; 0 for a completion queue
  */
-public record EfaRawQueue(MemorySegment entries, int entryBytes, int capacity, MemorySegment doorbell, int maxBatch) {
+public record EfaRawQueue(MemorySegment entries, int entrySize, int capacity, MemorySegment doorbell, int maxBatch) {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction QUERY_WQS = NativeFunction.of("efadv_query_qp_wqs");
     private static final NativeFunction QUERY_CQ = NativeFunction.of("efadv_query_cq");
@@ -97,8 +97,8 @@ public record EfaRawQueue(MemorySegment entries, int entryBytes, int capacity, M
         });
     }
 
-    private static EfaRawQueue of(long buffer, int entryBytes, int capacity, long doorbell, int maxBatch) {
-        return new EfaRawQueue(Memory.view(buffer, (long) entryBytes * capacity), entryBytes, capacity,
+    private static EfaRawQueue of(long buffer, int entrySize, int capacity, long doorbell, int maxBatch) {
+        return new EfaRawQueue(Memory.view(buffer, (long) entrySize * capacity), entrySize, capacity,
                 doorbell == 0 ? MemorySegment.NULL : Memory.view(doorbell, Integer.BYTES), maxBatch);
     }
 }

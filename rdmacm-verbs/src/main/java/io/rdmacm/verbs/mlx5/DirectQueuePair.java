@@ -204,7 +204,7 @@ public final class DirectQueuePair implements AutoCloseable {
     }
 
     private void start(MemoryRegion with, Request request) throws RdmaException {
-        Bias bias = lock.enterAlone();
+        Bias bias = lock.enterExclusive();
         try {
             if (posted != completed) {
                 throw new IllegalStateException("requests are outstanding: " + (posted - completed));

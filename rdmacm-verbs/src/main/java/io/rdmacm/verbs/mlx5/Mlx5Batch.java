@@ -52,7 +52,7 @@ public final class Mlx5Batch extends SendBatch {
      *         destination or has it already
      */
     @CFunction("mlx5dv_wr_set_dc_addr")
-    public Mlx5Batch target(AddressHandle handle, int number, long key) {
+    public Mlx5Batch dct(AddressHandle handle, int number, long key) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         ops.setDcAddr(number, key);
         driverTarget(handle, ops);
@@ -60,18 +60,18 @@ public final class Mlx5Batch extends SendBatch {
     }
 
     /**
-     * Like {@link #target(AddressHandle, int, long)}, in a stream ({@code mlx5dv_wr_set_dc_addr_stream}).
+     * Like {@link #dct(AddressHandle, int, long)}, in a stream ({@code mlx5dv_wr_set_dc_addr_stream}).
      *
      * @param handle the address of the target's port, of the protection domain of the queue pair
      * @param number the number of the target, 24 bits
      * @param key the key that the target was created with
      * @param stream the number of the stream, from 1
      * @return this batch
-     * @throws IllegalArgumentException as for {@link #target(AddressHandle, int, long)}, or if there is no such stream
-     * @throws IllegalStateException as for {@link #target(AddressHandle, int, long)}
+     * @throws IllegalArgumentException as for {@link #dct(AddressHandle, int, long)}, or if there is no such stream
+     * @throws IllegalStateException as for {@link #dct(AddressHandle, int, long)}
      */
     @CFunction("mlx5dv_wr_set_dc_addr_stream")
-    public Mlx5Batch target(AddressHandle handle, int number, long key, int stream) {
+    public Mlx5Batch dct(AddressHandle handle, int number, long key, int stream) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         pair.requireStream(stream);
         ops.setDcAddrStream(number, key, stream);
@@ -185,11 +185,11 @@ public final class Mlx5Batch extends SendBatch {
      * @throws IllegalStateException see above
      */
     @CFunction("mlx5dv_wr_raw_wqe")
-    public Mlx5Batch raw(RawEntry entry) {
+    public Mlx5Batch raw(Wqe entry) {
         require(Mlx5SendOperation.RAW_WQE);
-        if (entry.bytes() > pair.maxRawBytes()) {
+        if (entry.bytes() > pair.maxWqeBytes()) {
             throw new IllegalArgumentException("the entry has " + entry.bytes() + " bytes, requests of this queue at"
-                    + " most " + pair.maxRawBytes() + ": create it for more scatter/gather entries or inline data");
+                    + " most " + pair.maxWqeBytes() + ": create it for more scatter/gather entries or inline data");
         }
         ops.raw(entry.address());
         driverRequest(0, ops);

@@ -23,11 +23,11 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
  * can be used wherever a {@link QueuePair} can.
  *
  * <pre>{@code
- * Mlx5QueuePair dci = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.initiator(attributes));
- * dci.modify(DcTransitions.Initiator.resetToInit(1, 0)); // and so on to RTS
+ * Mlx5QueuePair dci = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.dci(attributes));
+ * dci.modify(DcTransitions.Dci.resetToInit(1, 0)); // and so on to RTS
  * try (Mlx5Batch batch = dci.startBatch()) {
  *     batch.id(1).send().data(region, 0, 64);
- *     batch.target(addressHandle, dctNumber, dctAccessKey);
+ *     batch.dct(addressHandle, dctNumber, dctAccessKey);
  *     batch.complete();
  * }
  * }</pre>
@@ -49,13 +49,13 @@ public final class Mlx5QueuePair extends QueuePair {
     private final Mlx5QueuePairAttributes attributes;
     // struct mlx5dv_qp_ex; 0 if no batch can be posted
     private final long extended;
-    private final int maxRawBytes;
+    private final int maxWqeBytes;
 
-    private Mlx5QueuePair(Created created, Mlx5QueuePairAttributes attributes, long extended, int maxRawBytes) {
+    private Mlx5QueuePair(Created created, Mlx5QueuePairAttributes attributes, long extended, int maxWqeBytes) {
         super(created);
         this.attributes = attributes;
         this.extended = extended;
-        this.maxRawBytes = maxRawBytes;
+        this.maxWqeBytes = maxWqeBytes;
     }
 
     /**
@@ -80,8 +80,8 @@ public final class Mlx5QueuePair extends QueuePair {
     }
 
     private static Addressing addressing(Mlx5QueuePairAttributes attributes) {
-        if (attributes.isInitiator()) {
-            return Addressing.TARGET;
+        if (attributes.isDci()) {
+            return Addressing.DCT;
         }
         return switch (attributes.verbs().type()) {
             case UD -> Addressing.DATAGRAM;
@@ -95,7 +95,7 @@ public final class Mlx5QueuePair extends QueuePair {
         long extended = Check.pointer(QP_EX_FROM_IBV_QP_EX, QP_EX_FROM_IBV_QP_EX.callLong(verbs));
         int requests = Math.max(1, created.capabilities().maxSendRequests());
         int blocks = RawQueues.sendBlocks(created.address()) / requests;
-        return new Mlx5QueuePair(created, attributes, extended, blocks * RawEntry.BLOCK);
+        return new Mlx5QueuePair(created, attributes, extended, blocks * Wqe.BLOCK);
     }
 
     /**
@@ -111,8 +111,8 @@ public final class Mlx5QueuePair extends QueuePair {
     }
 
     /** {@return the size of the largest raw entry that the queue takes in place of a request, in bytes} */
-    public int maxRawBytes() {
-        return maxRawBytes;
+    public int maxWqeBytes() {
+        return maxWqeBytes;
     }
 
     /**

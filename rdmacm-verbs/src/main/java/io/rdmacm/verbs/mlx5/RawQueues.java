@@ -57,10 +57,10 @@ public final class RawQueues {
      * @param doorbellRecord 8 bytes: the counters of what was read and of arming, in network byte order
      * @param completions the entries
      * @param entries how many there are
-     * @param entryBytes the size of one in bytes
+     * @param cqeSize the size of one in bytes
      * @param number the number by which the device knows the queue
      */
-    public record Completions(MemorySegment doorbellRecord, MemorySegment completions, int entries, int entryBytes,
+    public record Completions(MemorySegment doorbellRecord, MemorySegment completions, int entries, int cqeSize,
             int number) {
     }
 
@@ -76,7 +76,7 @@ public final class RawQueues {
      */
     @CFunction("mlx5dv_init_obj")
     public static Pair of(QueuePair pair) throws RdmaException {
-        boolean initiator = pair instanceof Mlx5QueuePair own && own.attributes().isInitiator();
+        boolean initiator = pair instanceof Mlx5QueuePair own && own.attributes().isDci();
         if (!initiator && (pair.type() == QueuePairType.XRC_RECV || pair.receiveSideScaling().isPresent()
                 || pair.type() == QueuePairType.DRIVER)) {
             throw new IllegalArgumentException(pair + " has no queues of its own");
@@ -108,7 +108,7 @@ public final class RawQueues {
     /** Returns how many blocks of 64 bytes the send queue has. */
     static int sendBlocks(long pair) throws RdmaException {
         Pair queues = queues(pair);
-        return queues.sendEntries * queues.sendStride / RawEntry.BLOCK;
+        return queues.sendEntries * queues.sendStride / Wqe.BLOCK;
     }
 
     private static Pair queues(long pair) throws RdmaException {

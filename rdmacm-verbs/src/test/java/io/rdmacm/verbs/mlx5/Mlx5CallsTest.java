@@ -72,8 +72,8 @@ class Mlx5CallsTest {
                     sends, sends.get(0), requests, requests.get(0), WorkCompletions.allocate(4), key,
                     ListLayout.of(new ListLayout.Part(end.region, 0, 64)),
                     InterleavedLayout.of(2, new InterleavedLayout.Part(end.region, 0, 8, 8)),
-                    new RawEntry.AtomicPlace(end.region.remoteAddress(), end.region.remoteKey(), end.region, 0),
-                    RawEntry.waitFor(connection.number(), 1, 1), MkeyConfiguration.create(),
+                    new Wqe.AtomicPlace(end.region.remoteAddress(), end.region.remoteKey(), end.region, 0),
+                    Wqe.waitFor(connection.number(), 1, 1), MkeyConfiguration.create(),
                     Mlx5QueuePairAttributes.of(plain)));
             end.own(connection.startBatch()).id(1);
         }

@@ -104,7 +104,7 @@ class Mlx5RacesTest {
         private void send() throws RdmaException {
             try (Mlx5Batch batch = initiator.startBatch()) {
                 batch.id(3).rdmaWrite(end.region.remoteAddress() + 4096, end.region.remoteKey());
-                batch.target(handle, targetNumber, KEY);
+                batch.dct(handle, targetNumber, KEY);
                 batch.data(end.region, 0, 64);
                 batch.complete();
             }

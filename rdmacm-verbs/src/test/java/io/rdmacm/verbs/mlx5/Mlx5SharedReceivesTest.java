@@ -39,7 +39,7 @@ class Mlx5SharedReceivesTest {
             try (Mlx5Batch batch = one.initiator().startBatch()) {
                 for (int i = 0; i < MESSAGES; i++) {
                     batch.id(i).send();
-                    batch.target(handle, target.number(), KEY);
+                    batch.dct(handle, target.number(), KEY);
                     batch.data(one.region, 0, 8);
                 }
                 batch.complete();

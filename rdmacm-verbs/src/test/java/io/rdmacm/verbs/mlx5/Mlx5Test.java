@@ -65,11 +65,11 @@ class Mlx5Test {
             for (int i = 0; i < 2; i++) {
                 try (Mlx5Batch batch = initiator.startBatch()) {
                     batch.id(i).send();
-                    batch.target(handle, targets.get(i).number(), KEY + i);
+                    batch.dct(handle, targets.get(i).number(), KEY + i);
                     batch.data(one.region, i * 16, 32);
                     batch.id(10 + i).rdmaWrite(other.region.remoteAddress() + 4096 + i * 32,
                             other.region.remoteKey());
-                    batch.target(handle, targets.get(i).number(), KEY + i);
+                    batch.dct(handle, targets.get(i).number(), KEY + i);
                     batch.data(one.region, i * 16, 32);
                     batch.complete();
                 }
@@ -122,7 +122,7 @@ class Mlx5Test {
             AddressHandle handle = one.own(one.domain.createAddressHandle(Mlx5End.path()));
             assertAllocatesNothing(one.initiator(), batch -> {
                 batch.send();
-                batch.target(handle, 7, KEY);
+                batch.dct(handle, 7, KEY);
             });
         }
     }
@@ -152,7 +152,7 @@ class Mlx5Test {
     void rawEntriesAndCopiesAllocateNothing() throws Exception {
         try (Mlx5End one = new Mlx5End()) {
             Mlx5QueuePair pair = one.connection();
-            RawEntry entry = RawEntry.waitFor(pair.number(), 1, 1);
+            Wqe entry = Wqe.waitFor(pair.number(), 1, 1);
             assertAllocatesNothing(pair, batch -> batch.raw(entry));
             assertAllocatesNothing(pair, batch -> batch.copy(one.region, 5000, one.region, 100, 64));
         }
@@ -183,7 +183,7 @@ class Mlx5Test {
             Mlx5QueuePair target = other.target(other.receives(), KEY);
             try (Mlx5Batch batch = initiator.startBatch()) {
                 batch.id(1).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey());
-                batch.target(handle, target.number(), KEY + 1);
+                batch.dct(handle, target.number(), KEY + 1);
                 batch.data(one.region, 0, 8);
                 batch.complete();
             }
@@ -248,7 +248,7 @@ class Mlx5Test {
             Mlx5End.connect(pair, other.connection());
             try (Mlx5Batch batch = pair.startBatch()) {
                 batch.id(9);
-                batch.raw(RawEntry.maskedFetchAndAdd(pair.number(), new RawEntry.AtomicPlace(
+                batch.raw(Wqe.maskedFetchAndAdd(pair.number(), new Wqe.AtomicPlace(
                         other.region.remoteAddress(), other.region.remoteKey(), one.region, 0), new byte[8],
                         new byte[8]));
                 batch.complete();

@@ -148,7 +148,7 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
                 toTarget("send, DC", (end, to) -> to.send()),
                 direct("send inline, DC", TwinQueues.DCI, (end, to) -> {
                     to.inline(true).send();
-                    to.target(end.address, TARGET, TARGET_KEY);
+                    to.dct(end.address, TARGET, TARGET_KEY);
                     to.inlineData(end.region, 5, 23);
                 }),
                 toTarget("send with immediate, DC", (end, to) -> to.sendWithImmediate(IMMEDIATE)),
@@ -156,17 +156,17 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
                 toTarget("read, DC", (end, to) -> to.rdmaRead(end.remote(), end.region.remoteKey())),
                 direct("compare and swap, DC", TwinQueues.DCI, (end, to) -> {
                     to.compareAndSwap(end.remote(), end.region.remoteKey(), 1, 2);
-                    to.target(end.address, TARGET, TARGET_KEY);
+                    to.dct(end.address, TARGET, TARGET_KEY);
                     to.data(end.region, 64, 8);
                 }),
                 direct("fetch and add, DC", TwinQueues.DCI, (end, to) -> {
                     to.fetchAndAdd(end.remote(), end.region.remoteKey(), 3);
-                    to.target(end.address, TARGET, TARGET_KEY);
+                    to.dct(end.address, TARGET, TARGET_KEY);
                     to.data(end.region, 64, 8);
                 }),
                 direct("send in a stream, DC", TwinQueues.DCI_STREAMS, (end, to) -> {
                     to.send();
-                    to.target(end.address, TARGET, TARGET_KEY, 3);
+                    to.dct(end.address, TARGET, TARGET_KEY, 3);
                     to.data(end.region, 8, 48);
                 }));
     }
@@ -194,20 +194,20 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
 
     private static List<TwinOperation> rawEntries() {
         return List.of(
-                direct("raw masked fetch and add", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.maskedFetchAndAdd(
+                direct("raw masked fetch and add", TwinQueues.UMR, (end, to) -> to.raw(Wqe.maskedFetchAndAdd(
                         end.pair.number(), place(end), bytes(0x0000000100000002L), bytes(0x8000000080000000L)))),
                 direct("raw masked fetch and add of 32 bytes", TwinQueues.UMR, (end, to) -> to.raw(
-                        RawEntry.maskedFetchAndAdd(end.pair.number(), place(end),
+                        Wqe.maskedFetchAndAdd(end.pair.number(), place(end),
                                 wide(0x0100000000000000L, 0, 0, 0x0203), wide(0x8000000000000000L, 0, 0, 0x40)))),
                 direct("raw masked compare and swap", TwinQueues.UMR, (end, to) -> to.raw(
-                        RawEntry.maskedCompareAndSwap(end.pair.number(), place(end), bytes(0x22), bytes(0x0ff0),
+                        Wqe.maskedCompareAndSwap(end.pair.number(), place(end), bytes(0x22), bytes(0x0ff0),
                                 bytes(0x11), bytes(0xff00)))),
                 direct("raw masked compare and swap of 16 bytes", TwinQueues.UMR, (end, to) -> to.raw(
-                        RawEntry.maskedCompareAndSwap(end.pair.number(), place(end), wide(0, 2),
+                        Wqe.maskedCompareAndSwap(end.pair.number(), place(end), wide(0, 2),
                                 wide(0x0400000000000000L, 0), wide(0, 1), wide(0x0300000000000000L, 0)))),
-                direct("raw wait", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.waitFor(end.pair.number(), 0x123,
+                direct("raw wait", TwinQueues.UMR, (end, to) -> to.raw(Wqe.waitFor(end.pair.number(), 0x123,
                         5))),
-                direct("raw send enable", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.enableSends(
+                direct("raw send enable", TwinQueues.UMR, (end, to) -> to.raw(Wqe.enableSends(
                         end.pair.number(), 0x321, 9))));
     }
 
@@ -293,7 +293,7 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
     private static TwinOperation toTarget(String name, BatchStep step) {
         return direct(name, TwinQueues.DCI, (end, to) -> {
             step.add(end, to);
-            to.target(end.address, TARGET, TARGET_KEY);
+            to.dct(end.address, TARGET, TARGET_KEY);
             to.data(end.region, 8, 48);
         });
     }
@@ -353,8 +353,8 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
         return ListLayout.of(new ListLayout.Part(end.region, 0, 100), new ListLayout.Part(end.region, 8192, 200));
     }
 
-    private static RawEntry.AtomicPlace place(TwinEnd end) {
-        return new RawEntry.AtomicPlace(end.remote(), end.region.remoteKey(), end.region, 64);
+    private static Wqe.AtomicPlace place(TwinEnd end) {
+        return new Wqe.AtomicPlace(end.remote(), end.region.remoteKey(), end.region, 64);
     }
 
     private static byte[] bytes(long value) {
