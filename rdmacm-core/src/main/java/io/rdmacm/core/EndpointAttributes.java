@@ -15,20 +15,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param protectionDomain the domain of its memory regions; if empty, the endpoint allocates one and closes it when it
  *        is closed itself
- * @param sendQueue where the completions of sends are reported; if empty, the endpoint creates a completion queue as
- *        large as the send queue, with a channel of its own
- * @param receiveQueue where the completions of receives are reported; if empty, the endpoint creates a completion queue
- *        as large as the receive queue, with a channel of its own
+ * @param sendCompletionQueue where the completions of sends are reported; if empty, the endpoint creates a completion
+ *        queue as large as the send queue, with a channel of its own
+ * @param receiveCompletionQueue where the completions of receives are reported; if empty, the endpoint creates a
+ *        completion queue as large as the receive queue, with a channel of its own
  * @param capabilities the sizes; the device may provide more
  * @param signalAll whether every send produces a completion, whatever its flags ({@code sq_sig_all})
  */
-public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Optional<CompletionQueue> sendQueue,
-        Optional<CompletionQueue> receiveQueue, QueuePairCapabilities capabilities, boolean signalAll) {
+public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain,
+        Optional<CompletionQueue> sendCompletionQueue, Optional<CompletionQueue> receiveCompletionQueue,
+        QueuePairCapabilities capabilities, boolean signalAll) {
     /** Checks that nothing is null. */
     public EndpointAttributes {
         Objects.requireNonNull(protectionDomain, "protectionDomain");
-        Objects.requireNonNull(sendQueue, "sendQueue");
-        Objects.requireNonNull(receiveQueue, "receiveQueue");
+        Objects.requireNonNull(sendCompletionQueue, "sendCompletionQueue");
+        Objects.requireNonNull(receiveCompletionQueue, "receiveCompletionQueue");
         Objects.requireNonNull(capabilities, "capabilities");
     }
 
@@ -50,8 +51,8 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
     /** Builds {@link EndpointAttributes}. */
     public static final class Builder {
         private @Nullable ProtectionDomain protectionDomain;
-        private @Nullable CompletionQueue sendQueue;
-        private @Nullable CompletionQueue receiveQueue;
+        private @Nullable CompletionQueue sendCompletionQueue;
+        private @Nullable CompletionQueue receiveCompletionQueue;
         private int maxSendRequests = 16;
         private int maxReceiveRequests = 16;
         private int maxSendScatterGather = 1;
@@ -79,8 +80,8 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
          * @param queue a queue of the device of the endpoint; null to let the endpoint create one
          * @return this builder
          */
-        public Builder sendQueue(@Nullable CompletionQueue queue) {
-            sendQueue = queue;
+        public Builder sendCompletionQueue(@Nullable CompletionQueue queue) {
+            sendCompletionQueue = queue;
             return this;
         }
 
@@ -90,8 +91,8 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
          * @param queue a queue of the device of the endpoint; null to let the endpoint create one
          * @return this builder
          */
-        public Builder receiveQueue(@Nullable CompletionQueue queue) {
-            receiveQueue = queue;
+        public Builder receiveCompletionQueue(@Nullable CompletionQueue queue) {
+            receiveCompletionQueue = queue;
             return this;
         }
 
@@ -168,9 +169,10 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain, Op
          * @throws IllegalArgumentException when a size is negative
          */
         public EndpointAttributes build() {
-            return new EndpointAttributes(Optional.ofNullable(protectionDomain), Optional.ofNullable(sendQueue),
-                    Optional.ofNullable(receiveQueue), new QueuePairCapabilities(maxSendRequests, maxReceiveRequests,
-                            maxSendScatterGather, maxReceiveScatterGather, maxInlineData), signalAll);
+            return new EndpointAttributes(Optional.ofNullable(protectionDomain),
+                    Optional.ofNullable(sendCompletionQueue), Optional.ofNullable(receiveCompletionQueue),
+                    new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, maxSendScatterGather,
+                            maxReceiveScatterGather, maxInlineData), signalAll);
         }
     }
 }

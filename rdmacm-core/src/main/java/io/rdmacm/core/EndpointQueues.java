@@ -31,18 +31,18 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
         EndpointCompletions sends = null;
         EndpointCompletions receives = null;
         try (Parts parts = new Parts()) {
-            if (attributes.receiveQueue().isEmpty()) {
+            if (attributes.receiveCompletionQueue().isEmpty()) {
                 receives = parts.add(EndpointCompletions.create("rdma_get_recv_comp", owner, id,
                         sizes.maxReceiveRequests()), EndpointCompletions::close);
             }
-            if (attributes.sendQueue().isEmpty()) {
+            if (attributes.sendCompletionQueue().isEmpty()) {
                 sends = parts.add(EndpointCompletions.create("rdma_get_send_comp", owner, id,
                         sizes.maxSendRequests()), EndpointCompletions::close);
             }
             QueuePair pair = parts.add(id.createQueuePair(domain, QueuePairInitAttributes.builder()
                     .type(id.portSpace().queuePairType())
-                    .sendQueue(queueOf(sends, attributes.sendQueue()))
-                    .receiveQueue(queueOf(receives, attributes.receiveQueue()))
+                    .sendCompletionQueue(queueOf(sends, attributes.sendCompletionQueue()))
+                    .receiveCompletionQueue(queueOf(receives, attributes.receiveCompletionQueue()))
                     .maxSendRequests(sizes.maxSendRequests()).maxReceiveRequests(sizes.maxReceiveRequests())
                     .maxSendScatterGather(sizes.maxSendScatterGather())
                     .maxReceiveScatterGather(sizes.maxReceiveScatterGather())

@@ -232,7 +232,7 @@ class CmCallsTest {
                     ibv_wc.qp_num(completion, connection.queuePair().number());
                     ibv_wc.opcode(completion, Rdma.IBV_WC_RECV());
                     ibv_wc.byte_len(completion, 8);
-                    FakeVerbs.complete(connection.queuePair().receiveQueue().handle(), completion);
+                    FakeVerbs.complete(connection.queuePair().receiveCompletionQueue().handle(), completion);
                 }
                 keep(connection.receive(TIMEOUT));
             }

@@ -17,11 +17,11 @@ class EndpointAttributesTest {
 
     @Test
     void eachSizeIsItsOwn() {
-        EndpointAttributes attributes = EndpointAttributes.builder().protectionDomain(null).sendQueue(null)
-                .receiveQueue(null).maxSendRequests(2).maxReceiveRequests(3).maxSendScatterGather(4)
+        EndpointAttributes attributes = EndpointAttributes.builder().protectionDomain(null).sendCompletionQueue(null)
+                .receiveCompletionQueue(null).maxSendRequests(2).maxReceiveRequests(3).maxSendScatterGather(4)
                 .maxReceiveScatterGather(5).maxInlineData(6).signalAll(true).build();
         assertThat(attributes.capabilities()).isEqualTo(new QueuePairCapabilities(2, 3, 4, 5, 6));
         assertThat(attributes.signalAll()).isTrue();
-        assertThat(attributes.sendQueue()).isEmpty();
+        assertThat(attributes.sendCompletionQueue()).isEmpty();
     }
 }

@@ -310,7 +310,8 @@ class EndpointDeviceTest {
     @Test
     void lookingForCompletionsLeavesNoEventsBehind() throws Exception {
         try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
-            CompletionChannel channel = pair.server.queuePair().orElseThrow().receiveQueue().channel().orElseThrow();
+            CompletionChannel channel = pair.server.queuePair().orElseThrow().receiveCompletionQueue().channel()
+                    .orElseThrow();
             for (int i = 0; i < 10; i++) {
                 // arms the queue, so that the message raises an event
                 assertThatThrownBy(() -> pair.server.getReceiveCompletion(Duration.ZERO))
@@ -349,10 +350,11 @@ class EndpointDeviceTest {
                 var domain = first.context().allocateProtectionDomain();
                 var queue = first.context().createCompletionQueue(8);
                 Endpoint client = Endpoint.createActive(listener.localAddress(), PortSpace.TCP,
-                        EndpointAttributes.builder().protectionDomain(domain).sendQueue(queue).receiveQueue(queue)
+                        EndpointAttributes.builder().protectionDomain(domain).sendCompletionQueue(queue)
+                                .receiveCompletionQueue(queue)
                                 .build(), Loopback.TIMEOUT)) {
             assertThat(client.protectionDomain()).isSameAs(domain);
-            assertThat(client.queuePair().orElseThrow().sendQueue()).isSameAs(queue);
+            assertThat(client.queuePair().orElseThrow().sendCompletionQueue()).isSameAs(queue);
             assertThatThrownBy(() -> client.getSendCompletion(Loopback.TIMEOUT))
                     .isInstanceOf(IllegalStateException.class).hasMessageContaining("CompletionQueue.await");
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ExtendedQueuePairDeviceTest {
     private static End extended(CmId id) throws Exception {
         return new End(id, (domain, attributes) -> id.createQueuePair(domain, QueuePairInitAttributes.builder()
-                .completionQueue(attributes.sendQueue()).type(attributes.type())
+                .completionQueue(attributes.sendCompletionQueue()).type(attributes.type())
                 .sendOperations(EnumSet.of(SendOperation.SEND, SendOperation.RDMA_WRITE)).build()));
     }
 

@@ -206,7 +206,7 @@ class HalfClosedTest {
         try (Endpoint endpoint = endpoint(PortSpace.TCP)) {
             endpoint.createQueuePair(EndpointAttributes.defaults());
             var queuePair = endpoint.queuePair().orElseThrow();
-            var attributes = QueuePairInitAttributes.builder().completionQueue(queuePair.sendQueue()).build();
+            var attributes = QueuePairInitAttributes.builder().completionQueue(queuePair.sendCompletionQueue()).build();
             try (var domain = endpoint.context().allocateProtectionDomain();
                     var other = domain.createQueuePair(attributes)) {
                 assertRefused(endpoint, other, queuePair);

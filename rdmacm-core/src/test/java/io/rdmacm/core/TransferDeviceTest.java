@@ -237,7 +237,7 @@ class TransferDeviceTest {
         RdmaTestDevice.assumeNotIwarp("its queue pairs have no batches");
         CmId id = loopback.resolved(channel);
         try (End end = new End(id, (domain, attributes) -> id.createQueuePair(domain,
-                QueuePairInitAttributes.builder().completionQueue(attributes.sendQueue())
+                QueuePairInitAttributes.builder().completionQueue(attributes.sendCompletionQueue())
                         .sendOperations(List.of(SendOperation.SEND, SendOperation.RDMA_WRITE)).build()))) {
             end.id.connect(ConnectionParameters.defaults());
             try (End peer = new End(loopback.request())) {

@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.ToLongFunction;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -168,7 +169,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      *         ended
      */
     boolean tryEnterBetweenPolls(Deadline deadline) {
-        if (!lock.tryEnterAlone()) {
+        if (!lock.tryEnterExclusive()) {
             return false;
         }
         if (poll < READING) {
@@ -322,24 +323,14 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_opcode")
     public WorkCompletionOpcode opcode() {
-        Bias bias = enter(ALWAYS);
-        try {
-            return WorkCompletionOpcode.of(ops.readOpcode());
-        } finally {
-            lock.leave(bias);
-        }
+        return WorkCompletionOpcode.of((int) read(ALWAYS, CompletionQueueExOps::readOpcode));
     }
 
     /** {@return the vendor-specific error code ({@code ibv_wc_read_vendor_err})} */
     @Override
     @CFunction("ibv_wc_read_vendor_err")
     public int vendorError() {
-        Bias bias = enter(ALWAYS);
-        try {
-            return ops.readVendorErr();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(ALWAYS, CompletionQueueExOps::readVendorErr);
     }
 
     /**
@@ -349,12 +340,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_wc_flags")
     public int flagBits() {
-        Bias bias = enter(ALWAYS);
-        try {
-            return ops.readWcFlags();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(ALWAYS, CompletionQueueExOps::readWcFlags);
     }
 
     /**
@@ -364,12 +350,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_byte_len")
     public int byteLength() {
-        Bias bias = enter(BYTE_LEN);
-        try {
-            return ops.readByteLen();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(BYTE_LEN, CompletionQueueExOps::readByteLen);
     }
 
     /** {@return whether the message has an immediate value ({@code IBV_WC_WITH_IMM})} */
@@ -385,12 +366,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_imm_data")
     public int immediate() {
-        Bias bias = enter(IMM);
-        try {
-            return NetworkOrder.toHost(ops.readImmData());
-        } finally {
-            lock.leave(bias);
-        }
+        return NetworkOrder.toHost((int) read(IMM, CompletionQueueExOps::readImmData));
     }
 
     /**
@@ -400,58 +376,33 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     @Override
     @CFunction("ibv_wc_read_invalidated_rkey")
     public int invalidatedKey() {
-        Bias bias = enter(IMM);
-        try {
-            return ops.readInvalidatedRkey();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(IMM, CompletionQueueExOps::readInvalidatedRkey);
     }
 
     /** {@return the number of the local queue pair ({@code ibv_wc_read_qp_num}), 24 bits} */
     @Override
     @CFunction("ibv_wc_read_qp_num")
     public int queuePairNumber() {
-        Bias bias = enter(QP_NUM);
-        try {
-            return ops.readQpNum();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(QP_NUM, CompletionQueueExOps::readQpNum);
     }
 
     /** {@return the number of the sender's queue pair ({@code ibv_wc_read_src_qp}), 24 bits; valid for datagrams} */
     @Override
     @CFunction("ibv_wc_read_src_qp")
     public int sourceQueuePair() {
-        Bias bias = enter(SRC_QP);
-        try {
-            return ops.readSrcQp();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(SRC_QP, CompletionQueueExOps::readSrcQp);
     }
 
     /** {@return the LID of the sender ({@code ibv_wc_read_slid}); valid for datagrams on InfiniBand} */
     @CFunction("ibv_wc_read_slid")
     public int sourceLid() {
-        Bias bias = enter(SLID);
-        try {
-            return ops.readSlid();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(SLID, CompletionQueueExOps::readSlid);
     }
 
     /** {@return the service level ({@code ibv_wc_read_sl}); valid for datagrams} */
     @CFunction("ibv_wc_read_sl")
     public int serviceLevel() {
-        Bias bias = enter(SL);
-        try {
-            return ops.readSl();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(SL, CompletionQueueExOps::readSl);
     }
 
     /**
@@ -460,23 +411,13 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      */
     @CFunction("ibv_wc_read_dlid_path_bits")
     public int destinationPathBits() {
-        Bias bias = enter(DLID_PATH_BITS);
-        try {
-            return ops.readDlidPathBits();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(DLID_PATH_BITS, CompletionQueueExOps::readDlidPathBits);
     }
 
     /** {@return the time of the completion, in ticks of the device clock ({@code ibv_wc_read_completion_ts})} */
     @CFunction("ibv_wc_read_completion_ts")
     public long timestamp() {
-        Bias bias = enter(TIMESTAMP);
-        try {
-            return ops.readCompletionTs();
-        } finally {
-            lock.leave(bias);
-        }
+        return read(TIMESTAMP, CompletionQueueExOps::readCompletionTs);
     }
 
     /**
@@ -485,46 +426,28 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      */
     @CFunction("ibv_wc_read_completion_wallclock_ns")
     public long wallClockNanos() {
-        Bias bias = enter(WALLCLOCK);
-        try {
-            return ops.readCompletionWallclockNs();
-        } finally {
-            lock.leave(bias);
-        }
+        return read(WALLCLOCK, CompletionQueueExOps::readCompletionWallclockNs);
     }
 
     /** {@return the VLAN tag of the packet, 16 bits ({@code ibv_wc_read_cvlan})} */
     @CFunction("ibv_wc_read_cvlan")
     public int vlan() {
-        Bias bias = enter(CVLAN);
-        try {
-            return ops.readCvlan();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(CVLAN, CompletionQueueExOps::readCvlan);
     }
 
     /** {@return the tag of the flow rule that the packet matched, 0 if none ({@code ibv_wc_read_flow_tag})} */
     @CFunction("ibv_wc_read_flow_tag")
     public int flowTag() {
-        Bias bias = enter(FLOW_TAG);
-        try {
-            return ops.readFlowTag();
-        } finally {
-            lock.leave(bias);
-        }
+        return (int) read(FLOW_TAG, CompletionQueueExOps::readFlowTag);
     }
 
     /** {@return the tag of the message ({@code ibv_wc_read_tm_info}); valid with tag matching} */
     @CFunction("ibv_wc_read_tm_info")
     public long tag() {
-        Bias bias = enter(TM_INFO);
-        try {
-            ops.readTmInfo(tagInfo);
+        return read(TM_INFO, from -> {
+            from.readTmInfo(tagInfo);
             return ibv_wc_tm_info.tag(memory);
-        } finally {
-            lock.leave(bias);
-        }
+        });
     }
 
     /**
@@ -533,10 +456,17 @@ public final class CompletionCursor implements Completion, AutoCloseable {
      */
     @CFunction("ibv_wc_read_tm_info")
     public int tagApplicationData() {
-        Bias bias = enter(TM_INFO);
-        try {
-            ops.readTmInfo(tagInfo);
+        return (int) read(TM_INFO, from -> {
+            from.readTmInfo(tagInfo);
             return ibv_wc_tm_info.priv(memory);
+        });
+    }
+
+    /** Reads a field of the current completion, if the queue was created with it. */
+    private long read(int field, ToLongFunction<CompletionQueueExOps> function) {
+        Bias bias = enter(field);
+        try {
+            return function.applyAsLong(ops);
         } finally {
             lock.leave(bias);
         }
@@ -544,12 +474,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
 
     /** Calls a function of a driver that reads the current completion, and fits no method of this class. */
     long read(DriverCall function, long from, long to) {
-        Bias bias = enter(ALWAYS);
-        try {
-            return function.call(from, to);
-        } finally {
-            lock.leave(bias);
-        }
+        return read(ALWAYS, _ -> function.call(from, to, 0, 0, 0, 0));
     }
 
     /** {@return an immutable copy of the current completion; fields that the queue was created without are 0} */

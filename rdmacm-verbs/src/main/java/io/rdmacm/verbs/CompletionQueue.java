@@ -176,7 +176,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         int taken;
         try {
             requireNoCursor();
-            taken = (int) poll.call(address(), completions.capacity(), completions.address());
+            taken = (int) poll.call(address(), completions.capacity(), completions.address(), 0, 0, 0);
         } finally {
             lock.leave(bias);
             Reference.reachabilityFence(completions);
@@ -209,7 +209,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
             if (notificationsWaitForPolls) {
                 requireNoCursorOfThisThread();
             }
-            int result = (int) requestNotification.call(address(), solicitedOnly ? 1 : 0, 0);
+            int result = (int) requestNotification.call(address(), solicitedOnly ? 1 : 0, 0, 0, 0, 0);
             if (result != 0) {
                 throw Failures.of(ContextOps.REQ_NOTIFY_CQ.name(), Math.abs(result));
             }
@@ -313,7 +313,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     public void resize(int entries) throws RdmaException {
         // Excludes polls: a driver may replace the memory that they read, and call the program to allocate it.
         requireNoBatchOfThisThread();
-        Bias bias = lock.enterAlone();
+        Bias bias = lock.enterExclusive();
         try {
             requireCapacity(entries);
             requireNoCursor();

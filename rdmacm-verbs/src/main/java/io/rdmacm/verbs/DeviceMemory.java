@@ -25,9 +25,11 @@ import io.rdmacm.verbs.work.AccessFlag;
  * Memory on the device itself ({@code struct ibv_dm}, ibv_alloc_dm(3)). The processor copies to and from it, and work
  * requests use it through a memory region ({@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)}),
  * which must be closed first. All methods are thread-safe, but concurrent copies are not ordered among each other.
+ *
+ * <p>This class cannot be extended outside this library.
  */
 @CFunction({"ibv_free_dm", "ibv_unimport_dm"})
-public final class DeviceMemory extends NativeObject {
+public class DeviceMemory extends NativeObject {
     private static final NativeFunction IMPORT_DM = NativeFunction.of("ibv_import_dm");
     private static final NativeFunction UNIMPORT_DM = NativeFunction.of("ibv_unimport_dm");
     private static final int MAX_LOG_ALIGNMENT = 63;
@@ -37,7 +39,17 @@ public final class DeviceMemory extends NativeObject {
     private final VerbsContext context;
     private final long length;
 
-    private DeviceMemory(VerbsContext context, Lifetime life, long address, long length) {
+    /**
+     * Creates an object of this library for memory that has just been allocated.
+     *
+     * @param context the context of the device
+     * @param life its lifetime
+     * @param address the address of its {@code struct ibv_dm}
+     * @param length the length in bytes
+     * @hidden
+     */
+    @SuppressWarnings({"exports", "this-escape"})
+    protected DeviceMemory(VerbsContext context, Lifetime life, long address, long length) {
         super(life, address, ibv_dm.sizeof());
         this.context = context;
         this.length = length;
@@ -45,14 +57,29 @@ public final class DeviceMemory extends NativeObject {
     }
 
     static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment) throws RdmaException {
-        return allocate(context, bytes, logAlignment, (attributes, arena) -> {
+        return allocate(DeviceMemory.class, context, bytes, logAlignment, (attributes, arena) -> {
             NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
             return Check.pointer(function, bytes + " bytes", function.callLong(context.address(), attributes));
-        });
+        }, (life, address) -> new DeviceMemory(context, life, address, bytes));
     }
 
-    static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment,
-            VerbsAccess.QueueCreator creator) throws RdmaException {
+    /**
+     * Allocates memory by a function of a driver. {@code ibv_free_dm} frees it.
+     *
+     * @param <T> the class of the object
+     * @param type the class of the object
+     * @param context the context of the device
+     * @param bytes the size in bytes
+     * @param logAlignment the base-2 logarithm of the alignment of its first byte
+     * @param creator receives a {@code struct ibv_alloc_dm_attr}, and returns a {@code struct ibv_dm}
+     * @param constructor constructs the object
+     * @return the memory
+     * @throws RdmaException as C reports it
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected static <T extends DeviceMemory> T allocate(Class<T> type, VerbsContext context, long bytes,
+            int logAlignment, VerbsAccess.Creator creator, Lifetime.Constructor<T> constructor) throws RdmaException {
         if (bytes < 1) {
             throw new IllegalArgumentException("device memory needs at least 1 byte, not " + bytes);
         }
@@ -60,23 +87,18 @@ public final class DeviceMemory extends NativeObject {
             throw new IllegalArgumentException("logAlignment must be from 0 to " + MAX_LOG_ALIGNMENT + ", not "
                     + logAlignment);
         }
-        return make(context, bytes, ExtendedOps.FREE_DM.freer(context.address()), arena -> {
+        return Lifetime.make(type, List.of(context.life()), arena -> {
             long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
             Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
             Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
             return creator.create(attributes, arena);
-        });
+        }, ExtendedOps.FREE_DM.freer(context.address()), constructor);
     }
 
     static DeviceMemory importMemory(VerbsContext context, int kernelHandle) throws RdmaException {
-        return make(context, IMPORTED, UNIMPORT_DM::callInt,
-                arena -> Check.imported(IMPORT_DM, context.address(), kernelHandle));
-    }
-
-    private static DeviceMemory make(VerbsContext context, long length, Lifetime.Freer freer, Lifetime.Creator creator)
-            throws RdmaException {
-        return Lifetime.make(DeviceMemory.class, List.of(context.life()), creator, freer,
-                (life, address) -> new DeviceMemory(context, life, address, length));
+        return Lifetime.make(DeviceMemory.class, List.of(context.life()),
+                arena -> Check.imported(IMPORT_DM, context.address(), kernelHandle), UNIMPORT_DM::callInt,
+                (life, address) -> new DeviceMemory(context, life, address, IMPORTED));
     }
 
     /** {@return the context that the memory was allocated from} */

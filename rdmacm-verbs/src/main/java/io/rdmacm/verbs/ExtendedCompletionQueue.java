@@ -79,24 +79,6 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
             long address) {
     }
 
-    /**
-     * Constructs the Java object of a queue.
-     *
-     * @param <T> its class
-     * @hidden
-     */
-    @FunctionalInterface
-    protected interface Constructor<T> {
-        /**
-         * Calls the constructor.
-         *
-         * @param created the queue
-         * @return its object
-         * @throws RdmaException as C reports it
-         */
-        T construct(Created created) throws RdmaException;
-    }
-
     static ExtendedCompletionQueue create(VerbsContext context, CompletionQueueInitAttributes attributes)
             throws RdmaException {
         return create(ExtendedCompletionQueue.class, context, attributes, (init, arena) -> {
@@ -120,8 +102,8 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
      */
     @SuppressWarnings("exports")
     protected static <T extends ExtendedCompletionQueue> T create(Class<T> type, VerbsContext context,
-            CompletionQueueInitAttributes attributes, VerbsAccess.QueueCreator creator, Constructor<T> constructor)
-            throws RdmaException {
+            CompletionQueueInitAttributes attributes, VerbsAccess.Creator creator,
+            VerbsAccess.Constructor<Created, T> constructor) throws RdmaException {
         CompletionChannel channel = attributes.channel().orElse(null);
         List<Lifetime> parents = new ArrayList<>(parents(context, channel, attributes.completionVector()));
         attributes.parentDomain().ifPresent(domain -> {

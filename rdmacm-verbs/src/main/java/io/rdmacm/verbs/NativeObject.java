@@ -76,7 +76,7 @@ public abstract class NativeObject implements AutoCloseable {
     @Override
     public void close() throws RdmaException {
         if (!life.isClosed()) {
-            requireNotInTheWay();
+            requireClosable();
         }
         life.close(this::wakeWaiters, this::destroy);
     }
@@ -88,7 +88,7 @@ public abstract class NativeObject implements AutoCloseable {
      * @throws IllegalStateException if it does; nothing has been changed
      * @hidden
      */
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // most closes wait for nothing that a thread can hold
     }
 

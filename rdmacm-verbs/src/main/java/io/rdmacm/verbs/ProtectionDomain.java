@@ -366,10 +366,10 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     }
 
     /** Rejects an object of another context. */
-    final void requireSameContext(String what, VerbsContext its) {
-        if (its != context()) {
+    final void requireSameContext(String what, VerbsContext other) {
+        if (other != context()) {
             throw new IllegalArgumentException("the " + what + " belongs to another context than the protection"
-                    + " domain: " + its + ", " + context);
+                    + " domain: " + other + ", " + context);
         }
     }
 

@@ -64,8 +64,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Posting makes one native call, copies nothing and allocates nothing. All methods may be called by any thread, and
  * {@link #close()} at any time. Each of the two queues is optimised for a single thread that posts to it; the two
  * threads may differ. When several threads post to the same queue, each post takes a lock.
+ *
+ * <p>This class cannot be extended outside this library.
  */
-public final class QueuePair extends NativeObject {
+public class QueuePair extends NativeObject {
     private static final NativeFunction QUERY_QP = NativeFunction.of("ibv_query_qp");
     private static final NativeFunction MODIFY_QP = NativeFunction.of("ibv_modify_qp");
     private static final NativeFunction QUERY_QP_DATA_IN_ORDER = NativeFunction.of("ibv_query_qp_data_in_order");
@@ -99,15 +101,23 @@ public final class QueuePair extends NativeObject {
     private volatile @Nullable String directUser;
     private final Set<MulticastAttachment.Group> groups = ConcurrentHashMap.newKeySet();
 
-    @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
-    QueuePair(VerbsContext context, @Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities) {
-        super(life, address, ibv_qp.sizeof());
-        this.context = context;
-        this.domain = domain;
-        this.attributes = attributes;
-        this.addressing = addressing;
-        this.capabilities = capabilities;
+    /**
+     * Creates an object of this library for a queue pair that has just been created.
+     *
+     * @param created the queue pair
+     * @hidden
+     */
+    @SuppressWarnings({"exports", "this-escape",
+            "NullAway"}) // without a domain there is nothing to send: the send queue never looks at it
+    protected QueuePair(Created created) {
+        super(created.life, created.address, ibv_qp.sizeof());
+        this.context = created.context;
+        this.domain = created.domain;
+        this.attributes = created.attributes;
+        this.addressing = created.addressing;
+        this.capabilities = created.capabilities;
+        Lifetime life = created.life;
+        long address = created.address;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
         this.post = ContextOps.POST_SEND.call(address, userSpace);
@@ -115,24 +125,67 @@ public final class QueuePair extends NativeObject {
                 life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
-        this.hasSends = attributes.sendQueue() != null;
+        this.hasSends = attributes.sendCompletionQueue() != null;
         this.hasReceives = attributes.hasReceives();
         this.uncheckedLevel = hasSends ? sends.uncheckedLevel() : SendQueue.NONE_UNCHECKED;
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
     }
 
-    /** Registers the queue pair with those that must find it. */
-    QueuePair publish() {
-        return Lifetime.publish(this, pair -> {
-            if (domain != null) {
-                domain.posts().add(sends);
-            }
-            context.events().add(this);
-        }, pair -> {
-            context.events().remove(this);
-            removePosts();
-        });
+    /**
+     * A queue pair that C has created.
+     *
+     * @param context the context of its device
+     * @param domain its protection domain; null for type XRC_RECV
+     * @param attributes what it was created with
+     * @param addressing how its send work requests name their destination
+     * @param life its lifetime
+     * @param address the address of its {@code struct ibv_qp}
+     * @param capabilities the actual sizes of its queues
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected record Created(VerbsContext context, @Nullable ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address,
+            QueuePairCapabilities capabilities) {
+    }
+
+    /**
+     * Creates a queue pair by a function of a driver. {@code ibv_destroy_qp} destroys it.
+     *
+     * @param <T> the class of the object
+     * @param type the class of the object
+     * @param domain the protection domain of the queue pair
+     * @param attributes the attributes of the queue pair
+     * @param addressing how its send work requests name their destination
+     * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
+     * @param constructor constructs the object
+     * @return the queue pair
+     * @throws RdmaException as C reports it
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected static <T extends QueuePair> T create(Class<T> type, ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, VerbsAccess.Creator creator,
+            VerbsAccess.Constructor<Created, T> constructor) throws RdmaException {
+        return QueuePairFactory.create(type, domain, attributes, addressing, creator, constructor);
+    }
+
+    /** Registers a queue pair with those that must find it. */
+    static <T extends QueuePair> T publish(T pair) {
+        return Lifetime.publish(pair, QueuePair::register, QueuePair::unregister);
+    }
+
+    private void register() {
+        if (domain != null) {
+            domain.posts().add(sends);
+        }
+        context.events().add(this);
+    }
+
+    private void unregister() {
+        context.events().remove(this);
+        removePosts();
     }
 
     private void removePosts() {
@@ -144,6 +197,14 @@ public final class QueuePair extends NativeObject {
     /** Returns the queue to which send work requests are posted. */
     SendQueue sends() {
         return sends;
+    }
+
+    QueuePairInitAttributes initAttributes() {
+        return attributes;
+    }
+
+    Addressing addressing() {
+        return addressing;
     }
 
     /** {@return the queue pair number (QPN), 24 bits, by which peers and completions identify this queue pair} */
@@ -186,8 +247,8 @@ public final class QueuePair extends NativeObject {
      * @return the completion queue of the send queue
      * @throws IllegalStateException if there is none: type XRC_RECV, or receive side scaling without sends
      */
-    public CompletionQueue sendQueue() {
-        return present(attributes.sendQueue(), "send completion queue");
+    public CompletionQueue sendCompletionQueue() {
+        return present(attributes.sendCompletionQueue(), "send completion queue");
     }
 
     /**
@@ -197,14 +258,14 @@ public final class QueuePair extends NativeObject {
      * @throws IllegalStateException if there is none: type XRC_RECV, type XRC_SEND created without one, or receive side
      *        scaling
      */
-    public CompletionQueue receiveQueue() {
-        return present(attributes.receiveQueue(), "receive completion queue");
+    public CompletionQueue receiveCompletionQueue() {
+        return present(attributes.receiveCompletionQueue(), "receive completion queue");
     }
 
     private <T> T present(@Nullable T part, String name) {
         life().ensureOpen();
         if (part == null) {
-            throw notIts(name);
+            throw lacking(name);
         }
         return part;
     }
@@ -292,11 +353,11 @@ public final class QueuePair extends NativeObject {
             long init = arena.allocate(ibv_qp_init_attr.layout()).address();
             Check.returned(QUERY_QP, QUERY_QP.callInt(address(), current,
                     Flags.mask(QUERIED, QueuePairAttribute::bit), init));
-            QueuePairInitAttributes made = attributes.with(
+            QueuePairInitAttributes actual = attributes.with(
                     QueuePairStructs.readCapabilities(init + ibv_qp_init_attr.cap$offset()),
                     Memory.getInt(init + ibv_qp_init_attr.sq_sig_all$offset()) != 0);
             return new QueuePairStatus(QueuePairStructs.read(current, QUERIED),
-                    Memory.getByte(current + ibv_qp_attr.sq_draining$offset()) != 0, made);
+                    Memory.getByte(current + ibv_qp_attr.sq_draining$offset()) != 0, actual);
         } finally {
             life().leave();
         }
@@ -478,7 +539,7 @@ public final class QueuePair extends NativeObject {
                 ownSends().prepare(request);
             }
             request.unchain();
-            error = (int) post.call(address(), request.address(), request.refusedAddress());
+            error = (int) post.call(address(), request.address(), request.refusedAddress(), 0, 0, 0);
             if (checked) {
                 request.endBind(error == 0);
             }
@@ -518,7 +579,7 @@ public final class QueuePair extends NativeObject {
             SendQueue.requireRange(first, count, block.capacity());
             boolean binds = block.checkLevel() > uncheckedLevel && ownSends().prepare(block, first, count);
             block.chain(first, count);
-            error = (int) post.call(address(), block.address(first), block.refusedAddress());
+            error = (int) post.call(address(), block.address(first), block.refusedAddress(), 0, 0, 0);
             if (error != 0) {
                 failed = block.refused(first, count);
             }
@@ -595,14 +656,14 @@ public final class QueuePair extends NativeObject {
     public SendBatch startBatch() throws RdmaException {
         SendBatch batch = ownSends().batch();
         if (batch == null) {
-            batch = makeBatch();
+            batch = createBatch();
         }
         batch.start();
         return batch;
     }
 
     /** Creates the batch when the first one is started, because most queue pairs never use one. */
-    private SendBatch makeBatch() throws RdmaException {
+    private SendBatch createBatch() throws RdmaException {
         life().enter();
         try {
             if (attributes.sendOperations().isEmpty()) {
@@ -618,17 +679,28 @@ public final class QueuePair extends NativeObject {
             if (extended == 0) {
                 throw Failures.of(QP_TO_QP_EX.name(), Rdma.EOPNOTSUPP());
             }
-            SendBatch made = new SendBatch(sends, extended, attributes, addressing, protectionDomain(), capabilities);
+            SendBatch batch = newBatch(extended);
             Bias bias = sends.enter();
             try {
                 uncheckedLevel = SendQueue.NONE_UNCHECKED;
-                return sends.setBatch(made);
+                return sends.setBatch(batch);
             } finally {
                 sends.leave(bias);
             }
         } finally {
             life().leave();
         }
+    }
+
+    /**
+     * Constructs the object of the batch.
+     *
+     * @param extended the address of the {@code struct ibv_qp_ex}
+     * @return the batch, closed
+     * @hidden
+     */
+    protected SendBatch newBatch(long extended) {
+        return new SendBatch(this, extended);
     }
 
     /**
@@ -655,10 +727,10 @@ public final class QueuePair extends NativeObject {
     }
 
     @Override
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // Destroying removes the completions from the completion queues, and waits until nobody polls them.
-        requireNotPolled(attributes.sendQueue());
-        requireNotPolled(attributes.receiveQueue());
+        requireNotPolled(attributes.sendCompletionQueue());
+        requireNotPolled(attributes.receiveCompletionQueue());
     }
 
     @Override
@@ -673,7 +745,8 @@ public final class QueuePair extends NativeObject {
 
     /** Runs what makes the driver remove the completions of this queue pair, while nobody reads them. */
     private void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        CompletionQueue.removeCompletions(remover, attributes.sendQueue(), attributes.receiveQueue());
+        CompletionQueue.removeCompletions(remover, attributes.sendCompletionQueue(),
+                attributes.receiveCompletionQueue());
     }
 
     private void requireNotPolled(@Nullable CompletionQueue queue) {
@@ -691,7 +764,7 @@ public final class QueuePair extends NativeObject {
      * @return the batch of this queue pair, which only that object can start
      */
     SendBatch useDirectly(String user) throws RdmaException {
-        SendBatch batch = makeBatch();
+        SendBatch batch = createBatch();
         Bias bias = sends.enter();
         try {
             directUser = user;
@@ -700,12 +773,22 @@ public final class QueuePair extends NativeObject {
             sends.leave(bias);
         }
         receives.close(directUse());
-        sendQueue().readDirectly(user);
+        sendCompletionQueue().readDirectly(user);
         return batch;
     }
 
-    /** Calls a function of the driver while no batch is open. */
-    long betweenBatches(VerbsAccess.QueueFunction function) throws RdmaException {
+    /**
+     * Calls a function of a driver that takes the lock of the send queue: no batch is open, and none is started
+     * meanwhile.
+     *
+     * @param function receives the {@code struct ibv_qp}
+     * @return what the function returns
+     * @throws IllegalStateException if the queue pair is closed, or its batch is open
+     * @throws RdmaException as the function does
+     * @hidden
+     */
+    @SuppressWarnings("exports")
+    protected final long betweenBatches(VerbsAccess.QueueFunction function) throws RdmaException {
         Bias bias = sends.enter();
         try {
             requireNoDirectUser();
@@ -723,7 +806,7 @@ public final class QueuePair extends NativeObject {
      */
     private void requireResettable() throws RdmaException {
         requireNoDirectUser();
-        requireNotInTheWay();
+        requireClosable();
         if (context.isEfa() && queryState() != QueuePairState.RESET) {
             throw new IllegalStateException("libefa cannot reset a queue pair that may have been used: close it, and"
                     + " create another one");
@@ -743,7 +826,7 @@ public final class QueuePair extends NativeObject {
     private SendQueue ownSends() {
         if (!hasSends) {
             requireNoDirectUser();
-            throw notIts("send queue");
+            throw lacking("send queue");
         }
         return sends;
     }
@@ -753,12 +836,12 @@ public final class QueuePair extends NativeObject {
             life().ensureOpen();
             throw attributes.sharedReceiveQueue().map(queue -> new IllegalStateException(
                     "this queue pair has no receive queue of its own: receives are posted to " + queue))
-                    .orElseGet(() -> notIts("receive queue"));
+                    .orElseGet(() -> lacking("receive queue"));
         }
         return receives;
     }
 
-    private IllegalStateException notIts(String part) {
+    private IllegalStateException lacking(String part) {
         life().ensureOpen();
         return new IllegalStateException("a queue pair of type " + attributes.type()
                 + attributes.receiveSideScaling().map(scaling -> " with " + scaling.table()).orElse("") + " has no "

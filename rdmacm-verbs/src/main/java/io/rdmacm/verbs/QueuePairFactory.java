@@ -39,15 +39,16 @@ final class QueuePairFactory {
     /** Creates a queue pair in a protection domain. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, false);
-        return create(domain, attributes, addressing(attributes.type()),
-                (init, arena) -> createNative(domain, attributes, init), DESTROY_QP::free);
+        return create(QueuePair.class, domain, attributes, addressing(attributes.type()),
+                (init, arena) -> createNative(domain, attributes, init), DESTROY_QP::free, QueuePair::new);
     }
 
-    /** Creates a queue pair by a function of a driver, see {@link VerbsAccess}. */
-    static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes, Addressing addressing,
-            VerbsAccess.QueueCreator creator) throws RdmaException {
+    /** Creates a queue pair by a function of a driver, see {@link QueuePair}. */
+    static <T extends QueuePair> T create(Class<T> type, ProtectionDomain domain, QueuePairInitAttributes attributes,
+            Addressing addressing, VerbsAccess.Creator creator,
+            VerbsAccess.Constructor<QueuePair.Created, T> constructor) throws RdmaException {
         requireXrcReceive(attributes, false);
-        return create(domain, attributes, addressing, creator, DESTROY_QP::free);
+        return create(type, domain, attributes, addressing, creator, DESTROY_QP::free, constructor);
     }
 
     private static Addressing addressing(QueuePairType type) {
@@ -60,17 +61,19 @@ final class QueuePairFactory {
 
     /** Creates a queue pair by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime owner) throws RdmaException {
-        return create(domain, attributes, addressing(attributes.type()), creator, freer, owner);
+            VerbsAccess.Creator creator, Lifetime.Freer freer, Lifetime owner) throws RdmaException {
+        return create(QueuePair.class, domain, attributes, addressing(attributes.type()), creator, freer,
+                QueuePair::new, owner);
     }
 
-    private static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime... owners)
+    private static <T extends QueuePair> T create(Class<T> type, ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, VerbsAccess.Creator creator,
+            Lifetime.Freer freer, VerbsAccess.Constructor<QueuePair.Created, T> constructor, Lifetime... owners)
             throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
-        addQueue(parents, attributes.sendQueue(), domain);
-        addQueue(parents, attributes.receiveQueue(), domain);
+        addQueue(parents, attributes.sendCompletionQueue(), domain);
+        addQueue(parents, attributes.receiveCompletionQueue(), domain);
         attributes.sharedReceiveQueue().ifPresent(queue -> {
             domain.requireSameContext("shared receive queue", queue.context());
             parents.add(queue.life());
@@ -85,13 +88,14 @@ final class QueuePairFactory {
             long init = QueuePairInitStructs.write(attributes, outer);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
-            return Lifetime.make(QueuePair.class, parents, arena -> {
+            return Lifetime.make(type, parents, arena -> {
                 try {
                     return creator.create(init, arena);
                 } catch (RdmaException e) {
                     throw DeviceLimits.explain(e, domain.context(), attributes);
                 }
-            }, freer, (life, address) -> finish(domain.context(), domain, attributes, addressing, life, address, init));
+            }, freer, (life, address) -> finish(domain.context(), domain, attributes, addressing, life, address, init,
+                    constructor));
         }
     }
 
@@ -106,7 +110,8 @@ final class QueuePairFactory {
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
             return Lifetime.make(QueuePair.class, List.of(xrc.life()),
                     arena -> createExtended(context, attributes, init), DESTROY_QP::free,
-                    (life, address) -> finish(context, null, attributes, Addressing.CONNECTED, life, address, init));
+                    (life, address) -> finish(context, null, attributes, Addressing.CONNECTED, life, address, init,
+                            QueuePair::new));
         }
     }
 
@@ -125,17 +130,19 @@ final class QueuePairFactory {
             Memory.putInt(open + ibv_qp_open_attr.qp_type$offset(), QueuePairType.XRC_RECV.value());
             NativeFunction function = ExtendedOps.OPEN_QP.require(context.address());
             return Check.pointer(function, "number " + number, function.callLong(context.address(), open));
-        }, DESTROY_QP::free, (life, address) -> new QueuePair(context, null, attributes, Addressing.CONNECTED, life,
-                address, attributes.capabilities()).publish());
+        }, DESTROY_QP::free, (life, address) -> QueuePair.publish(new QueuePair(new QueuePair.Created(context, null,
+                attributes, Addressing.CONNECTED, life, address, attributes.capabilities()))));
     }
 
-    private static QueuePair finish(VerbsContext context, @Nullable ProtectionDomain domain,
-            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init) {
+    private static <T extends QueuePair> T finish(VerbsContext context, @Nullable ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init,
+            VerbsAccess.Constructor<QueuePair.Created, T> constructor) throws RdmaException {
         QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
         if (!attributes.sendOperations().isEmpty() && actual.maxSendRequests() > 0) {
             beginOneRequest(address);
         }
-        return new QueuePair(context, domain, attributes, addressing, life, address, actual).publish();
+        return QueuePair.publish(constructor.construct(
+                new QueuePair.Created(context, domain, attributes, addressing, life, address, actual)));
     }
 
     /**

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  *
  * @param type the type, which determines the transport service
- * @param sendQueue the completion queue for finished send work requests; null for type {@code XRC_RECV}; may be null
- *        with receive side scaling, and the queue pair then cannot send
- * @param receiveQueue the completion queue for finished receive work requests, which may be the same; null for type
- *        {@code XRC_RECV} and with receive side scaling; may be null for type {@code XRC_SEND}
+ * @param sendCompletionQueue the completion queue for finished send work requests; null for type {@code XRC_RECV}; may
+ *        be null with receive side scaling, and the queue pair then cannot send
+ * @param receiveCompletionQueue the completion queue for finished receive work requests, which may be the same; null
+ *        for type {@code XRC_RECV} and with receive side scaling; may be null for type {@code XRC_SEND}
  * @param capabilities the requested sizes of the queues, which the device may exceed; the sizes of a queue that the
  *        queue pair does not have are ignored
  * @param signalAll whether every send work request generates a completion, even if it is not flagged as signaled
@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * @param sendOperations the operations that a {@link SendBatch} of the queue pair may contain; empty if it uses none
  * @param receiveSideScaling how received packets are distributed over work queues, which replace the receive queue
  */
-public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQueue sendQueue,
-        @Nullable CompletionQueue receiveQueue,
-        QueuePairCapabilities capabilities, boolean signalAll, Optional<SharedReceiveQueue> sharedReceiveQueue,
+public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQueue sendCompletionQueue,
+        @Nullable CompletionQueue receiveCompletionQueue, QueuePairCapabilities capabilities, boolean signalAll,
+        Optional<SharedReceiveQueue> sharedReceiveQueue,
         Set<QueuePairCreateFlag> createFlags, int maxTsoHeader, OptionalInt sourceQueuePair,
         Set<SendOperation> sendOperations, Optional<ReceiveSideScaling> receiveSideScaling) {
     private static final int NUMBER_BITS = 24;
@@ -56,22 +56,22 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
         Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
         Objects.requireNonNull(receiveSideScaling, "receiveSideScaling");
         if (type == QueuePairType.XRC_RECV) {
-            if (sendQueue != null || receiveQueue != null || sharedReceiveQueue.isPresent()) {
+            if (sendCompletionQueue != null || receiveCompletionQueue != null || sharedReceiveQueue.isPresent()) {
                 throw new IllegalArgumentException("a queue pair of type XRC_RECV has neither completion queues nor a"
                         + " shared receive queue: each message names its shared receive queue");
             }
         } else if (receiveSideScaling.isEmpty()) {
-            Objects.requireNonNull(sendQueue, "sendQueue");
+            Objects.requireNonNull(sendCompletionQueue, "sendCompletionQueue");
         }
         if (receiveSideScaling.isPresent()) {
-            requireNoReceives(type, receiveQueue, sharedReceiveQueue);
-            if (sendQueue == null && (maxTsoHeader > 0 || !sendOperations.isEmpty())) {
+            requireNoReceives(type, receiveCompletionQueue, sharedReceiveQueue);
+            if (sendCompletionQueue == null && (maxTsoHeader > 0 || !sendOperations.isEmpty())) {
                 throw new IllegalArgumentException("a queue pair without a send completion queue cannot send:"
                         + " maxTsoHeader must be 0 and sendOperations empty, not " + maxTsoHeader + " and "
                         + sendOperations);
             }
         } else if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
-            Objects.requireNonNull(receiveQueue, "receiveQueue");
+            Objects.requireNonNull(receiveCompletionQueue, "receiveCompletionQueue");
         }
         Objects.requireNonNull(capabilities, "capabilities");
         Arguments.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
@@ -109,8 +109,9 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
      * @return the copy
      */
     public QueuePairInitAttributes withSharedReceiveQueue(SharedReceiveQueue queue) {
-        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, capabilities, signalAll, Optional.of(queue),
-                createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
+        return new QueuePairInitAttributes(type, sendCompletionQueue, receiveCompletionQueue, capabilities,
+                signalAll, Optional.of(queue), createFlags, maxTsoHeader, sourceQueuePair, sendOperations,
+                receiveSideScaling);
     }
 
     /**
@@ -138,22 +139,22 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
         if (receiveSideScaling.isEmpty()) {
             return capabilities;
         }
-        return sendQueue == null ? new QueuePairCapabilities(0, 0, 0, 0, 0)
+        return sendCompletionQueue == null ? new QueuePairCapabilities(0, 0, 0, 0, 0)
                 : new QueuePairCapabilities(capabilities.maxSendRequests(), 0, capabilities.maxSendScatterGather(), 0,
                         capabilities.maxInlineData());
     }
 
     /** Returns a copy with values that the device reports. */
     QueuePairInitAttributes with(QueuePairCapabilities sizes, boolean signalsAll) {
-        return new QueuePairInitAttributes(type, sendQueue, receiveQueue, sizes, signalsAll, sharedReceiveQueue,
-                createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
+        return new QueuePairInitAttributes(type, sendCompletionQueue, receiveCompletionQueue, sizes, signalsAll,
+                sharedReceiveQueue, createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
     }
 
     /** Builds {@link QueuePairInitAttributes}. All values except the completion queues have defaults. */
     public static final class Builder {
         private QueuePairType type = QueuePairType.RC;
-        private @Nullable CompletionQueue sendQueue;
-        private @Nullable CompletionQueue receiveQueue;
+        private @Nullable CompletionQueue sendCompletionQueue;
+        private @Nullable CompletionQueue receiveCompletionQueue;
         private int maxSendRequests = 16;
         private int maxReceiveRequests = 16;
         private int maxSendScatterGather = 1;
@@ -188,7 +189,7 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          * @return this builder
          */
         public Builder completionQueue(CompletionQueue queue) {
-            return sendQueue(queue).receiveQueue(queue);
+            return sendCompletionQueue(queue).receiveCompletionQueue(queue);
         }
 
         /**
@@ -197,8 +198,8 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          * @param queue the completion queue, of the same context as the queue pair
          * @return this builder
          */
-        public Builder sendQueue(CompletionQueue queue) {
-            sendQueue = queue;
+        public Builder sendCompletionQueue(CompletionQueue queue) {
+            sendCompletionQueue = queue;
             return this;
         }
 
@@ -208,8 +209,8 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          * @param queue the completion queue, of the same context as the queue pair
          * @return this builder
          */
-        public Builder receiveQueue(CompletionQueue queue) {
-            receiveQueue = queue;
+        public Builder receiveCompletionQueue(CompletionQueue queue) {
+            receiveCompletionQueue = queue;
             return this;
         }
 
@@ -359,8 +360,9 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          *        not have
          */
         public QueuePairInitAttributes build() {
-            return new QueuePairInitAttributes(type, sendQueue, receiveQueue, new QueuePairCapabilities(
-                    maxSendRequests, maxReceiveRequests, maxSendScatterGather, maxReceiveScatterGather, maxInlineData),
+            return new QueuePairInitAttributes(type, sendCompletionQueue, receiveCompletionQueue,
+                    new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, maxSendScatterGather,
+                            maxReceiveScatterGather, maxInlineData),
                     signalAll, Optional.ofNullable(sharedReceiveQueue), createFlags, maxTsoHeader, sourceQueuePair,
                     sendOperations, Optional.ofNullable(receiveSideScaling));
         }

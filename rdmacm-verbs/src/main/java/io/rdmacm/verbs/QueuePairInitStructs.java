@@ -25,11 +25,11 @@ final class QueuePairInitStructs {
      */
     static long write(QueuePairInitAttributes attributes, Arena arena) {
         long init = arena.allocate(ibv_qp_init_attr_ex.layout()).address();
-        if (attributes.sendQueue() != null) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.send_cq$offset(), attributes.sendQueue().address());
+        if (attributes.sendCompletionQueue() != null) {
+            Memory.putLong(init + ibv_qp_init_attr_ex.send_cq$offset(), attributes.sendCompletionQueue().address());
         }
-        if (attributes.receiveQueue() != null) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.recv_cq$offset(), attributes.receiveQueue().address());
+        if (attributes.receiveCompletionQueue() != null) {
+            Memory.putLong(init + ibv_qp_init_attr_ex.recv_cq$offset(), attributes.receiveCompletionQueue().address());
         }
         attributes.sharedReceiveQueue().ifPresent(
                 queue -> Memory.putLong(init + ibv_qp_init_attr_ex.srq$offset(), queue.address()));

@@ -49,7 +49,7 @@ final class ReceiveQueue extends BiasedLock {
                 checkEntries(request);
             }
             request.unchain();
-            error = (int) post.call(object, request.address(), request.refusedAddress());
+            error = (int) post.call(object, request.address(), request.refusedAddress(), 0, 0, 0);
             if (error != 0) {
                 request.forgetRefused();
             }
@@ -74,7 +74,7 @@ final class ReceiveQueue extends BiasedLock {
                 }
             }
             block.chain(first, count);
-            error = (int) post.call(object, block.address(first), block.refusedAddress());
+            error = (int) post.call(object, block.address(first), block.refusedAddress(), 0, 0, 0);
             if (error != 0) {
                 failed = block.refused(first, count);
             }

@@ -51,8 +51,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch may be used by one thread at a time. While it is open, other posts to the queue pair are refused. Closing
  * the queue pair aborts it.
+ *
+ * <p>This class cannot be extended outside this library.
  */
-public final class SendBatch implements AutoCloseable {
+public class SendBatch implements AutoCloseable {
     private static final int QUEUE_PAIR_NUMBER_BITS = 24;
     private static final int SIGNALED = SendFlag.SIGNALED.bit();
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
@@ -73,6 +75,21 @@ public final class SendBatch implements AutoCloseable {
     private static final int SHARED_QUEUE = 1 << 5;
     /** It needs a target, by a function of the driver. */
     private static final int TARGET = 1 << 6;
+
+    // What an operation takes; constants of each caller, which the JIT compiler folds.
+    /** Neither a destination other than that of a datagram, nor data. */
+    private static final int LOCAL = 0;
+    /** A destination. */
+    private static final int REMOTE = 1;
+    /** A destination, and parts of regions. */
+    private static final int DATA = 2;
+    /** A destination, and parts of regions or inline data. */
+    private static final int INLINABLE = 3;
+
+    /** Calls the function that starts a request in C. It captures nothing, so that nothing is allocated. */
+    private interface Start {
+        void in(QueuePairExOps to, int key, long address, long x, long y);
+    }
 
     private final SendQueue queue;
     private final BiasedLock lock;
@@ -99,22 +116,30 @@ public final class SendBatch implements AutoCloseable {
     // the binds that have been passed to C
     private final List<WindowBind> binds = new ArrayList<>();
 
-    SendBatch(SendQueue queue, long extended, QueuePairInitAttributes attributes, Addressing addressing,
-            ProtectionDomain domain, QueuePairCapabilities capabilities) {
-        this.queue = queue;
+    /**
+     * Creates the closed batch of a queue pair.
+     *
+     * @param pair the queue pair
+     * @param extended the address of its {@code struct ibv_qp_ex}
+     * @hidden
+     */
+    protected SendBatch(QueuePair pair, long extended) {
+        QueuePairInitAttributes attributes = pair.initAttributes();
+        QueuePairCapabilities capabilities = pair.capabilities();
+        this.queue = pair.sends();
         this.lock = queue;
         this.ops = new QueuePairExOps(extended, queue.isInUserSpace());
         this.type = attributes.type();
-        this.addressing = addressing;
-        this.domain = domain;
-        this.informed = domain.context().isEfa() ? attributes.sendQueue() : null;
+        this.addressing = pair.addressing();
+        this.domain = pair.protectionDomain();
+        this.informed = domain.context().isEfa() ? attributes.sendCompletionQueue() : null;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), domain.context().quirks().miscountsLists());
         this.afterLocal = addressing == Addressing.DATAGRAM ? ADDRESS : READY;
         this.afterRemote = switch (addressing) {
             case SHARED_QUEUE -> SHARED_QUEUE;
-            case TARGET -> TARGET;
+            case DCT -> TARGET;
             default -> afterLocal;
         };
         this.afterParts = afterRemote | (capabilities.maxSendScatterGather() > 0 ? PARTS : NO_PARTS);
@@ -235,17 +260,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send")
     public SendBatch send() {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.SEND, flags);
-            to.send();
-            state = afterInlinable;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.SEND, INLINABLE, (to, key, at, x, y) -> to.send());
     }
 
     /**
@@ -262,7 +277,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction({"ibv_wr_send", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
     public SendBatch send(MemoryRegion region, long offset, int length) {
-        return withPart(SendOperation.SEND, 0, 0, region, offset, length);
+        return withPart(SendOperation.SEND, INLINABLE, (to, key, at, x, y) -> to.send(), 0, 0, region, offset, length);
     }
 
     /**
@@ -273,17 +288,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send_imm")
     public SendBatch sendWithImmediate(int immediate) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.SEND_WITH_IMM, flags);
-            to.sendImm(NetworkOrder.toNetwork(immediate));
-            state = afterInlinable;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.SEND_WITH_IMM, INLINABLE, (to, key, at, x, y) -> to.sendImm((int) x),
+                0, 0, NetworkOrder.toNetwork(immediate), 0);
     }
 
     /**
@@ -294,17 +300,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_send_inv")
     public SendBatch sendWithInvalidate(int remoteKey) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.SEND_WITH_INV, flags);
-            to.sendInv(remoteKey);
-            state = afterInlinable;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.SEND_WITH_INV, INLINABLE, (to, key, at, x, y) -> to.sendInv(key), remoteKey, 0);
     }
 
     /**
@@ -318,20 +314,10 @@ public final class SendBatch implements AutoCloseable {
      *        of range
      */
     @CFunction("ibv_wr_send_tso")
-    public SendBatch sendSegmented(MemorySegment headers, int maxSegmentSize) {
-        SegmentedSend.checkSegmentSize(maxSegmentSize);
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            data.copyHeaders(headers);
-            begin(to, SendOperation.TSO, flags & ~INLINE);
-            data.sendSegmented((int) headers.byteSize(), maxSegmentSize);
-            state = afterParts;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+    public SendBatch tso(MemorySegment headers, int maxSegmentSize) {
+        Tso.checkSegmentSize(maxSegmentSize);
+        return request(SendOperation.TSO, DATA, (to, key, at, x, y) -> to.sendTso(at, (int) x, (int) y), 0,
+                data.copyHeaders(headers), headers.byteSize(), maxSegmentSize);
     }
 
     /**
@@ -343,17 +329,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_rdma_write")
     public SendBatch rdmaWrite(long address, int remoteKey) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.RDMA_WRITE, flags);
-            to.rdmaWrite(remoteKey, address);
-            state = afterInlinable;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.RDMA_WRITE, INLINABLE, (to, key, at, x, y) -> to.rdmaWrite(key, at),
+                remoteKey, address);
     }
 
     /**
@@ -373,7 +350,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction({"ibv_wr_rdma_write", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
     public SendBatch rdmaWrite(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
-        return withPart(SendOperation.RDMA_WRITE, remoteAddress, remoteKey, region, offset, length);
+        return withPart(SendOperation.RDMA_WRITE, INLINABLE, (to, key, at, x, y) -> to.rdmaWrite(key, at), remoteKey,
+                remoteAddress, region, offset, length);
     }
 
     /**
@@ -387,17 +365,9 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_rdma_write_imm")
     public SendBatch rdmaWriteWithImmediate(long address, int remoteKey, int immediate) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.RDMA_WRITE_WITH_IMM, flags);
-            to.rdmaWriteImm(remoteKey, address, NetworkOrder.toNetwork(immediate));
-            state = afterInlinable;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.RDMA_WRITE_WITH_IMM, INLINABLE,
+                (to, key, at, x, y) -> to.rdmaWriteImm(key, at, (int) x),
+                remoteKey, address, NetworkOrder.toNetwork(immediate), 0);
     }
 
     /**
@@ -409,17 +379,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_rdma_read")
     public SendBatch rdmaRead(long address, int remoteKey) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.RDMA_READ, flags & ~INLINE);
-            to.rdmaRead(remoteKey, address);
-            state = afterParts;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.RDMA_READ, DATA, (to, key, at, x, y) -> to.rdmaRead(key, at), remoteKey, address);
     }
 
     /**
@@ -437,7 +397,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction({"ibv_wr_rdma_read", "ibv_wr_set_sge"})
     public SendBatch rdmaRead(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
-        return withPart(SendOperation.RDMA_READ, remoteAddress, remoteKey, region, offset, length);
+        return withPart(SendOperation.RDMA_READ, DATA, (to, key, at, x, y) -> to.rdmaRead(key, at), remoteKey,
+                remoteAddress, region, offset, length);
     }
 
     /**
@@ -452,17 +413,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_atomic_cmp_swp")
     public SendBatch compareAndSwap(long address, int remoteKey, long expected, long replacement) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.ATOMIC_CMP_AND_SWP, flags & ~INLINE);
-            to.atomicCmpSwp(remoteKey, address, expected, replacement);
-            state = afterParts;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.ATOMIC_CMP_AND_SWP, DATA, QueuePairExOps::atomicCmpSwp,
+                remoteKey, address, expected, replacement);
     }
 
     /**
@@ -476,17 +428,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_atomic_fetch_add")
     public SendBatch fetchAndAdd(long address, int remoteKey, long add) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.ATOMIC_FETCH_AND_ADD, flags & ~INLINE);
-            to.atomicFetchAdd(remoteKey, address, add);
-            state = afterParts;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.ATOMIC_FETCH_AND_ADD, DATA, (to, key, at, x, y) -> to.atomicFetchAdd(key, at, x),
+                remoteKey, address, add, 0);
     }
 
     /**
@@ -500,17 +443,8 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_atomic_write")
     public SendBatch atomicWrite(long address, int remoteKey, long value) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.ATOMIC_WRITE, flags & ~INLINE);
-            to.atomicWrite(remoteKey, address, data.value(value));
-            state = afterRemote;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.ATOMIC_WRITE, REMOTE, (to, key, at, x, y) -> to.atomicWrite(key, at, x),
+                remoteKey, address, data.value(value), 0);
     }
 
     /**
@@ -557,18 +491,9 @@ public final class SendBatch implements AutoCloseable {
         if (length >>> Integer.SIZE != 0) {
             throw new IllegalArgumentException("the length of a flush must be from 0 to 4294967295, not " + length);
         }
-        int levelCode = level.value();
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.FLUSH, flags & ~INLINE);
-            to.flush(remoteKey, address, length, type, levelCode);
-            state = afterRemote;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.FLUSH, REMOTE,
+                (to, key, at, x, y) -> to.flush(key, at, x, (int) y, (int) (y >>> Integer.SIZE)),
+                remoteKey, address, length, (long) level.value() << Integer.SIZE | type);
     }
 
     /**
@@ -579,17 +504,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction("ibv_wr_local_inv")
     public SendBatch localInvalidate(int localKey) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            begin(to, SendOperation.LOCAL_INV, flags & ~INLINE);
-            to.localInv(localKey);
-            state = afterLocal;
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return request(SendOperation.LOCAL_INV, LOCAL, (to, key, at, x, y) -> to.localInv(key), localKey, 0);
     }
 
     /**
@@ -607,16 +522,14 @@ public final class SendBatch implements AutoCloseable {
     @CFunction("ibv_wr_bind_mw")
     public SendBatch bindMemoryWindow(MemoryWindow window, int remoteKey, MemoryWindowBinding binding) {
         WindowBind next = WindowBind.inBatch(window, remoteKey, binding);
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
+        Bias bias = lock.enter();
         try {
             next.check(domain);
-            begin(to, SendOperation.BIND_MW, flags & ~INLINE);
+            begin(ops, SendOperation.BIND_MW, LOCAL);
             bind(next);
             state = afterLocal;
         } finally {
-            entered.leave(bias);
+            lock.leave(bias);
         }
         return this;
     }
@@ -817,8 +730,9 @@ public final class SendBatch implements AutoCloseable {
      *
      * @param more flags of this request, in addition to those of the batch
      * @param functions calls the driver; must not throw once it has
+     * @hidden
      */
-    void driverRequest(int more, Runnable functions) {
+    protected final void driverRequest(int more, Runnable functions) {
         Bias bias = lock.enter();
         try {
             if (state != READY) {
@@ -837,12 +751,13 @@ public final class SendBatch implements AutoCloseable {
      *
      * @param handle the address handle, of the protection domain of the queue pair
      * @param function calls the driver with the address of the handle
+     * @hidden
      */
-    void driverTarget(AddressHandle handle, LongConsumer function) {
+    protected final void driverTarget(AddressHandle handle, LongConsumer function) {
         Bias bias = lock.enter();
         try {
             if ((state & TARGET) == 0) {
-                throw refusedDestination(Addressing.TARGET, "send to targets");
+                throw refusedDestination(Addressing.DCT, "send to DCTs");
             }
             // C reads the handle now, and a close of it waits for this lock
             handle.requireUsable(domain);
@@ -853,8 +768,15 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /** Gives the request memory that is no region of this library's, by its key. */
-    void driverData(int key, long address, int length) {
+    /**
+     * Gives the request memory that is no region of this library's, by its key.
+     *
+     * @param key the local key
+     * @param address the address in work requests
+     * @param length the length in bytes
+     * @hidden
+     */
+    protected final void driverData(int key, long address, int length) {
         Bias bias = lock.enter();
         try {
             if ((state & PARTS) == 0) {
@@ -923,20 +845,43 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /** Starts a request of one part; the operation is a constant for the JIT compiler, as each caller has one. */
-    private SendBatch withPart(SendOperation next, long remoteAddress, int remoteKey, MemoryRegion region, long offset,
-            int length) {
+    /** Starts a request. */
+    private SendBatch request(SendOperation next, int takes, Start function) {
+        return request(next, takes, function, 0, 0, 0, 0);
+    }
+
+    private SendBatch request(SendOperation next, int takes, Start function, int key, long address) {
+        return request(next, takes, function, key, address, 0, 0);
+    }
+
+    private SendBatch request(SendOperation next, int takes, Start function, int key, long address, long x, long y) {
+        BiasedLock entered = lock;
+        QueuePairExOps to = ops;
+        Bias bias = entered.enter();
+        try {
+            begin(to, next, takes);
+            function.in(to, key, address, x, y);
+            state = after(takes);
+        } finally {
+            entered.leave(bias);
+        }
+        return this;
+    }
+
+    /** Starts a request of one part. */
+    private SendBatch withPart(SendOperation next, int takes, Start function, int key, long remoteAddress,
+            MemoryRegion region, long offset, int length) {
         BiasedLock entered = lock;
         if (entered.enterAsFirst()) {
             try {
-                start(next, remoteAddress, remoteKey, region, offset, length);
+                start(next, takes, function, key, remoteAddress, region, offset, length);
             } finally {
                 entered.leaveAsFirst();
             }
         } else {
             Bias bias = entered.enter();
             try {
-                start(next, remoteAddress, remoteKey, region, offset, length);
+                start(next, takes, function, key, remoteAddress, region, offset, length);
             } finally {
                 entered.leave(bias);
             }
@@ -944,11 +889,10 @@ public final class SendBatch implements AutoCloseable {
         return this;
     }
 
-    private void start(SendOperation next, long remoteAddress, int remoteKey, MemoryRegion region, long offset,
-            int length) {
+    private void start(SendOperation next, int takes, Start function, int key, long remoteAddress,
+            MemoryRegion region, long offset, int length) {
         QueuePairExOps to = ops;
-        boolean inlinable = next != SendOperation.RDMA_READ;
-        int after = inlinable ? afterInlinable : afterParts;
+        int after = after(takes);
         // checked before the operation that it belongs to
         long address = region.addressOf(offset, length);
         if ((after & PARTS) == 0) {
@@ -957,14 +901,8 @@ public final class SendBatch implements AutoCloseable {
             }
             data.checkInline(region, address, length);
         }
-        begin(to, next, inlinable ? flags : flags & ~INLINE);
-        if (next == SendOperation.RDMA_WRITE) {
-            to.rdmaWrite(remoteKey, remoteAddress);
-        } else if (next == SendOperation.RDMA_READ) {
-            to.rdmaRead(remoteKey, remoteAddress);
-        } else {
-            to.send();
-        }
+        begin(to, next, takes);
+        function.in(to, key, remoteAddress, 0, 0);
         state = after;
         if ((after & PARTS) != 0) {
             to.setSge(region.localKeyUnchecked(), address, length);
@@ -974,8 +912,18 @@ public final class SendBatch implements AutoCloseable {
         state = after & ~(PARTS | INLINE_DATA);
     }
 
+    /** Returns the state after an operation, by what it takes. */
+    private int after(int takes) {
+        return switch (takes) {
+            case LOCAL -> afterLocal;
+            case REMOTE -> afterRemote;
+            case DATA -> afterParts;
+            default -> afterInlinable;
+        };
+    }
+
     /** Prepares C for a request: its id and flags. Called with the lock held. */
-    private void begin(QueuePairExOps to, SendOperation next, int nextFlags) {
+    private void begin(QueuePairExOps to, SendOperation next, int takes) {
         boolean other = started != next;
         if (other) {
             // before the previous request is ended: a refused operation changes nothing
@@ -987,7 +935,7 @@ public final class SendBatch implements AutoCloseable {
         if (other) {
             started = next;
         }
-        to.next(id, nextFlags);
+        to.next(id, takes == INLINABLE ? flags : flags & ~INLINE);
     }
 
     private void require(SendOperation next) {
@@ -1013,8 +961,8 @@ public final class SendBatch implements AutoCloseable {
                     + " datagram()");
         }
         if ((now & TARGET) != 0) {
-            throw new IllegalStateException(started + " of a dynamically connected initiator needs a destination: call"
-                    + " target()");
+            throw new IllegalStateException(started + " of a DCI needs a destination: call"
+                    + " dct()");
         }
         if ((now & SHARED_QUEUE) != 0) {
             throw new IllegalStateException(started + " on a queue pair of type XRC_SEND needs a destination: call"

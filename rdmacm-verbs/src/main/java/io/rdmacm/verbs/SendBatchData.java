@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The data of the requests of a batch: checks it, and gives it to C. The memory here is what C reads during a call.
- * Used with the lock of the send queue held.
+ * Used with the lock of the send queue held, but for what a program gives it to copy.
  */
 final class SendBatchData {
     private static final long BUFFER = ibv_data_buf.sizeof();
@@ -159,14 +159,11 @@ final class SendBatchData {
         }
     }
 
-    /** Checks the headers of a segmented send, and copies them to where {@link #sendSegmented} lets C read them. */
-    void copyHeaders(MemorySegment source) {
-        SegmentedSend.checkHeaders(source.byteSize(), maxHeader);
+    /** Checks the headers of a segmented send, and copies them; returns the address of the copy. */
+    long copyHeaders(MemorySegment source) {
+        Tso.checkHeaders(source.byteSize(), maxHeader);
         MemorySegment.copy(source, 0, headers, 0, source.byteSize());
-    }
-
-    void sendSegmented(int headerBytes, int maxSegmentSize) {
-        ops.sendTso(headers.address(), headerBytes, maxSegmentSize);
+        return headers.address();
     }
 
     /** Returns the address of 8 bytes that contain the value. */

@@ -61,10 +61,10 @@ final class SendQueue extends BiasedLock {
      *
      * @return the batch that it now has
      */
-    SendBatch setBatch(SendBatch made) {
+    SendBatch setBatch(SendBatch created) {
         SendBatch set = batch;
         if (set == null) {
-            set = made;
+            set = created;
             batch = set;
         }
         return set;
@@ -171,7 +171,7 @@ final class SendQueue extends BiasedLock {
             request.checkDestination(domain);
         }
         request.checkBind(domain);
-        request.checkSegmented(maxTsoHeader);
+        request.checkTso(maxTsoHeader);
     }
 
     static RdmaUnsupportedException exceedsIwarp(int errno, String detail) {

@@ -56,8 +56,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     private @Nullable AddressHandle destination;
     // the bind in bind_mw; null for all other opcodes
     private @Nullable WindowBind windowBind;
-    // null until sendSegmented is called for the first time
-    private @Nullable SegmentedSend segmentedSend;
+    // null until tso is called for the first time
+    private @Nullable Tso tso;
     private boolean segmented;
     private int checkLevel;
     // For which posts the inline data was last found to be readable, when (see LockGroup.changes()), and its length.
@@ -225,11 +225,11 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * @return this request
      * @throws IllegalArgumentException if the headers are longer than 65535 bytes, or the segment size is out of range
      */
-    public SendRequest sendSegmented(MemorySegment headers, int maxSegmentSize) {
-        if (segmentedSend == null) {
-            segmentedSend = new SegmentedSend(address);
+    public SendRequest tso(MemorySegment headers, int maxSegmentSize) {
+        if (tso == null) {
+            tso = new Tso(address);
         }
-        segmentedSend.set(headers, maxSegmentSize);
+        tso.set(headers, maxSegmentSize);
         opcode(SendOpcode.TSO);
         segmented = true;
         checkAlways();
@@ -465,9 +465,9 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * Checks that the headers are not longer than the queue pair was created for, because drivers could crash
      * otherwise.
      */
-    void checkSegmented(int maxTsoHeader) {
-        if (segmented && segmentedSend != null) {
-            segmentedSend.check(maxTsoHeader);
+    void checkTso(int maxTsoHeader) {
+        if (segmented && tso != null) {
+            tso.check(maxTsoHeader);
         }
     }
 

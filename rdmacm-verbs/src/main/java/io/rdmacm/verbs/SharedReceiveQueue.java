@@ -63,7 +63,7 @@ public final class SharedReceiveQueue extends NativeObject {
 
     /** Creates a queue by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init,
-            VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime... owners) throws RdmaException {
+            VerbsAccess.Creator creator, Lifetime.Freer freer, Lifetime... owners) throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(owners));
         parents.add(domain.life());
         init.xrcDomain().ifPresent(xrc -> {
@@ -320,7 +320,7 @@ public final class SharedReceiveQueue extends NativeObject {
     }
 
     @Override
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // C forgets the queue, which a cursor over the completions may be looking at
         init.completionQueue().ifPresent(CompletionQueue::requireNoCursorOfThisThread);
     }

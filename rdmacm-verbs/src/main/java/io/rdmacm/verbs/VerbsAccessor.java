@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.ContextPin;
 import io.rdmacm.verbs.internal.life.Lifetime;
@@ -63,14 +61,8 @@ final class VerbsAccessor extends VerbsAccess {
 
     @Override
     public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
-            QueueCreator creator, Lifetime.Freer freer) throws RdmaException {
+            Creator creator, Lifetime.Freer freer) throws RdmaException {
         return QueuePairFactory.create(domain, attributes, creator, freer, owner);
-    }
-
-    @Override
-    public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, QueueCreator creator) throws RdmaException {
-        return QueuePairFactory.create(domain, attributes, addressing, creator);
     }
 
     @Override
@@ -84,34 +76,8 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
-    public DeviceMemory allocateDeviceMemory(VerbsContext context, long bytes, int logAlignment,
-            QueueCreator creator) throws RdmaException {
-        return DeviceMemory.allocate(context, bytes, logAlignment, creator);
-    }
-
-    @Override
-    public void request(SendBatch batch, int flags, Runnable functions) {
-        batch.driverRequest(flags, functions);
-    }
-
-    @Override
-    public long betweenBatches(QueuePair pair, QueueFunction function) throws RdmaException {
-        return pair.betweenBatches(function);
-    }
-
-    @Override
-    public void target(SendBatch batch, AddressHandle handle, LongConsumer function) {
-        batch.driverTarget(handle, function);
-    }
-
-    @Override
-    public void data(SendBatch batch, int key, long address, int length) {
-        batch.driverData(key, address, length);
-    }
-
-    @Override
     public SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
-            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Freer freer)
+            SharedReceiveQueueInitAttributes attributes, Creator creator, Lifetime.Freer freer)
             throws RdmaException {
         return SharedReceiveQueue.create(domain, attributes, creator, freer, owner);
     }

@@ -34,7 +34,6 @@ import io.rdmacm.verbs.queue.WorkQueueState;
  * each post takes a lock.
  */
 public final class WorkQueue extends NativeObject {
-    private static final int POST_ARGUMENTS = 3;
     private final ProtectionDomain domain;
     private final CompletionQueue queue;
     private final int number;
@@ -47,7 +46,7 @@ public final class WorkQueue extends NativeObject {
         this.queue = queue;
         this.number = Memory.getInt(address + ibv_wq.wq_num$offset());
         DriverCall post = DriverCall.of(Memory.getLong(address + ibv_wq.post_recv$offset()),
-                domain.context().postsInUserSpace(), POST_ARGUMENTS);
+                domain.context().postsInUserSpace());
         this.receives = new ReceiveQueue("WorkQueue", "work queue", "ibv_post_wq_recv", post, address, maxScatterGather,
                 life);
         String text = "0x" + Integer.toHexString(number);
@@ -178,7 +177,7 @@ public final class WorkQueue extends NativeObject {
     private void modify(long struct) throws RdmaException {
         NativeFunction modify = ExtendedOps.MODIFY_WQ.require(domain.context().address());
         // Resetting removes the completions from the completion queue.
-        requireNotInTheWay();
+        requireClosable();
         CompletionQueue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)), queue);
     }
 
@@ -215,7 +214,7 @@ public final class WorkQueue extends NativeObject {
     }
 
     @Override
-    protected void requireNotInTheWay() {
+    protected void requireClosable() {
         // The close removes the completions from the completion queue, and waits until nobody polls it.
         queue.requireNoCursorOfThisThread();
     }

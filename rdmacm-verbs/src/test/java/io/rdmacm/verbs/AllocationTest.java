@@ -182,7 +182,7 @@ class AllocationTest {
                     batch.send().inlineData(stack.region(), 0, 8);
                     batch.send().inlineData(parts).inline(false);
                     batch.rdmaWrite(used, used).data(parts);
-                    batch.sendSegmented(headers, 9);
+                    batch.tso(headers, 9);
                     batch.fence(true).compareAndSwap(used, used, used, used).data(stack.region(), 0, 8);
                     batch.complete();
                 }

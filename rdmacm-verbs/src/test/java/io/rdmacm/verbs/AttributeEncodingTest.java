@@ -235,7 +235,7 @@ class AttributeEncodingTest {
     void segmentedSends(@ForAll @Size(min = 1, max = 200) byte[] headers,
             @ForAll @IntRange(min = 1, max = 0xffff) int size) {
         SendRequests block = SendRequests.allocate(1, 1);
-        block.get(0).sendSegmented(MemorySegment.ofArray(headers), size).data(stack.region(), 0, 8);
+        block.get(0).tso(MemorySegment.ofArray(headers), size).data(stack.region(), 0, 8);
         MemorySegment written = block.memory().asSlice(0, ibv_send_wr.sizeof());
         MemorySegment copy = ibv_send_wr.tso.hdr(ibv_send_wr.tso(written));
         MemorySegment expected = ibv_send_wr.allocate(arena);

@@ -147,7 +147,7 @@ class BatchEncodingTest {
             case FLUSH -> batch.flush(n.address, n.key, n.operand >>> Integer.SIZE, placements(n), level(n));
             case LOCAL_INV -> batch.localInvalidate(n.key);
             case BIND_MW -> batch.bindMemoryWindow(window, n.key, binding(request));
-            case TSO -> batch.sendSegmented(MemorySegment.ofArray(request.headers), request.segment);
+            case TSO -> batch.tso(MemorySegment.ofArray(request.headers), request.segment);
         }
         if (type == QueuePairType.UD) {
             batch.datagram(handle, request.peer, n.key);

@@ -302,7 +302,8 @@ class ExtendedCompletionQueueTest {
             for (ExtendedCompletionQueue read : List.of(one, other)) {
                 ExtendedCompletionQueue polled = read == one ? other : one;
                 QueuePair pair = stack.domain().createQueuePair(
-                        QueuePairInitAttributes.builder().sendQueue(one).receiveQueue(other).build());
+                        QueuePairInitAttributes.builder().sendCompletionQueue(one)
+                                .receiveCompletionQueue(other).build());
                 FakeVerbs.complete(read.handle(), 1);
                 CompletionCursor cursor = read.startPoll();
                 try (Background<Void> closer = Background.run(pair::close)) {

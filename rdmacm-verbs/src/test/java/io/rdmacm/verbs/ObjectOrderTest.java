@@ -212,7 +212,8 @@ class ObjectOrderTest {
                     .withMessageContaining("another context");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> stack.domain().createQueuePair(
-                            QueuePairInitAttributes.builder().sendQueue(stack.queue()).receiveQueue(other.queue())
+                            QueuePairInitAttributes.builder().sendCompletionQueue(stack.queue())
+                                    .receiveCompletionQueue(other.queue())
                                     .build()))
                     .withMessageContaining("another context");
             assertThat(FakeVerbs.calls()).isEmpty();
@@ -284,7 +285,8 @@ class ObjectOrderTest {
     }
 
     /** The members of ibv_qp_init_attr, where verbs.h has them on all 64-bit machines. */
-    private record CInit(long sendQueue, long receiveQueue, int sends, int receives, int sendEntries,
+    private record CInit(long sendCompletionQueue, long receiveCompletionQueue, int sends, int receives,
+            int sendEntries,
             int receiveEntries, int inline, int type, int signalAll) {
         static CInit of(byte[] bytes) {
             ByteBuffer data = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());

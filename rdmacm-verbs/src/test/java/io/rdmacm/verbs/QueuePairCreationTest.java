@@ -157,9 +157,9 @@ class QueuePairCreationTest {
         assertThatIllegalStateException().isThrownBy(xrc::close).withMessageContaining(pair.toString());
         assertThatIllegalStateException().isThrownBy(pair::protectionDomain)
                 .withMessage("a queue pair of type XRC_RECV has no protection domain");
-        assertThatIllegalStateException().isThrownBy(pair::sendQueue)
+        assertThatIllegalStateException().isThrownBy(pair::sendCompletionQueue)
                 .withMessage("a queue pair of type XRC_RECV has no send completion queue");
-        assertThatIllegalStateException().isThrownBy(pair::receiveQueue)
+        assertThatIllegalStateException().isThrownBy(pair::receiveCompletionQueue)
                 .withMessage("a queue pair of type XRC_RECV has no receive completion queue");
         assertThatIllegalStateException().isThrownBy(() -> pair.postSend(SendRequests.allocate(1, 1).get(0)))
                 .withMessage("a queue pair of type XRC_RECV has no send queue");
@@ -176,7 +176,7 @@ class QueuePairCreationTest {
     @Covers("ibv_create_qp")
     void theSendingSideOfXrcHasNoReceives() throws RdmaException {
         try (QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
-                .type(QueuePairType.XRC_SEND).sendQueue(stack.queue()).build())) {
+                .type(QueuePairType.XRC_SEND).sendCompletionQueue(stack.queue()).build())) {
             assertThat(FakeVerbs.calls("ibv_create_qp").getFirst().data()).isEqualTo(Arrays.copyOf(init(queue, 0, 0,
                     0, Rdma.IBV_QPT_XRC_SEND(), 0, Rdma.IBV_QP_INIT_ATTR_PD(), 0, 0, 0, 0, 16, 16, 1, 1, 0),
                     (int) ibv_qp_init_attr.sizeof()));
@@ -185,7 +185,7 @@ class QueuePairCreationTest {
             pair.postSend(request);
             assertThatIllegalStateException().isThrownBy(() -> pair.postReceive(ReceiveRequests.allocate(1, 1).get(0)))
                     .withMessage("a queue pair of type XRC_SEND has no receive queue");
-            assertThatIllegalStateException().isThrownBy(pair::receiveQueue);
+            assertThatIllegalStateException().isThrownBy(pair::receiveCompletionQueue);
         }
     }
 
@@ -217,9 +217,10 @@ class QueuePairCreationTest {
         assertThatIllegalArgumentException().isThrownBy(() -> attributes(QueuePairType.XRC_RECV).build())
                 .withMessageStartingWith("a queue pair of type XRC_RECV has neither completion queues nor");
         assertThatNullPointerException().isThrownBy(() -> QueuePairInitAttributes.builder().build())
-                .withMessage("sendQueue");
-        assertThatNullPointerException().isThrownBy(() -> QueuePairInitAttributes.builder().sendQueue(stack.queue())
-                .build()).withMessage("receiveQueue");
+                .withMessage("sendCompletionQueue");
+        assertThatNullPointerException().isThrownBy(() -> QueuePairInitAttributes.builder()
+                .sendCompletionQueue(stack.queue())
+                .build()).withMessage("receiveCompletionQueue");
         assertThatIllegalArgumentException().isThrownBy(
                 () -> attributes(QueuePairType.RC).createFlags(QueuePairCreateFlag.SOURCE_QPN).build())
                 .withMessageStartingWith("the flag SOURCE_QPN and the source queue pair must be set together");

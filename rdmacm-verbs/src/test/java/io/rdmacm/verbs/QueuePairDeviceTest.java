@@ -268,7 +268,7 @@ class QueuePairDeviceTest {
                 assertThat(sizes.maxReceiveScatterGather()).isGreaterThanOrEqualTo(4);
                 assertThat(sizes.maxInlineData()).isGreaterThanOrEqualTo(16);
                 assertThat(status.initAttributes().type()).isEqualTo(type);
-                assertThat(status.initAttributes().sendQueue()).isSameAs(queue);
+                assertThat(status.initAttributes().sendCompletionQueue()).isSameAs(queue);
             }
         }
     }
@@ -354,7 +354,7 @@ class QueuePairDeviceTest {
             assertUnsupported("ibv_create_qp", () -> domain.createQueuePair(
                     attributes(QueuePairType.DRIVER, false).build()));
             assertUnsupported("ibv_create_qp", () -> domain.createQueuePair(QueuePairInitAttributes.builder()
-                    .type(QueuePairType.XRC_SEND).sendQueue(queue).build()));
+                    .type(QueuePairType.XRC_SEND).sendCompletionQueue(queue).build()));
             assertUnsupported("ibv_create_srq_ex", () -> domain.createSharedReceiveQueue(
                     SharedReceiveQueueInitAttributes.builder().tagMatching(queue, 4, 4).build()));
         }

@@ -109,9 +109,9 @@ class ReceiveSideScalingTest {
             assertThat(pair.sharedReceiveQueue()).isEmpty();
             assertThatIllegalStateException().isThrownBy(table::close).withMessageContaining(pair.toString());
             String none = "a queue pair of type RAW_PACKET with " + table + " has no ";
-            assertThatIllegalStateException().isThrownBy(pair::sendQueue)
+            assertThatIllegalStateException().isThrownBy(pair::sendCompletionQueue)
                     .withMessage(none + "send completion queue");
-            assertThatIllegalStateException().isThrownBy(pair::receiveQueue)
+            assertThatIllegalStateException().isThrownBy(pair::receiveCompletionQueue)
                     .withMessage(none + "receive completion queue");
             assertThatIllegalStateException().isThrownBy(() -> pair.postSend(SendRequests.allocate(1, 1).get(0)))
                     .withMessage(none + "send queue");
@@ -132,11 +132,11 @@ class ReceiveSideScalingTest {
     @Covers("ibv_create_qp_ex")
     void oneThatSendsTooHasASendQueueOnly() throws RdmaException {
         try (QueuePair pair = stack.domain().createQueuePair(attributes(EnumSet.of(RxHashField.SRC_IPV4,
-                RxHashField.DST_IPV4)).sendQueue(stack.queue()).maxSendRequests(5).maxReceiveRequests(6)
+                RxHashField.DST_IPV4)).sendCompletionQueue(stack.queue()).maxSendRequests(5).maxReceiveRequests(6)
                 .maxSendScatterGather(3).maxReceiveScatterGather(7).maxInlineData(8).build())) {
             assertMade(oracle(stack.queue().handle().address(),
                     Rdma.IBV_RX_HASH_SRC_IPV4() | Rdma.IBV_RX_HASH_DST_IPV4(), 5, 0, 3, 0, 8));
-            assertThat(pair.sendQueue()).isSameAs(stack.queue());
+            assertThat(pair.sendCompletionQueue()).isSameAs(stack.queue());
             pair.postSend(SendRequests.allocate(1, 1).get(0));
             assertThat(FakeVerbs.calls("post_send")).hasSize(1);
             assertThatIllegalStateException().isThrownBy(() -> pair.postReceive(ReceiveRequests.allocate(1, 1).get(0)));

@@ -112,7 +112,7 @@ class SendBatchTest {
                         b -> b.flush(ADDRESS, KEY, 0xffffffffL, PlacementType.PERSISTENT, SelectivityLevel.MR),
                         unsigned(KEY), ADDRESS, 0xffffffffL, 2, 1),
                 row("wr_local_inv", SendOperation.LOCAL_INV, b -> b.localInvalidate(KEY), unsigned(KEY)),
-                row("wr_send_tso", SendOperation.TSO, b -> b.sendSegmented(BYTES, 0xfffe)));
+                row("wr_send_tso", SendOperation.TSO, b -> b.tso(BYTES, 0xfffe)));
     }
 
     private FakeVerbs.Call only(String function) {
@@ -177,7 +177,7 @@ class SendBatchTest {
     void aValueAndHeadersAreCopied() throws RdmaException {
         try (SendBatch batch = pair.startBatch()) {
             batch.atomicWrite(ADDRESS, KEY, VALUE);
-            batch.sendSegmented(BYTES, 0xfffe).data(stack.region(), 0, 100);
+            batch.tso(BYTES, 0xfffe).data(stack.region(), 0, 100);
             batch.complete();
         }
         assertThat(ByteBuffer.wrap(only("wr_atomic_write").data()).order(ByteOrder.nativeOrder()).getLong())
@@ -359,11 +359,11 @@ class SendBatchTest {
             assertThatIllegalStateException().isThrownBy(() -> batch.data(stack.region(), 0, 1))
                     .withMessageContaining("takes no data");
             assertThatIllegalStateException().isThrownBy(() -> batch.remoteSharedReceiveQueue(1));
-            assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(large.asSlice(0, 9), 1))
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.tso(large.asSlice(0, 9), 1))
                     .withMessageContaining("headers have 9");
-            assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 1 << 16));
-            assertThatIllegalArgumentException().isThrownBy(() -> batch.sendSegmented(BYTES, 0));
-            assertThatIllegalStateException().isThrownBy(() -> batch.sendSegmented(ofAClosedArena(), 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.tso(BYTES, 1 << 16));
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.tso(BYTES, 0));
+            assertThatIllegalStateException().isThrownBy(() -> batch.tso(ofAClosedArena(), 1));
             batch.complete();
         }
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_send", "wr_set_inline_data", "wr_send",

@@ -127,7 +127,7 @@ class SendRequestTest {
 
     @Test
     void theTableHasEveryOpcode() {
-        // MemoryWindowTest compares the struct of BIND_MW, which needs a window, SegmentedSendTest that of TSO; the
+        // MemoryWindowTest compares the struct of BIND_MW, which needs a window, TsoTest that of TSO; the
         // others are for batches only
         assertThat(opcodes()).extracting(Row::opcode).containsExactlyInAnyOrderElementsOf(EnumSet.complementOf(
                 EnumSet.of(SendOpcode.BIND_MW, SendOpcode.TSO, SendOpcode.FLUSH, SendOpcode.ATOMIC_WRITE)));

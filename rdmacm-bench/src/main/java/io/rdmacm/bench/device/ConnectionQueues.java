@@ -29,7 +29,8 @@ final class ConnectionQueues implements AutoCloseable {
         sent = context.createCompletionQueue(1, sendChannel);
         receiveChannel = context.createCompletionChannel();
         received = context.createCompletionQueue(1, receiveChannel);
-        attributes = QueuePairInitAttributes.builder().sendQueue(sent).receiveQueue(received).maxSendRequests(1)
+        attributes = QueuePairInitAttributes.builder().sendCompletionQueue(sent)
+                .receiveCompletionQueue(received).maxSendRequests(1)
                 .maxReceiveRequests(1).build();
     }
 

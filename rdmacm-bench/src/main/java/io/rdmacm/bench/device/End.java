@@ -75,7 +75,7 @@ final class End implements AutoCloseable {
             region = own(domain.allocate(2L * half, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
                     AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
             queuePair = own(domain.createQueuePair(QueuePairInitAttributes.builder().type(measurement.transport())
-                    .sendQueue(sent).receiveQueue(received)
+                    .sendCompletionQueue(sent).receiveCompletionQueue(received)
                     .maxSendRequests(measurement.depth()).maxReceiveRequests(receives).build()));
             made = true;
         } finally {

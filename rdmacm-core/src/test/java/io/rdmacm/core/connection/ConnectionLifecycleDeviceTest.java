@@ -112,7 +112,7 @@ class ConnectionLifecycleDeviceTest {
             // on its way as far as this side knows
             connection.send(new byte[1], Peers.TIMEOUT);
             QueuePair queuePair = connection.queuePair();
-            CompletionQueue queue = queuePair.sendQueue();
+            CompletionQueue queue = queuePair.sendCompletionQueue();
             queuePair.close();
             queue.close();
             connection.close();
@@ -125,7 +125,7 @@ class ConnectionLifecycleDeviceTest {
     void aConnectionWhoseQueueIsUsedElsewhereCanBeClosedLater() throws Exception {
         try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
             Connection connection = pair.client();
-            CompletionQueue queue = connection.queuePair().sendQueue();
+            CompletionQueue queue = connection.queuePair().sendCompletionQueue();
             try (QueuePair own = connection.protectionDomain().createQueuePair(
                     QueuePairInitAttributes.builder().completionQueue(queue).build())) {
                 assertThatThrownBy(connection::close).isInstanceOf(IllegalStateException.class)

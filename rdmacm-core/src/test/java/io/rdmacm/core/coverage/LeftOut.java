@@ -20,7 +20,7 @@ enum LeftOut {
     COMMANDS("commands about objects of verbs: not done yet", "mlx5dv_devx_(cq|qp|srq|wq|ind_tbl)_.*"),
     EVENTS("asynchronous commands, events and event queues of commands: not done yet",
             "mlx5dv_devx_.*(cmd_comp|async|event|msi_vector|_eq).*"),
-    ENTRIES("helpers that set or read a member of an entry and call nothing: `RawEntry` forms entries, and a program"
+    ENTRIES("helpers that set or read a member of an entry and call nothing: `Wqe` forms entries, and a program"
             + " reads `RawQueues` as memory", "mlx5dv_(x86_)?set_.*_seg", "mlx5dv_[sg]et_cqe_.*"),
     ALLOCATORS("memory of queues from functions of the program, for all objects of a context: not done;"
             + " `ParentDomain` has it for the objects of a domain", "mlx5dv_set_context_attr"),

@@ -90,8 +90,8 @@ final class CmTime extends PeerProgram {
         CompletionChannel received = open.add(device.createCompletionChannel());
         CompletionChannel sent = open.add(device.createCompletionChannel());
         open.add(id.createQueuePair(domain, QueuePairInitAttributes.builder()
-                .receiveQueue(open.add(device.createCompletionQueue(1, received)))
-                .sendQueue(open.add(device.createCompletionQueue(1, sent)))
+                .receiveCompletionQueue(open.add(device.createCompletionQueue(1, received)))
+                .sendCompletionQueue(open.add(device.createCompletionQueue(1, sent)))
                 .maxSendRequests(1).maxReceiveRequests(1).build()));
     }
 }

@@ -237,7 +237,7 @@ final class RpingConnection implements AutoCloseable {
     /** Waits for the completion of a kind of request, and counts other completions that arrive meanwhile. */
     private void await(Work work) throws IOException, InterruptedException {
         while (done[work.ordinal()] == 0) {
-            pair.sendQueue().await(completions, TIMEOUT);
+            pair.sendCompletionQueue().await(completions, TIMEOUT);
             while (completions.next()) {
                 take();
             }

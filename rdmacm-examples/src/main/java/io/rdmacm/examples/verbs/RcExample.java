@@ -142,7 +142,7 @@ final class RcExample extends PairProgram {
 
     private void awaitCompletion() throws IOException, InterruptedException {
         // In C: poll for a while, or arm the queue, poll once more, and wait for an event. This does the latter.
-        pair.sendQueue().await(completions, timeout());
+        pair.sendCompletionQueue().await(completions, timeout());
         completions.next();
         completions.check();
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.counter;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_comp_cntr_caps;
 import io.rdmacm.verbs.VerbsContext;
@@ -38,10 +36,9 @@ public record CompletionCounterCapabilities(long maxValue, long maxCounters,
      */
     @CFunction({"ibv_query_comp_cntr_caps", "_ibv_query_comp_cntr_caps"})
     public static CompletionCounterCapabilities query(VerbsContext context) throws RdmaException {
-        VERBS.lifeOf(context).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(context, (address, arena) -> {
             long caps = arena.allocate(ibv_comp_cntr_caps.layout()).address();
-            int error = QUERY.callInt(VERBS.addressOf(context), caps, ibv_comp_cntr_caps.sizeof());
+            int error = QUERY.callInt(address, caps, ibv_comp_cntr_caps.sizeof());
             if (error != 0) {
                 throw Failures.of("ibv_query_comp_cntr_caps", Math.abs(error));
             }
@@ -49,8 +46,6 @@ public record CompletionCounterCapabilities(long maxValue, long maxCounters,
                     Integer.toUnsignedLong(Memory.getInt(caps + ibv_comp_cntr_caps.max_counters$offset())),
                     CompletionCounterOperation.of(
                             Memory.getInt(caps + ibv_comp_cntr_caps.supported_qp_attach_ops$offset())));
-        } finally {
-            VERBS.lifeOf(context).leave();
-        }
+        });
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.efa;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.efa.efadv_ah_attr;
 import io.rdmacm.verbs.AddressHandle;
@@ -34,13 +32,10 @@ public final class EfaAddressHandle {
      */
     @CFunction("efadv_query_ah")
     public static int number(AddressHandle handle) throws RdmaException {
-        VERBS.lifeOf(handle).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(handle, (address, arena) -> {
             long struct = arena.allocate(efadv_ah_attr.layout()).address();
-            Check.returned(QUERY, QUERY.callInt(VERBS.addressOf(handle), struct, efadv_ah_attr.sizeof()));
+            Check.returned(QUERY, QUERY.callInt(address, struct, efadv_ah_attr.sizeof()));
             return Short.toUnsignedInt(Memory.getShort(struct + efadv_ah_attr.ahn$offset()));
-        } finally {
-            VERBS.lifeOf(handle).leave();
-        }
+        });
     }
 }

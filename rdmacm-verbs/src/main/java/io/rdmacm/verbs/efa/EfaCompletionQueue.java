@@ -44,7 +44,6 @@ public final class EfaCompletionQueue extends ExtendedCompletionQueue {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("efadv_create_cq");
     private static final NativeFunction FROM_CQ_EX = NativeFunction.of("efadv_cq_from_ibv_cq_ex");
-    private static final int ARGUMENTS = 2;
 
     private final List<EfaCompletionField> fields;
     private final long extension;
@@ -64,7 +63,7 @@ public final class EfaCompletionQueue extends ExtendedCompletionQueue {
 
     private static DriverCall call(long pointer) {
         // reads memory only
-        return DriverCall.of(Memory.getLong(pointer), true, ARGUMENTS);
+        return DriverCall.of(Memory.getLong(pointer), true);
     }
 
     /**

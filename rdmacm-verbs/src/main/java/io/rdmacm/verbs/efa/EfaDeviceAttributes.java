@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.efa;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.efa.efadv_device_attr;
 import io.rdmacm.verbs.VerbsContext;
@@ -46,14 +44,11 @@ public record EfaDeviceAttributes(int maxSendRequests, int maxReceiveRequests, i
      */
     @CFunction("efadv_query_device")
     public static EfaDeviceAttributes query(VerbsContext context) throws RdmaException {
-        VERBS.lifeOf(context).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(context, (address, arena) -> {
             long struct = arena.allocate(efadv_device_attr.layout()).address();
-            Check.returned(QUERY, QUERY.callInt(VERBS.addressOf(context), struct, efadv_device_attr.sizeof()));
+            Check.returned(QUERY, QUERY.callInt(address, struct, efadv_device_attr.sizeof()));
             return read(struct);
-        } finally {
-            VERBS.lifeOf(context).leave();
-        }
+        });
     }
 
     private static EfaDeviceAttributes read(long struct) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.efa;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.efa.efadv_mr_attr;
 import io.rdmacm.verbs.MemoryRegion;
@@ -39,18 +37,15 @@ public record EfaMemoryAttributes(FlagSet<EfaInterconnect> valid, int receive, i
      */
     @CFunction("efadv_query_mr")
     public static EfaMemoryAttributes query(MemoryRegion region) throws RdmaException {
-        VERBS.lifeOf(region).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(region, (address, arena) -> {
             long struct = arena.allocate(efadv_mr_attr.layout()).address();
-            Check.returned(QUERY, QUERY.callInt(VERBS.addressOf(region), struct, efadv_mr_attr.sizeof()));
+            Check.returned(QUERY, QUERY.callInt(address, struct, efadv_mr_attr.sizeof()));
             return new EfaMemoryAttributes(
                     EfaInterconnect.of(number(struct + efadv_mr_attr.ic_id_validity$offset())),
                     number(struct + efadv_mr_attr.recv_ic_id$offset()),
                     number(struct + efadv_mr_attr.rdma_read_ic_id$offset()),
                     number(struct + efadv_mr_attr.rdma_recv_ic_id$offset()));
-        } finally {
-            VERBS.lifeOf(region).leave();
-        }
+        });
     }
 
     private static int number(long address) {

@@ -82,16 +82,13 @@ public final class EfaQueueDepths {
 
     private static int call(NativeFunction function, VerbsContext context, long struct, long size)
             throws RdmaException {
-        VERBS.lifeOf(context).enter();
-        try {
-            int depth = function.callInt(VERBS.addressOf(context), struct, size);
+        return VERBS.inside(context, (address, _) -> {
+            int depth = function.callInt(address, struct, size);
             if (depth < 0) {
                 throw Failures.of(function.name(), -depth);
             }
             return depth;
-        } finally {
-            VERBS.lifeOf(context).leave();
-        }
+        });
     }
 
     private static void requireAtLeast(String what, int value, int least) {

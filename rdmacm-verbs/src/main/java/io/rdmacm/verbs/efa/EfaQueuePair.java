@@ -21,25 +21,29 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
- * Creates SRD queue pairs, the transport of EFA: Scalable Reliable Datagrams (efadv_create_qp_ex(3),
+ * A queue pair of SRD, the transport of EFA: Scalable Reliable Datagrams (efadv_create_qp_ex(3),
  * efadv_create_driver_qp(3)). A message is delivered exactly once or reported as failed, but messages may arrive in
  * another order than they were sent. One queue pair talks to any number of others: each request names its destination
  * with {@link io.rdmacm.verbs.SendBatch#datagram} or {@link io.rdmacm.verbs.SendRequest#datagram}. There is no
  * connection manager for EFA: peers exchange GID, queue pair number and Q_Key by other means, such as TCP.
  *
- * <p>The result is a {@link QueuePair} like any other, in the state RESET; {@link EfaTransitions} has the way to RTS.
+ * <p>It can be used wherever a {@link QueuePair} can. {@link EfaTransitions} has its way from RESET to RTS.
  * Every send work request must be signaled, as in C. Sends without a batch carry messages only; RDMA reads and writes
  * need a {@link io.rdmacm.verbs.SendBatch}, and one scatter/gather entry. An RDMA write with inline data needs
  * {@link EfaQueuePairFlag#INLINE_WRITE}.
  *
  * <p>Not run on a card: tested with the driver of rdma-core over a stand-in for the kernel and the card.
  */
-public final class EfaQueuePair {
+public final class EfaQueuePair extends QueuePair {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE_EX = NativeFunction.of("efadv_create_qp_ex");
     private static final NativeFunction CREATE_DRIVER = NativeFunction.of("efadv_create_driver_qp");
 
-    private EfaQueuePair() {
+    private final EfaQueuePairAttributes srd;
+
+    private EfaQueuePair(Created created, EfaQueuePairAttributes srd) {
+        super(created);
+        this.srd = srd;
     }
 
     /**
@@ -57,7 +61,7 @@ public final class EfaQueuePair {
      * @throws RdmaException EINVAL if the device does not allow the sizes, or there is a shared receive queue; ENOMEM
      */
     @CFunction({"efadv_create_driver_qp", "efadv_create_qp_ex"})
-    public static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes)
+    public static EfaQueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
         return create(domain, attributes, EfaQueuePairAttributes.defaults());
     }
@@ -78,7 +82,7 @@ public final class EfaQueuePair {
      *         installed library does not know an option; ENOMEM
      */
     @CFunction("efadv_create_qp_ex")
-    public static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
+    public static EfaQueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
             EfaQueuePairAttributes srd) throws RdmaException {
         if (attributes.type() != QueuePairType.DRIVER) {
             throw new IllegalArgumentException("an SRD queue pair is of type DRIVER, not " + attributes.type());
@@ -89,10 +93,17 @@ public final class EfaQueuePair {
                     + " receives");
         }
         boolean plain = !attributes.isExtended() && srd.equals(EfaQueuePairAttributes.defaults());
-        return VERBS.createQueuePair(domain, attributes, Addressing.DATAGRAM,
+        return create(EfaQueuePair.class, domain, attributes, Addressing.DATAGRAM,
                 (init, arena) -> plain
                         ? createPlain(domain, init, attributes)
-                        : createExtended(domain, init, attributes, srd, arena));
+                        : createExtended(domain, init, attributes, srd, arena),
+                created -> new EfaQueuePair(created, srd));
+    }
+
+    /** {@return what only SRD queue pairs have} */
+    public EfaQueuePairAttributes srd() {
+        life().ensureOpen();
+        return srd;
     }
 
     private static long createPlain(ProtectionDomain domain, long init, QueuePairInitAttributes attributes)

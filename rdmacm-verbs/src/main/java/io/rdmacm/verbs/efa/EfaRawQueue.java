@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.efa;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.CFunction;
@@ -23,12 +22,12 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
  * access crashes the JVM, and what is written to it confuses the driver, which keeps its own count.
  *
  * @param entries the entries; those of a send queue may only be written
- * @param entryBytes the size of an entry
+ * @param entrySize the size of an entry
  * @param capacity the number of entries
  * @param doorbell the 4 bytes that tell the device of new entries; an empty segment if there are none
  * @param maxBatch the maximum number of entries for one ring of the doorbell; 0 for a completion queue
  */
-public record EfaRawQueue(MemorySegment entries, int entryBytes, int capacity, MemorySegment doorbell, int maxBatch) {
+public record EfaRawQueue(MemorySegment entries, int entrySize, int capacity, MemorySegment doorbell, int maxBatch) {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction QUERY_WQS = NativeFunction.of("efadv_query_qp_wqs");
     private static final NativeFunction QUERY_CQ = NativeFunction.of("efadv_query_cq");
@@ -73,25 +72,21 @@ public record EfaRawQueue(MemorySegment entries, int entryBytes, int capacity, M
      */
     @CFunction("efadv_query_cq")
     public static EfaRawQueue of(CompletionQueue queue) throws RdmaException {
-        VERBS.lifeOf(queue).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(queue, (address, arena) -> {
             long struct = arena.allocate(efadv_cq_attr.layout()).address();
-            Check.returned(QUERY_CQ, QUERY_CQ.callInt(VERBS.addressOf(queue), struct, efadv_cq_attr.sizeof()));
+            Check.returned(QUERY_CQ, QUERY_CQ.callInt(address, struct, efadv_cq_attr.sizeof()));
             return of(Memory.getLong(struct + efadv_cq_attr.buffer$offset()),
                     Memory.getInt(struct + efadv_cq_attr.entry_size$offset()),
                     Memory.getInt(struct + efadv_cq_attr.num_entries$offset()),
                     Memory.getLong(struct + efadv_cq_attr.doorbell$offset()), 0);
-        } finally {
-            VERBS.lifeOf(queue).leave();
-        }
+        });
     }
 
     private static EfaRawQueue query(QueuePair pair, boolean sends) throws RdmaException {
-        VERBS.lifeOf(pair).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(pair, (address, arena) -> {
             long sendQueue = arena.allocate(efadv_wq_attr.layout()).address();
             long receiveQueue = arena.allocate(efadv_wq_attr.layout()).address();
-            Check.returned(QUERY_WQS, QUERY_WQS.callInt(VERBS.addressOf(pair), sendQueue, receiveQueue,
+            Check.returned(QUERY_WQS, QUERY_WQS.callInt(address, sendQueue, receiveQueue,
                     efadv_wq_attr.sizeof()));
             long struct = sends ? sendQueue : receiveQueue;
             return of(Memory.getLong(struct + efadv_wq_attr.buffer$offset()),
@@ -99,13 +94,11 @@ public record EfaRawQueue(MemorySegment entries, int entryBytes, int capacity, M
                     Memory.getInt(struct + efadv_wq_attr.num_entries$offset()),
                     Memory.getLong(struct + efadv_wq_attr.doorbell$offset()),
                     Memory.getInt(struct + efadv_wq_attr.max_batch$offset()));
-        } finally {
-            VERBS.lifeOf(pair).leave();
-        }
+        });
     }
 
-    private static EfaRawQueue of(long buffer, int entryBytes, int capacity, long doorbell, int maxBatch) {
-        return new EfaRawQueue(Memory.view(buffer, (long) entryBytes * capacity), entryBytes, capacity,
+    private static EfaRawQueue of(long buffer, int entrySize, int capacity, long doorbell, int maxBatch) {
+        return new EfaRawQueue(Memory.view(buffer, (long) entrySize * capacity), entrySize, capacity,
                 doorbell == 0 ? MemorySegment.NULL : Memory.view(doorbell, Integer.BYTES), maxBatch);
     }
 }

@@ -79,7 +79,7 @@ final class EspStructs {
         MemorySegment next = MemorySegment.NULL;
         for (FlowMatch header : headers.reversed()) {
             MemorySegment filter = arena.allocate(FlowStructs.filterSize(header), Long.BYTES);
-            filter.copyFrom(MemorySegment.ofArray(header.fields().values((int) filter.byteSize())));
+            filter.copyFrom(MemorySegment.ofArray(header.values((int) filter.byteSize())));
             MemorySegment link = ib_uverbs_flow_action_esp_encap.allocate(arena);
             ib_uverbs_flow_action_esp_encap.val_ptr(link, filter);
             ib_uverbs_flow_action_esp_encap.next_ptr(link, next);

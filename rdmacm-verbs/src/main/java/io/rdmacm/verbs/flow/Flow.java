@@ -81,8 +81,8 @@ public final class Flow extends NativeObject {
                 (life, address) -> new Flow(context, queuePair, attributes, life, address));
     }
 
-    private static Lifetime sameContext(String what, VerbsContext its, VerbsContext wanted, NativeObject object) {
-        if (its != wanted) {
+    private static Lifetime sameContext(String what, VerbsContext actual, VerbsContext wanted, NativeObject object) {
+        if (actual != wanted) {
             throw new IllegalArgumentException("the " + what + " belongs to another context than the queue pair: "
                     + object);
         }

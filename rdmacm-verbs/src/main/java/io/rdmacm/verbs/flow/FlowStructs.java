@@ -84,8 +84,8 @@ final class FlowStructs {
             case FlowMatch match -> {
                 Shape shape = shapeOf(match.type());
                 int length = (int) shape.filter();
-                copy(match.fields().values(length), struct, shape.value());
-                copy(match.fields().masks(length), struct, shape.mask());
+                copy(match.values(length), struct, shape.value());
+                copy(match.masks(length), struct, shape.mask());
             }
             case FlowSpecification.Tag tag ->
                     struct.set(ValueLayout.JAVA_INT, ibv_flow_spec_action_tag.tag_id$offset(), tag.id());

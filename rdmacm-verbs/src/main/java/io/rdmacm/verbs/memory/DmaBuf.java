@@ -53,14 +53,9 @@ public final class DmaBuf implements AutoCloseable {
 
     /** Calls a function that returns a new file descriptor for an object. */
     static DmaBuf export(NativeObject object, NativeFunction function) throws RdmaException {
-        VERBS.lifeOf(object).enter();
-        try {
-            return Lifetime.make(DmaBuf.class, List.of(),
-                    arena -> Check.minusOne(function, function.callInt(VERBS.addressOf(object))),
-                    fd -> Libc.close((int) fd), (life, fd) -> new DmaBuf(life, (int) fd));
-        } finally {
-            VERBS.lifeOf(object).leave();
-        }
+        return VERBS.inside(object, (address, _) -> Lifetime.make(DmaBuf.class, List.of(),
+                    arena -> Check.minusOne(function, function.callInt(address)),
+                    fd -> Libc.close((int) fd), (life, fd) -> new DmaBuf(life, (int) fd)));
     }
 
     /**

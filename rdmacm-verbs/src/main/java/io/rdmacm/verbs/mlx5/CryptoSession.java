@@ -73,14 +73,11 @@ public final class CryptoSession {
      */
     @CFunction("mlx5dv_crypto_login_query_state")
     public static CryptoLogin.State state(VerbsContext context) throws RdmaException {
-        VERBS.lifeOf(context).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(context, (address, arena) -> {
             long state = arena.allocate(Integer.BYTES, Integer.BYTES).address();
-            Check.returned(QUERY_STATE, QUERY_STATE.callInt(VERBS.addressOf(context), state));
+            Check.returned(QUERY_STATE, QUERY_STATE.callInt(address, state));
             return CryptoLogin.State.of(Memory.getInt(state));
-        } finally {
-            VERBS.lifeOf(context).leave();
-        }
+        });
     }
 
     /**

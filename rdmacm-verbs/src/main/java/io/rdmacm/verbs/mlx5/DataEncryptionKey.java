@@ -97,12 +97,7 @@ public final class DataEncryptionKey extends NativeObject {
         if (!Objects.equals(login.context(), domain.context())) {
             throw new IllegalArgumentException(login + " belongs to another context than the protection domain");
         }
-        VERBS.lifeOf(login).enter();
-        try {
-            return create(domain, material, Optional.of(login));
-        } finally {
-            VERBS.lifeOf(login).leave();
-        }
+        return VERBS.inside(login, (_, _) -> create(domain, material, Optional.of(login)));
     }
 
     private static DataEncryptionKey create(ProtectionDomain domain, KeyMaterial material,
@@ -158,14 +153,11 @@ public final class DataEncryptionKey extends NativeObject {
      */
     @CFunction("mlx5dv_dek_query")
     public Status query() throws RdmaException {
-        life().enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(this, (address, arena) -> {
             long struct = arena.allocate(mlx5dv_dek_attr.layout()).address();
-            Check.returned(QUERY, QUERY.callInt(address(), struct));
+            Check.returned(QUERY, QUERY.callInt(address, struct));
             return new Status(Memory.getInt(struct + mlx5dv_dek_attr.state$offset()) == Mlx5.MLX5DV_DEK_STATE_READY(),
                     Memory.bytes(struct + mlx5dv_dek_attr.opaque$offset(), KeyMaterial.NOTE_BYTES));
-        } finally {
-            life().leave();
-        }
+        });
     }
 }

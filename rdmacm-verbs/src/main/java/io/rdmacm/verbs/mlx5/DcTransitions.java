@@ -14,8 +14,8 @@ public final class DcTransitions {
     }
 
     /** Those of an initiator: RESET, INIT, RTR, RTS. */
-    public static final class Initiator {
-        private Initiator() {
+    public static final class Dci {
+        private Dci() {
         }
 
         /**
@@ -58,8 +58,8 @@ public final class DcTransitions {
     }
 
     /** Those of a target: RESET, INIT, RTR, in which it receives. */
-    public static final class Target {
-        private Target() {
+    public static final class Dct {
+        private Dct() {
         }
 
         /**

@@ -36,15 +36,15 @@ final class DirectCompletions {
             Map.entry(Mlx5.MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR(), WorkCompletionStatus.REM_ABORT_ERR));
 
     private final long ends;
-    private final int entryBytes;
+    private final int cqeSize;
     private final int count;
     private final long doorbellRecord;
     private final int pairNumber;
     private int consumed;
 
     DirectCompletions(RawQueues.Completions queue, int pairNumber) {
-        this.entryBytes = queue.entryBytes();
-        this.ends = queue.completions().address() + entryBytes;
+        this.cqeSize = queue.cqeSize();
+        this.ends = queue.completions().address() + cqeSize;
         this.count = queue.entries();
         this.doorbellRecord = queue.doorbellRecord().address();
         this.pairNumber = pairNumber;
@@ -90,7 +90,7 @@ final class DirectCompletions {
     }
 
     private long end() {
-        return ends + (long) (consumed & (count - 1)) * entryBytes;
+        return ends + (long) (consumed & (count - 1)) * cqeSize;
     }
 
     private static int operation(byte owner) {

@@ -148,7 +148,7 @@ public final class DirectQueuePair implements AutoCloseable {
                 .sendOperations(List.of(SendOperation.RDMA_WRITE, SendOperation.RDMA_READ)).build();
         // What is read goes into the region, also if it would fit into the completion.
         return Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.of(attributes)
-                .flags(Mlx5QueuePairFlag.DISABLE_SCATTER_TO_CQE)).queuePair();
+                .flags(Mlx5QueuePairFlag.DISABLE_SCATTER_TO_CQE));
     }
 
     /** {@return the number by which the peer addresses this queue pair ({@code ibv_qp.qp_num})} */
@@ -204,7 +204,7 @@ public final class DirectQueuePair implements AutoCloseable {
     }
 
     private void start(MemoryRegion with, Request request) throws RdmaException {
-        Bias bias = lock.enterAlone();
+        Bias bias = lock.enterExclusive();
         try {
             if (posted != completed) {
                 throw new IllegalStateException("requests are outstanding: " + (posted - completed));

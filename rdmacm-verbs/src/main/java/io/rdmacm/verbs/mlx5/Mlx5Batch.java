@@ -10,15 +10,12 @@ import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.SendBatch;
-import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * A batch of send work requests with operations of mlx5 (mlx5dv_wr_post(3)). {@link #requests()} is the batch of the
- * queue pair, with the operations of verbs; those of this class go into the same batch, in the order of the calls. Ids
- * and flags are set there, and hold for both.
+ * A batch of send work requests that also has the operations of mlx5 (mlx5dv_wr_post(3)). Ids and flags hold for both.
  *
  * <p>The methods that register, configure, copy or post a raw entry start a request and end it: it takes neither data
  * nor a destination. They throw {@link IllegalStateException} if the batch is closed, the queue pair was created
@@ -27,30 +24,18 @@ import io.rdmacm.verbs.work.AccessFlag;
  *
  * <p>A batch may be used by one thread at a time.
  */
-public final class Mlx5Batch implements AutoCloseable {
+public final class Mlx5Batch extends SendBatch {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int NUMBER_BITS = 24;
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
     private final Mlx5QueuePair pair;
     private final Mlx5BatchOps ops;
-    @SuppressWarnings("NullAway.Init") // a program gets this object when it is started
-    private SendBatch batch;
 
-    Mlx5Batch(Mlx5QueuePair pair) {
+    Mlx5Batch(Mlx5QueuePair pair, long verbs, long extended) {
+        super(pair, verbs);
         this.pair = pair;
-        this.ops = new Mlx5BatchOps(pair.extended());
-    }
-
-    /** Returns this for the batch of the queue pair that was just started, and always is the same. */
-    Mlx5Batch of(SendBatch started) {
-        batch = started;
-        return this;
-    }
-
-    /** {@return the batch of the queue pair, for the operations, ids and flags that any queue pair has} */
-    public SendBatch requests() {
-        return batch;
+        this.ops = new Mlx5BatchOps(extended);
     }
 
     /**
@@ -67,30 +52,30 @@ public final class Mlx5Batch implements AutoCloseable {
      *         destination or has it already
      */
     @CFunction("mlx5dv_wr_set_dc_addr")
-    public Mlx5Batch target(AddressHandle handle, int number, long key) {
+    public Mlx5Batch dct(AddressHandle handle, int number, long key) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         ops.setDcAddr(number, key);
-        VERBS.target(batch, handle, ops);
+        driverTarget(handle, ops);
         return this;
     }
 
     /**
-     * Like {@link #target(AddressHandle, int, long)}, in a stream ({@code mlx5dv_wr_set_dc_addr_stream}).
+     * Like {@link #dct(AddressHandle, int, long)}, in a stream ({@code mlx5dv_wr_set_dc_addr_stream}).
      *
      * @param handle the address of the target's port, of the protection domain of the queue pair
      * @param number the number of the target, 24 bits
      * @param key the key that the target was created with
      * @param stream the number of the stream, from 1
      * @return this batch
-     * @throws IllegalArgumentException as for {@link #target(AddressHandle, int, long)}, or if there is no such stream
-     * @throws IllegalStateException as for {@link #target(AddressHandle, int, long)}
+     * @throws IllegalArgumentException as for {@link #dct(AddressHandle, int, long)}, or if there is no such stream
+     * @throws IllegalStateException as for {@link #dct(AddressHandle, int, long)}
      */
     @CFunction("mlx5dv_wr_set_dc_addr_stream")
-    public Mlx5Batch target(AddressHandle handle, int number, long key, int stream) {
+    public Mlx5Batch dct(AddressHandle handle, int number, long key, int stream) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         pair.requireStream(stream);
         ops.setDcAddrStream(number, key, stream);
-        VERBS.target(batch, handle, ops);
+        driverTarget(handle, ops);
         return this;
     }
 
@@ -111,7 +96,7 @@ public final class Mlx5Batch implements AutoCloseable {
             throw new IllegalArgumentException("neither the offset nor the length can be negative: " + offset + ", "
                     + length);
         }
-        VERBS.data(batch, key.localKey(), offset, length);
+        driverData(key.localKey(), offset, length);
         return this;
     }
 
@@ -154,7 +139,7 @@ public final class Mlx5Batch implements AutoCloseable {
         VERBS.lifeOf(key).enter();
         try {
             layout.register(ops, VERBS.addressOf(key), bits);
-            VERBS.request(batch, INLINE, ops);
+            driverRequest(INLINE, ops);
         } finally {
             VERBS.lifeOf(key).leave();
             Reference.reachabilityFence(layout);
@@ -182,7 +167,7 @@ public final class Mlx5Batch implements AutoCloseable {
         VERBS.lifeOf(key).enter();
         try {
             configuration.prepare(ops, VERBS.addressOf(key));
-            VERBS.request(batch, INLINE, ops);
+            driverRequest(INLINE, ops);
         } finally {
             VERBS.lifeOf(key).leave();
             Reference.reachabilityFence(configuration);
@@ -200,14 +185,14 @@ public final class Mlx5Batch implements AutoCloseable {
      * @throws IllegalStateException see above
      */
     @CFunction("mlx5dv_wr_raw_wqe")
-    public Mlx5Batch raw(RawEntry entry) {
+    public Mlx5Batch raw(Wqe entry) {
         require(Mlx5SendOperation.RAW_WQE);
-        if (entry.bytes() > pair.maxRawBytes()) {
+        if (entry.bytes() > pair.maxWqeBytes()) {
             throw new IllegalArgumentException("the entry has " + entry.bytes() + " bytes, requests of this queue at"
-                    + " most " + pair.maxRawBytes() + ": create it for more scatter/gather entries or inline data");
+                    + " most " + pair.maxWqeBytes() + ": create it for more scatter/gather entries or inline data");
         }
         ops.raw(entry.address());
-        VERBS.request(batch, 0, ops);
+        driverRequest(0, ops);
         Reference.reachabilityFence(entry);
         return this;
     }
@@ -236,7 +221,7 @@ public final class Mlx5Batch implements AutoCloseable {
         long target = MkeyLayout.addressOf(to, toOffset, length);
         long source = MkeyLayout.addressOf(from, fromOffset, length);
         ops.copy(to.localKey(), target, from.localKey(), source, length);
-        VERBS.request(batch, 0, ops);
+        driverRequest(0, ops);
         return this;
     }
 
@@ -255,25 +240,8 @@ public final class Mlx5Batch implements AutoCloseable {
     }
 
     private void requireDomain(Object what, Object domain) {
-        if (!Objects.equals(domain, pair.queuePair().protectionDomain())) {
+        if (!Objects.equals(domain, pair.protectionDomain())) {
             throw new IllegalArgumentException(what + " belongs to another protection domain than the queue pair");
         }
-    }
-
-    /**
-     * Posts all requests and closes the batch ({@code ibv_wr_complete}).
-     *
-     * @throws IllegalStateException if the last request lacks its destination; the batch is unchanged then
-     * @throws RdmaException if nothing was posted: ENOMEM if the send queue has no room; EINVAL or EOPNOTSUPP if a
-     *         request is invalid
-     */
-    public void complete() throws RdmaException {
-        batch.complete();
-    }
-
-    /** Discards all requests, unless the batch has been completed. Has no effect if the batch is closed. */
-    @Override
-    public void close() {
-        batch.close();
     }
 }

@@ -6,20 +6,19 @@ import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.mlx5.mlx5dv_qp_ex;
 import io.rdmacm.verbs.internal.driver.DriverCall;
-import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.driver.FunctionTable;
 
 /**
  * The function table of a {@code struct mlx5dv_qp_ex}, which the inline functions {@code mlx5dv_wr_*} of mlx5dv.h call.
  * All of them only write to the queue. The calls of a request are prepared first; {@link #run} and {@link #accept}
- * make them while the queue is locked. None of this allocates anything. Each pointer is read once, by the first call.
+ * make them while the queue is locked. None of this allocates anything.
  */
-final class Mlx5BatchOps implements Runnable, LongConsumer {
+final class Mlx5BatchOps extends FunctionTable implements Runnable, LongConsumer {
     private static final long KEY = 0xffff_ffffL;
     // a key is configured, and what it allows, its layout, its signature and its encryption are set
     private static final int MOST_CALLS = 5;
 
-    private final long queue;
-    // each is null until the first call
+    // by the places of their pointers; null until the first call
     private final DriverCall[] functions = new DriverCall[(int) (mlx5dv_qp_ex.sizeof() / Long.BYTES)];
     private final Call[] calls = new Call[MOST_CALLS];
     private int count;
@@ -27,7 +26,6 @@ final class Mlx5BatchOps implements Runnable, LongConsumer {
     /** A call of a function, whose first argument is the queue. */
     private static final class Call {
         private long offset;
-        private int arguments;
         private long a;
         private long b;
         private long c;
@@ -36,19 +34,18 @@ final class Mlx5BatchOps implements Runnable, LongConsumer {
     }
 
     Mlx5BatchOps(long queue) {
-        this.queue = queue;
+        super(queue);
         Arrays.setAll(calls, i -> new Call());
     }
 
-    private void first(long offset, int arguments, long a, long b, long c, long d, long e) {
+    private void first(long offset, long a, long b, long c, long d, long e) {
         count = 0;
-        next(offset, arguments, a, b, c, d, e);
+        next(offset, a, b, c, d, e);
     }
 
-    private void next(long offset, int arguments, long a, long b, long c, long d, long e) {
+    private void next(long offset, long a, long b, long c, long d, long e) {
         Call call = calls[count];
         call.offset = offset;
-        call.arguments = arguments;
         call.a = a;
         call.b = b;
         call.c = c;
@@ -73,83 +70,72 @@ final class Mlx5BatchOps implements Runnable, LongConsumer {
     }
 
     private void make(Call call) {
-        DriverCall function = function(call);
-        switch (call.arguments) {
-            case 2 -> function.call(queue, call.a);
-            case 3 -> function.call(queue, call.a, call.b);
-            case 4 -> function.call(queue, call.a, call.b, call.c);
-            case 5 -> function.call(queue, call.a, call.b, call.c, call.d);
-            default -> function.call(queue, call.a, call.b, call.c, call.d, call.e);
-        }
-    }
-
-    private DriverCall function(Call call) {
-        int index = (int) (call.offset / Long.BYTES);
-        DriverCall function = functions[index];
+        int place = (int) (call.offset / Long.BYTES);
+        DriverCall function = functions[place];
         if (function == null) {
-            function = DriverCall.of(Memory.getLong(queue + call.offset), true, call.arguments);
-            functions[index] = function;
+            function = at(call.offset);
+            functions[place] = function;
         }
-        return function;
+        function.call(struct, call.a, call.b, call.c, call.d, call.e);
     }
 
     /** {@code mlx5dv_wr_set_dc_addr}, without the handle. */
     void setDcAddr(int number, long key) {
-        first(mlx5dv_qp_ex.wr_set_dc_addr$offset(), 4, 0, number, key, 0, 0);
+        first(mlx5dv_qp_ex.wr_set_dc_addr$offset(), 0, number, key, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_dc_addr_stream}, without the handle. */
     void setDcAddrStream(int number, long key, int stream) {
-        first(mlx5dv_qp_ex.wr_set_dc_addr_stream$offset(), 5, 0, number, key, stream, 0);
+        first(mlx5dv_qp_ex.wr_set_dc_addr_stream$offset(), 0, number, key, stream, 0);
     }
 
     /** {@code mlx5dv_wr_mr_interleaved}. */
     void interleaved(long mkey, int access, int repetitions, int parts, long structs) {
-        first(mlx5dv_qp_ex.wr_mr_interleaved$offset(), 6, mkey, access, repetitions, parts, structs);
+        first(mlx5dv_qp_ex.wr_mr_interleaved$offset(), mkey, access, repetitions, parts, structs);
     }
 
     /** {@code mlx5dv_wr_mr_list}. */
     void list(long mkey, int access, int parts, long structs) {
-        first(mlx5dv_qp_ex.wr_mr_list$offset(), 5, mkey, access, parts, structs, 0);
+        first(mlx5dv_qp_ex.wr_mr_list$offset(), mkey, access, parts, structs, 0);
     }
 
     /** {@code mlx5dv_wr_mkey_configure}; the setters follow. */
     void configure(long mkey, int setters, long attributes) {
-        first(mlx5dv_qp_ex.wr_mkey_configure$offset(), 4, mkey, setters, attributes, 0, 0);
+        first(mlx5dv_qp_ex.wr_mkey_configure$offset(), mkey, setters, attributes, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_access_flags}. */
     void setAccess(int access) {
-        next(mlx5dv_qp_ex.wr_set_mkey_access_flags$offset(), 2, access, 0, 0, 0, 0);
+        next(mlx5dv_qp_ex.wr_set_mkey_access_flags$offset(), access, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_layout_list}. */
     void setList(int parts, long structs) {
-        next(mlx5dv_qp_ex.wr_set_mkey_layout_list$offset(), 3, parts, structs, 0, 0, 0);
+        next(mlx5dv_qp_ex.wr_set_mkey_layout_list$offset(), parts, structs, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_layout_interleaved}. */
     void setInterleaved(int repetitions, int parts, long structs) {
-        next(mlx5dv_qp_ex.wr_set_mkey_layout_interleaved$offset(), 4, repetitions, parts, structs, 0, 0);
+        next(mlx5dv_qp_ex.wr_set_mkey_layout_interleaved$offset(), repetitions, parts, structs, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_sig_block}. */
     void setSignature(long attributes) {
-        next(mlx5dv_qp_ex.wr_set_mkey_sig_block$offset(), 2, attributes, 0, 0, 0, 0);
+        next(mlx5dv_qp_ex.wr_set_mkey_sig_block$offset(), attributes, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_crypto}. */
     void setEncryption(long attributes) {
-        next(mlx5dv_qp_ex.wr_set_mkey_crypto$offset(), 2, attributes, 0, 0, 0, 0);
+        next(mlx5dv_qp_ex.wr_set_mkey_crypto$offset(), attributes, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_raw_wqe}. */
     void raw(long entry) {
-        first(mlx5dv_qp_ex.wr_raw_wqe$offset(), 2, entry, 0, 0, 0, 0);
+        first(mlx5dv_qp_ex.wr_raw_wqe$offset(), entry, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_memcpy}. */
     void copy(int toKey, long to, int fromKey, long from, long length) {
-        first(mlx5dv_qp_ex.wr_memcpy$offset(), 6, toKey & KEY, to, fromKey & KEY, from, length);
+        first(mlx5dv_qp_ex.wr_memcpy$offset(), toKey & KEY, to, fromKey & KEY, from, length);
     }
 }

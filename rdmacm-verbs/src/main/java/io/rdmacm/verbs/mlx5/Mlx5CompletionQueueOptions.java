@@ -13,11 +13,11 @@ import io.rdmacm.verbs.internal.ffi.Memory;
  * What a {@link Mlx5CompletionQueue} is created with beyond the attributes of any other
  * ({@code struct mlx5dv_cq_init_attr}, mlx5dv_create_cq(3)). Immutable.
  *
- * @param entryBytes the size of an entry, 64 or 128 bytes; empty for the driver's default
+ * @param cqeSize the size of an entry, 64 or 128 bytes; empty for the driver's default
  * @param isPadded whether the device fills entries of 128 bytes up, which it writes faster
  * @param compression what compressed completions keep; empty if none are compressed
  */
-public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadded,
+public record Mlx5CompletionQueueOptions(OptionalInt cqeSize, boolean isPadded,
         Optional<CompressionFormat> compression) {
     private static final int SMALL = 64;
     private static final int LARGE = 128;
@@ -28,10 +28,10 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
      * @throws IllegalArgumentException if entries have another size, or entries that are not of 128 bytes are padded
      */
     public Mlx5CompletionQueueOptions {
-        if (entryBytes.isPresent() && entryBytes.getAsInt() != SMALL && entryBytes.getAsInt() != LARGE) {
-            throw new IllegalArgumentException("entries have 64 or 128 bytes, not " + entryBytes.getAsInt());
+        if (cqeSize.isPresent() && cqeSize.getAsInt() != SMALL && cqeSize.getAsInt() != LARGE) {
+            throw new IllegalArgumentException("entries have 64 or 128 bytes, not " + cqeSize.getAsInt());
         }
-        if (isPadded && entryBytes.orElse(SMALL) != LARGE) {
+        if (isPadded && cqeSize.orElse(SMALL) != LARGE) {
             throw new IllegalArgumentException("only entries of 128 bytes are padded");
         }
     }
@@ -49,7 +49,7 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
      * @return a copy of these options
      * @throws IllegalArgumentException for another size, or if padded entries would be smaller than 128
      */
-    public Mlx5CompletionQueueOptions entryBytes(int bytes) {
+    public Mlx5CompletionQueueOptions cqeSize(int bytes) {
         return new Mlx5CompletionQueueOptions(OptionalInt.of(bytes), isPadded, compression);
     }
 
@@ -60,7 +60,7 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
      * @throws IllegalArgumentException if entries have not been set to 128 bytes
      */
     public Mlx5CompletionQueueOptions padded() {
-        return new Mlx5CompletionQueueOptions(entryBytes, true, compression);
+        return new Mlx5CompletionQueueOptions(cqeSize, true, compression);
     }
 
     /**
@@ -72,7 +72,7 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
      * @return a copy of these options
      */
     public Mlx5CompletionQueueOptions compressed(CompressionFormat format) {
-        return new Mlx5CompletionQueueOptions(entryBytes, isPadded, Optional.of(format));
+        return new Mlx5CompletionQueueOptions(cqeSize, isPadded, Optional.of(format));
     }
 
     /** Allocates and writes a {@code struct mlx5dv_cq_init_attr}. */
@@ -88,9 +88,9 @@ public record Mlx5CompletionQueueOptions(OptionalInt entryBytes, boolean isPadde
             mask |= Mlx5.MLX5DV_CQ_INIT_ATTR_MASK_FLAGS();
             Memory.putInt(struct + mlx5dv_cq_init_attr.flags$offset(), Mlx5.MLX5DV_CQ_INIT_ATTR_FLAGS_CQE_PAD());
         }
-        if (entryBytes.isPresent()) {
+        if (cqeSize.isPresent()) {
             mask |= Mlx5.MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE();
-            Memory.putShort(struct + mlx5dv_cq_init_attr.cqe_size$offset(), (short) entryBytes.getAsInt());
+            Memory.putShort(struct + mlx5dv_cq_init_attr.cqe_size$offset(), (short) cqeSize.getAsInt());
         }
         Memory.putLong(struct + mlx5dv_cq_init_attr.comp_mask$offset(), mask);
         return struct;

@@ -86,13 +86,11 @@ public final class Mlx5Device {
      */
     @CFunction("mlx5dv_query_device")
     public static Mlx5DeviceAttributes query(VerbsContext context) throws RdmaException {
-        return inside(context, address -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long struct = arena.allocate(mlx5dv_context.layout()).address();
-                Memory.putLong(struct + mlx5dv_context.comp_mask$offset(), ALL_MEMBERS);
-                Check.returned(QUERY_DEVICE, QUERY_DEVICE.callInt(address, struct));
-                return Mlx5DeviceAttributes.read(struct);
-            }
+        return VERBS.inside(context, (address, arena) -> {
+            long struct = arena.allocate(mlx5dv_context.layout()).address();
+            Memory.putLong(struct + mlx5dv_context.comp_mask$offset(), ALL_MEMBERS);
+            Check.returned(QUERY_DEVICE, QUERY_DEVICE.callInt(address, struct));
+            return Mlx5DeviceAttributes.read(struct);
         });
     }
 
@@ -108,21 +106,19 @@ public final class Mlx5Device {
     @CFunction("mlx5dv_query_port")
     public static Mlx5PortAttributes queryPort(VerbsContext context, int port) throws RdmaException {
         Arguments.requirePort(port);
-        return inside(context, address -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long struct = arena.allocate(mlx5_ib_uapi_query_port.layout()).address();
-                Check.returned(QUERY_PORT, QUERY_PORT.callInt(address, port, struct,
-                        mlx5_ib_uapi_query_port.sizeof()));
-                long register = struct + mlx5_ib_uapi_query_port.reg_c0$offset();
-                return new Mlx5PortAttributes(Memory.getLong(struct + mlx5_ib_uapi_query_port.flags$offset()),
-                        number(struct + mlx5_ib_uapi_query_port.vport$offset()),
-                        number(struct + mlx5_ib_uapi_query_port.vport_vhca_id$offset()),
-                        number(struct + mlx5_ib_uapi_query_port.esw_owner_vhca_id$offset()),
-                        Memory.getLong(struct + mlx5_ib_uapi_query_port.vport_steering_icm_rx$offset()),
-                        Memory.getLong(struct + mlx5_ib_uapi_query_port.vport_steering_icm_tx$offset()),
-                        Memory.getInt(register + mlx5_ib_uapi_reg.value$offset()),
-                        Memory.getInt(register + mlx5_ib_uapi_reg.mask$offset()));
-            }
+        return VERBS.inside(context, (address, arena) -> {
+            long struct = arena.allocate(mlx5_ib_uapi_query_port.layout()).address();
+            Check.returned(QUERY_PORT, QUERY_PORT.callInt(address, port, struct,
+                    mlx5_ib_uapi_query_port.sizeof()));
+            long register = struct + mlx5_ib_uapi_query_port.reg_c0$offset();
+            return new Mlx5PortAttributes(Memory.getLong(struct + mlx5_ib_uapi_query_port.flags$offset()),
+                    number(struct + mlx5_ib_uapi_query_port.vport$offset()),
+                    number(struct + mlx5_ib_uapi_query_port.vport_vhca_id$offset()),
+                    number(struct + mlx5_ib_uapi_query_port.esw_owner_vhca_id$offset()),
+                    Memory.getLong(struct + mlx5_ib_uapi_query_port.vport_steering_icm_rx$offset()),
+                    Memory.getLong(struct + mlx5_ib_uapi_query_port.vport_steering_icm_tx$offset()),
+                    Memory.getInt(register + mlx5_ib_uapi_reg.value$offset()),
+                    Memory.getInt(register + mlx5_ib_uapi_reg.mask$offset()));
         });
     }
 
@@ -142,17 +138,15 @@ public final class Mlx5Device {
      */
     @CFunction("mlx5dv_get_clock_info")
     public static Mlx5Clock clock(VerbsContext context) throws RdmaException {
-        return inside(context, address -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long struct = arena.allocate(mlx5dv_clock_info.layout()).address();
-                Check.returned(GET_CLOCK_INFO, GET_CLOCK_INFO.callInt(address, struct));
-                return new Mlx5Clock(Memory.getLong(struct + mlx5dv_clock_info.nsec$offset()),
-                        Memory.getLong(struct + mlx5dv_clock_info.last_cycles$offset()),
-                        Memory.getLong(struct + mlx5dv_clock_info.frac$offset()),
-                        Memory.getInt(struct + mlx5dv_clock_info.mult$offset()),
-                        Memory.getInt(struct + mlx5dv_clock_info.shift$offset()),
-                        Memory.getLong(struct + mlx5dv_clock_info.mask$offset()));
-            }
+        return VERBS.inside(context, (address, arena) -> {
+            long struct = arena.allocate(mlx5dv_clock_info.layout()).address();
+            Check.returned(GET_CLOCK_INFO, GET_CLOCK_INFO.callInt(address, struct));
+            return new Mlx5Clock(Memory.getLong(struct + mlx5dv_clock_info.nsec$offset()),
+                    Memory.getLong(struct + mlx5dv_clock_info.last_cycles$offset()),
+                    Memory.getLong(struct + mlx5dv_clock_info.frac$offset()),
+                    Memory.getInt(struct + mlx5dv_clock_info.mult$offset()),
+                    Memory.getInt(struct + mlx5dv_clock_info.shift$offset()),
+                    Memory.getLong(struct + mlx5dv_clock_info.mask$offset()));
         });
     }
 
@@ -169,7 +163,7 @@ public final class Mlx5Device {
      */
     @CFunction("mlx5dv_devx_general_cmd")
     public static byte[] command(VerbsContext context, byte[] command, int answerBytes) throws RdmaException {
-        return inside(context, address -> DevxCommand.call(GENERAL_CMD, address, command, answerBytes));
+        return VERBS.inside(context, (address, _) -> DevxCommand.call(GENERAL_CMD, address, command, answerBytes));
     }
 
     /**
@@ -183,26 +177,10 @@ public final class Mlx5Device {
      */
     @CFunction("mlx5dv_devx_query_eqn")
     public static int eventQueueNumber(VerbsContext context, int vector) throws RdmaException {
-        return inside(context, address -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long number = arena.allocate(Integer.BYTES, Integer.BYTES).address();
-                Check.returned(QUERY_EQN, QUERY_EQN.callInt(address, vector, number));
-                return Memory.getInt(number);
-            }
+        return VERBS.inside(context, (address, arena) -> {
+            long number = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            Check.returned(QUERY_EQN, QUERY_EQN.callInt(address, vector, number));
+            return Memory.getInt(number);
         });
-    }
-
-    private interface Query<T> {
-        T query(long context) throws RdmaException;
-    }
-
-    /** Calls C with the address of a context that cannot be closed meanwhile. */
-    private static <T> T inside(VerbsContext context, Query<T> query) throws RdmaException {
-        VERBS.lifeOf(context).enter();
-        try {
-            return query.query(VERBS.addressOf(context));
-        } finally {
-            VERBS.lifeOf(context).leave();
-        }
     }
 }

@@ -13,15 +13,21 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
- * Memory of an mlx5 device, by what it is for (mlx5dv_alloc_dm(3)). All methods are thread-safe.
+ * Memory of an mlx5 device, by what it is for (mlx5dv_alloc_dm(3)). It can be used wherever {@link DeviceMemory} can;
+ * only that for anything but data can be neither copied to or from nor registered. All methods are thread-safe.
  */
-public final class Mlx5DeviceMemory {
+public final class Mlx5DeviceMemory extends DeviceMemory {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOC_DM = NativeFunction.of("mlx5dv_alloc_dm");
 
-    private Mlx5DeviceMemory() {
+    private final Type type;
+
+    private Mlx5DeviceMemory(VerbsContext context, Lifetime life, long address, long bytes, Type type) {
+        super(context, life, address, bytes);
+        this.type = type;
     }
 
     /** What memory is for ({@code enum mlx5dv_alloc_dm_type}). */
@@ -56,20 +62,26 @@ public final class Mlx5DeviceMemory {
      * @param type what it is for
      * @param bytes the size in bytes, at least 1
      * @param logAlignment the base-2 logarithm of the alignment of its first byte, 0 to 63
-     * @return the memory; that for anything but data can be neither copied to or from nor registered
+     * @return the memory
      * @throws IllegalArgumentException if a number is out of range
      * @throws NativeLibraryException if libmlx5 is not installed
      * @throws RdmaUnsupportedException if it is not an mlx5 device, or the installed library does not know the type
      * @throws RdmaException EINVAL if the device has not so much; EPERM if the program may not; ENOMEM
      */
     @CFunction("mlx5dv_alloc_dm")
-    public static DeviceMemory allocate(VerbsContext context, Type type, long bytes, int logAlignment)
+    public static Mlx5DeviceMemory allocate(VerbsContext context, Type type, long bytes, int logAlignment)
             throws RdmaException {
-        return VERBS.allocateDeviceMemory(context, bytes, logAlignment, (attributes, arena) -> {
+        return allocate(Mlx5DeviceMemory.class, context, bytes, logAlignment, (attributes, arena) -> {
             long options = arena.allocate(mlx5dv_alloc_dm_attr.layout()).address();
             Memory.putInt(options + mlx5dv_alloc_dm_attr.type$offset(), type.value());
             return Check.pointer(ALLOC_DM, type + ", " + bytes + " bytes",
                     ALLOC_DM.callLong(VERBS.addressOf(context), attributes, options));
-        });
+        }, (life, address) -> new Mlx5DeviceMemory(context, life, address, bytes, type));
+    }
+
+    /** {@return what the memory is for} */
+    public Type type() {
+        life().ensureOpen();
+        return type;
     }
 }

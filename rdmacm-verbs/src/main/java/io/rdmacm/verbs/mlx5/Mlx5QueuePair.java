@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_qp;
 import io.rdmacm.verbs.AddressHandle;
@@ -18,26 +16,25 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.life.Parts;
 
 /**
  * A queue pair with what only mlx5 has ({@code mlx5dv_create_qp}, mlx5dv_create_qp(3)): an initiator or a target of
- * dynamic connections (DC), or one of an ordinary type that registers memory from its queue or posts raw entries. What
- * any queue pair has is done with {@link #queuePair()}.
+ * dynamic connections (DC), or one of an ordinary type that registers memory from its queue or posts raw entries. It
+ * can be used wherever a {@link QueuePair} can.
  *
  * <pre>{@code
- * Mlx5QueuePair dci = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.initiator(attributes));
- * dci.queuePair().modify(DcTransitions.Initiator.resetToInit(1, 0)); // and so on to RTS
+ * Mlx5QueuePair dci = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.dci(attributes));
+ * dci.modify(DcTransitions.Dci.resetToInit(1, 0)); // and so on to RTS
  * try (Mlx5Batch batch = dci.startBatch()) {
- *     batch.requests().id(1).send().data(region, 0, 64);
- *     batch.target(addressHandle, dctNumber, dctAccessKey);
+ *     batch.id(1).send().data(region, 0, 64);
+ *     batch.dct(addressHandle, dctNumber, dctAccessKey);
  *     batch.complete();
  * }
  * }</pre>
  *
- * <p>All methods may be called by any thread. Closing this closes the queue pair, and the other way round.
+ * <p>All methods may be called by any thread.
  */
-public final class Mlx5QueuePair implements AutoCloseable {
+public final class Mlx5QueuePair extends QueuePair {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE_QP = NativeFunction.of("mlx5dv_create_qp");
     private static final NativeFunction QP_TO_QP_EX = NativeFunction.of("ibv_qp_to_qp_ex");
@@ -49,19 +46,16 @@ public final class Mlx5QueuePair implements AutoCloseable {
     private static final NativeFunction MAP_AH_TO_QP = NativeFunction.of("mlx5dv_map_ah_to_qp");
     private static final NativeFunction CANCEL_SENDS = NativeFunction.of("mlx5dv_qp_cancel_posted_send_wrs");
 
-    private final QueuePair queuePair;
     private final Mlx5QueuePairAttributes attributes;
     // struct mlx5dv_qp_ex; 0 if no batch can be posted
     private final long extended;
-    private final int maxRawBytes;
-    private final Mlx5Batch batch;
+    private final int maxWqeBytes;
 
-    private Mlx5QueuePair(QueuePair queuePair, Mlx5QueuePairAttributes attributes, long extended, int maxRawBytes) {
-        this.queuePair = queuePair;
+    private Mlx5QueuePair(Created created, Mlx5QueuePairAttributes attributes, long extended, int maxWqeBytes) {
+        super(created);
         this.attributes = attributes;
         this.extended = extended;
-        this.maxRawBytes = maxRawBytes;
-        this.batch = new Mlx5Batch(this);
+        this.maxWqeBytes = maxWqeBytes;
     }
 
     /**
@@ -78,20 +72,16 @@ public final class Mlx5QueuePair implements AutoCloseable {
     public static Mlx5QueuePair create(ProtectionDomain domain, Mlx5QueuePairAttributes attributes)
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
-        try (Parts parts = new Parts()) {
-            QueuePair pair = VERBS.createQueuePair(domain, verbs, addressing(attributes),
-                    (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
-                            VERBS.addressOf(domain.context()), init, attributes.write(arena))));
-            parts.add(pair, QueuePair::close, VERBS.lifeOf(pair));
-            return parts.complete(verbs.sendOperations().isEmpty()
-                    ? new Mlx5QueuePair(pair, attributes, 0, 0)
-                    : withBatch(pair, attributes));
-        }
+        return create(Mlx5QueuePair.class, domain, verbs, addressing(attributes),
+                (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
+                        VERBS.addressOf(domain.context()), init, attributes.write(arena))),
+                created -> verbs.sendOperations().isEmpty() ? new Mlx5QueuePair(created, attributes, 0, 0)
+                        : withBatch(created, attributes));
     }
 
     private static Addressing addressing(Mlx5QueuePairAttributes attributes) {
-        if (attributes.isInitiator()) {
-            return Addressing.TARGET;
+        if (attributes.isDci()) {
+            return Addressing.DCT;
         }
         return switch (attributes.verbs().type()) {
             case UD -> Addressing.DATAGRAM;
@@ -100,17 +90,12 @@ public final class Mlx5QueuePair implements AutoCloseable {
         };
     }
 
-    private static Mlx5QueuePair withBatch(QueuePair made, Mlx5QueuePairAttributes attributes) throws RdmaException {
-        long verbs = Check.pointer(QP_TO_QP_EX, QP_TO_QP_EX.callLong(VERBS.addressOf(made)));
+    private static Mlx5QueuePair withBatch(Created created, Mlx5QueuePairAttributes attributes) throws RdmaException {
+        long verbs = Check.pointer(QP_TO_QP_EX, QP_TO_QP_EX.callLong(created.address()));
         long extended = Check.pointer(QP_EX_FROM_IBV_QP_EX, QP_EX_FROM_IBV_QP_EX.callLong(verbs));
-        int requests = Math.max(1, made.capabilities().maxSendRequests());
-        int blocks = RawQueues.sendBlocks(made) / requests;
-        return new Mlx5QueuePair(made, attributes, extended, blocks * RawEntry.BLOCK);
-    }
-
-    /** {@return the queue pair, for everything that is not of mlx5} */
-    public QueuePair queuePair() {
-        return queuePair;
+        int requests = Math.max(1, created.capabilities().maxSendRequests());
+        int blocks = RawQueues.sendBlocks(created.address()) / requests;
+        return new Mlx5QueuePair(created, attributes, extended, blocks * Wqe.BLOCK);
     }
 
     /**
@@ -120,18 +105,14 @@ public final class Mlx5QueuePair implements AutoCloseable {
      * @return the number, 24 bits; 0 for a target that is not in RTR yet
      * @throws IllegalStateException if the queue pair is closed
      */
+    @Override
     public int number() {
-        VERBS.lifeOf(queuePair).enter();
-        try {
-            return Memory.getInt(VERBS.addressOf(queuePair) + ibv_qp.qp_num$offset());
-        } finally {
-            VERBS.lifeOf(queuePair).leave();
-        }
+        return intMember(ibv_qp.qp_num$offset());
     }
 
     /** {@return the size of the largest raw entry that the queue takes in place of a request, in bytes} */
-    public int maxRawBytes() {
-        return maxRawBytes;
+    public int maxWqeBytes() {
+        return maxWqeBytes;
     }
 
     /**
@@ -143,8 +124,14 @@ public final class Mlx5QueuePair implements AutoCloseable {
      *         open
      * @throws RdmaException if the driver does not support batches
      */
+    @Override
     public Mlx5Batch startBatch() throws RdmaException {
-        return batch.of(queuePair.startBatch());
+        return (Mlx5Batch) super.startBatch();
+    }
+
+    @Override
+    protected Mlx5Batch newBatch(long verbs) {
+        return new Mlx5Batch(this, verbs, extended);
     }
 
     /**
@@ -172,15 +159,12 @@ public final class Mlx5QueuePair implements AutoCloseable {
      */
     @CFunction("mlx5dv_query_qp_lag_port")
     public LagPort queryLagPort() throws RdmaException {
-        VERBS.lifeOf(queuePair).enter();
-        try (Arena arena = Arena.ofConfined()) {
+        return VERBS.inside(this, (address, arena) -> {
             long ports = arena.allocate(Short.BYTES).address();
-            Check.returned(QUERY_LAG_PORT, QUERY_LAG_PORT.callInt(VERBS.addressOf(queuePair), ports, ports + 1));
+            Check.returned(QUERY_LAG_PORT, QUERY_LAG_PORT.callInt(address, ports, ports + 1));
             return new LagPort(Byte.toUnsignedInt(Memory.getByte(ports)),
                     Byte.toUnsignedInt(Memory.getByte(ports + 1)));
-        } finally {
-            VERBS.lifeOf(queuePair).leave();
-        }
+        });
     }
 
     /**
@@ -254,7 +238,7 @@ public final class Mlx5QueuePair implements AutoCloseable {
         if (extended == 0) {
             throw new IllegalStateException("the queue pair was created without send operations");
         }
-        return (int) VERBS.betweenBatches(queuePair, pair -> {
+        return (int) betweenBatches(pair -> {
             int result = CANCEL_SENDS.callInt(extended, id);
             if (result < 0) {
                 Check.returned(CANCEL_SENDS, result);
@@ -264,11 +248,11 @@ public final class Mlx5QueuePair implements AutoCloseable {
     }
 
     private void inside(NativeFunction function, int value) throws RdmaException {
-        VERBS.lifeOf(queuePair).enter();
+        life().enter();
         try {
-            Check.returned(function, function.callInt(VERBS.addressOf(queuePair), value));
+            Check.returned(function, function.callInt(address(), value));
         } finally {
-            VERBS.lifeOf(queuePair).leave();
+            life().leave();
         }
     }
 
@@ -281,25 +265,5 @@ public final class Mlx5QueuePair implements AutoCloseable {
 
     Mlx5QueuePairAttributes attributes() {
         return attributes;
-    }
-
-    /** Returns the address of the {@code struct mlx5dv_qp_ex}; 0 if no batch can be posted. */
-    long extended() {
-        return extended;
-    }
-
-    /**
-     * Destroys the queue pair ({@code ibv_destroy_qp}), see {@link QueuePair#close()}.
-     *
-     * @throws RdmaException if the device fails to
-     */
-    @Override
-    public void close() throws RdmaException {
-        queuePair.close();
-    }
-
-    @Override
-    public String toString() {
-        return queuePair.toString();
     }
 }

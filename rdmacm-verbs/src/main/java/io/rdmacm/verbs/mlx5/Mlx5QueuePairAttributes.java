@@ -43,7 +43,7 @@ public final class Mlx5QueuePairAttributes {
     }
 
     /** What a queue pair is in dynamic connections. */
-    enum DcRole { NONE, INITIATOR, TARGET }
+    enum DcRole { NONE, DCI, DCT }
 
     /**
      * Returns the attributes of a queue pair of an ordinary type, to which operations or flags are then added.
@@ -66,12 +66,12 @@ public final class Mlx5QueuePairAttributes {
      * @return the attributes
      * @throws IllegalArgumentException if the type is another one, or there are no send operations
      */
-    public static Mlx5QueuePairAttributes initiator(QueuePairInitAttributes verbs) {
+    public static Mlx5QueuePairAttributes dci(QueuePairInitAttributes verbs) {
         requireDriver(verbs);
         if (verbs.sendOperations().isEmpty()) {
             throw new IllegalArgumentException("an initiator needs send operations: it posts batches only");
         }
-        return create(verbs, DcRole.INITIATOR, 0);
+        return create(verbs, DcRole.DCI, 0);
     }
 
     /**
@@ -85,13 +85,13 @@ public final class Mlx5QueuePairAttributes {
      * @throws IllegalArgumentException if the type is another one, there is no shared receive queue, or there are send
      *         operations
      */
-    public static Mlx5QueuePairAttributes target(QueuePairInitAttributes verbs, long accessKey) {
+    public static Mlx5QueuePairAttributes dct(QueuePairInitAttributes verbs, long accessKey) {
         requireDriver(verbs);
         if (verbs.sharedReceiveQueue().isEmpty() || verbs.isExtended()) {
             throw new IllegalArgumentException("a target needs a shared receive queue, and sends nothing: neither send"
                     + " operations nor creation flags");
         }
-        return create(verbs, DcRole.TARGET, accessKey);
+        return create(verbs, DcRole.DCT, accessKey);
     }
 
     private static Mlx5QueuePairAttributes create(QueuePairInitAttributes verbs, DcRole role, long accessKey) {
@@ -117,7 +117,7 @@ public final class Mlx5QueuePairAttributes {
      * @throws IllegalArgumentException if this is not an initiator, or a number does not fit into a byte
      */
     public Mlx5QueuePairAttributes streams(int logConcurrent, int logErrored) {
-        if (role != DcRole.INITIATOR) {
+        if (role != DcRole.DCI) {
             throw new IllegalArgumentException("only initiators have streams");
         }
         Arguments.requireBits("logarithm of the concurrent streams", logConcurrent, Byte.SIZE);
@@ -141,7 +141,7 @@ public final class Mlx5QueuePairAttributes {
         wanted.addAll(List.of(values));
         Set<Mlx5SendOperation> possible = switch (verbs.type()) {
             case RC -> EnumSet.allOf(Mlx5SendOperation.class);
-            case DRIVER -> role == DcRole.INITIATOR
+            case DRIVER -> role == DcRole.DCI
                     ? EnumSet.of(Mlx5SendOperation.RAW_WQE, Mlx5SendOperation.MEMCPY)
                     : EnumSet.noneOf(Mlx5SendOperation.class);
             default -> EnumSet.of(Mlx5SendOperation.RAW_WQE);
@@ -180,13 +180,13 @@ public final class Mlx5QueuePairAttributes {
     }
 
     /** {@return whether this is an initiator of dynamic connections} */
-    public boolean isInitiator() {
-        return role == DcRole.INITIATOR;
+    public boolean isDci() {
+        return role == DcRole.DCI;
     }
 
     /** {@return whether this is a target of dynamic connections} */
-    public boolean isTarget() {
-        return role == DcRole.TARGET;
+    public boolean isDct() {
+        return role == DcRole.DCT;
     }
 
     boolean hasStreams() {
@@ -216,8 +216,8 @@ public final class Mlx5QueuePairAttributes {
             mask |= Mlx5.MLX5DV_QP_INIT_ATTR_MASK_DC();
             long dc = struct + mlx5dv_qp_init_attr.dc_init_attr$offset();
             Memory.putInt(dc + mlx5dv_dc_init_attr.dc_type$offset(),
-                    role == DcRole.TARGET ? Mlx5.MLX5DV_DCTYPE_DCT() : Mlx5.MLX5DV_DCTYPE_DCI());
-            if (role == DcRole.TARGET) {
+                    role == DcRole.DCT ? Mlx5.MLX5DV_DCTYPE_DCT() : Mlx5.MLX5DV_DCTYPE_DCI());
+            if (role == DcRole.DCT) {
                 Memory.putLong(dc + mlx5dv_dc_init_attr.dct_access_key$offset(), accessKey);
             } else if (hasStreams()) {
                 mask |= Mlx5.MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS();

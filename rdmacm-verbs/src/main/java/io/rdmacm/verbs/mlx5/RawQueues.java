@@ -11,7 +11,6 @@ import io.rdmacm.bindings.mlx5.mlx5dv_cq;
 import io.rdmacm.bindings.mlx5.mlx5dv_obj;
 import io.rdmacm.bindings.mlx5.mlx5dv_qp;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
@@ -23,7 +22,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * The memory of queues that the device reads and writes ({@code mlx5dv_init_obj}, mlx5dv_init_obj(3)): for programs
- * that write entries, ring doorbells and read completions themselves. As with {@link NativeObject#handle()}, the
+ * that write entries, ring doorbells and read completions themselves. As with {@link QueuePair#handle()}, the
  * segments must not be used once the object is closed, and nothing checks what is written to them.
  */
 public final class RawQueues {
@@ -58,10 +57,10 @@ public final class RawQueues {
      * @param doorbellRecord 8 bytes: the counters of what was read and of arming, in network byte order
      * @param completions the entries
      * @param entries how many there are
-     * @param entryBytes the size of one in bytes
+     * @param cqeSize the size of one in bytes
      * @param number the number by which the device knows the queue
      */
-    public record Completions(MemorySegment doorbellRecord, MemorySegment completions, int entries, int entryBytes,
+    public record Completions(MemorySegment doorbellRecord, MemorySegment completions, int entries, int cqeSize,
             int number) {
     }
 
@@ -77,24 +76,12 @@ public final class RawQueues {
      */
     @CFunction("mlx5dv_init_obj")
     public static Pair of(QueuePair pair) throws RdmaException {
-        if (pair.type() == QueuePairType.XRC_RECV || pair.receiveSideScaling().isPresent()
-                || pair.type() == QueuePairType.DRIVER) {
+        boolean initiator = pair instanceof Mlx5QueuePair own && own.attributes().isDci();
+        if (!initiator && (pair.type() == QueuePairType.XRC_RECV || pair.receiveSideScaling().isPresent()
+                || pair.type() == QueuePairType.DRIVER)) {
             throw new IllegalArgumentException(pair + " has no queues of its own");
         }
-        return queues(pair);
-    }
-
-    /**
-     * Returns the queues of an mlx5 queue pair ({@code MLX5DV_OBJ_QP}).
-     *
-     * @param pair a queue pair; not a target of dynamic connections
-     * @return its queues
-     * @throws IllegalArgumentException if it is a target
-     * @throws RdmaException as the driver reports it
-     */
-    @CFunction("mlx5dv_init_obj")
-    public static Pair of(Mlx5QueuePair pair) throws RdmaException {
-        return pair.attributes().isInitiator() ? queues(pair.queuePair()) : of(pair.queuePair());
+        return VERBS.inside(pair, (address, _) -> queues(address));
     }
 
     /**
@@ -108,23 +95,23 @@ public final class RawQueues {
      */
     @CFunction("mlx5dv_init_obj")
     public static Completions of(CompletionQueue queue) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long out = init(queue, mlx5dv_obj.cq$offset(), mlx5dv_cq.layout(), Mlx5.MLX5DV_OBJ_CQ(), arena);
+        return VERBS.inside(queue, (address, arena) -> {
+            long out = init(address, mlx5dv_obj.cq$offset(), mlx5dv_cq.layout(), Mlx5.MLX5DV_OBJ_CQ(), arena);
             int entries = Memory.getInt(out + mlx5dv_cq.cqe_cnt$offset());
             int bytes = Memory.getInt(out + mlx5dv_cq.cqe_size$offset());
             return new Completions(view(out + mlx5dv_cq.dbrec$offset(), DOORBELL_RECORD),
                     view(out + mlx5dv_cq.buf$offset(), (long) entries * bytes), entries, bytes,
                     Memory.getInt(out + mlx5dv_cq.cqn$offset()));
-        }
+        });
     }
 
     /** Returns how many blocks of 64 bytes the send queue has. */
-    static int sendBlocks(QueuePair pair) throws RdmaException {
+    static int sendBlocks(long pair) throws RdmaException {
         Pair queues = queues(pair);
-        return queues.sendEntries * queues.sendStride / RawEntry.BLOCK;
+        return queues.sendEntries * queues.sendStride / Wqe.BLOCK;
     }
 
-    private static Pair queues(QueuePair pair) throws RdmaException {
+    private static Pair queues(long pair) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             long out = init(pair, mlx5dv_obj.qp$offset(), mlx5dv_qp.layout(), Mlx5.MLX5DV_OBJ_QP(), arena);
             long sends = out + mlx5dv_qp.sq$offset();
@@ -144,19 +131,14 @@ public final class RawQueues {
     }
 
     /** Calls C for one object, and returns the address of the struct that it has filled. */
-    private static long init(NativeObject object, long member, MemoryLayout layout, int type, Arena arena)
+    private static long init(long object, long member, MemoryLayout layout, int type, Arena arena)
             throws RdmaException {
         long both = arena.allocate(mlx5dv_obj.layout()).address() + member;
         long out = arena.allocate(layout).address();
-        VERBS.lifeOf(object).enter();
-        try {
-            // a pointer to the object, then one to the struct, whatever the object
-            Memory.putLong(both, VERBS.addressOf(object));
-            Memory.putLong(both + Long.BYTES, out);
-            Check.returned(INIT_OBJ, INIT_OBJ.callInt(both - member, type));
-        } finally {
-            VERBS.lifeOf(object).leave();
-        }
+        // a pointer to the object, then one to the struct, whatever the object
+        Memory.putLong(both, object);
+        Memory.putLong(both + Long.BYTES, out);
+        Check.returned(INIT_OBJ, INIT_OBJ.callInt(both - member, type));
         return out;
     }
 

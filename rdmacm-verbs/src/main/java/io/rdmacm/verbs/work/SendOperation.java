@@ -29,7 +29,7 @@ public enum SendOperation {
     BIND_MW(Rdma.IBV_QP_EX_WITH_BIND_MW(), false, false),
     /** {@link io.rdmacm.verbs.SendBatch#sendWithInvalidate SendBatch.sendWithInvalidate}. */
     SEND_WITH_INV(Rdma.IBV_QP_EX_WITH_SEND_WITH_INV(), true, true),
-    /** {@link io.rdmacm.verbs.SendBatch#sendSegmented SendBatch.sendSegmented}. */
+    /** {@link io.rdmacm.verbs.SendBatch#tso SendBatch.tso}. */
     TSO(Rdma.IBV_QP_EX_WITH_TSO(), true, false),
     /** {@link io.rdmacm.verbs.SendBatch#atomicWrite SendBatch.atomicWrite}. */
     ATOMIC_WRITE(Rdma.IBV_QP_EX_WITH_ATOMIC_WRITE(), false, false),

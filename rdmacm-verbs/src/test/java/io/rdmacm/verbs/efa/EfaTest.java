@@ -23,7 +23,6 @@ import io.rdmacm.verbs.CompletionCursor;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.SendRequest;
@@ -107,10 +106,10 @@ class EfaTest {
                     EfaQueueDepths.maxReceives(end.context, 2)).isEqualTo(4096));
             answers("efadv_query_qp_wqs", () -> {
                 EfaRawQueue sends = EfaRawQueue.sendsOf(end.pair);
-                assertThat(sends.entryBytes()).isEqualTo(64);
+                assertThat(sends.entrySize()).isEqualTo(64);
                 assertThat(sends.capacity()).isEqualTo(16);
                 assertThat(sends.doorbell().byteSize()).isEqualTo(4);
-                assertThat(EfaRawQueue.receivesOf(end.pair).entryBytes()).isEqualTo(16);
+                assertThat(EfaRawQueue.receivesOf(end.pair).entrySize()).isEqualTo(16);
             });
             answers("efadv_query_cq", () -> assertThat(EfaRawQueue.of(end.queue).capacity()).isEqualTo(64));
             // the stand-in does not answer the request of newer libraries
@@ -441,9 +440,10 @@ class EfaTest {
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 EfaCompletionQueue queue = EfaCompletionQueue.create(context,
                         CompletionQueueInitAttributes.builder(8).build(), EfaCompletionField.SGID);
-                QueuePair pair = EfaQueuePair.create(domain, QueuePairInitAttributes.builder()
+                EfaQueuePair pair = EfaQueuePair.create(domain, QueuePairInitAttributes.builder()
                         .type(QueuePairType.DRIVER).completionQueue(queue).build())) {
             assertThat(queue.efaFields()).containsExactly(EfaCompletionField.SGID);
+            assertThat(pair.srd()).isEqualTo(EfaQueuePairAttributes.defaults());
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::close)
                     .withMessageContaining("EfaCompletionQueue");
             for (AutoCloseable early : List.of(domain, queue)) {

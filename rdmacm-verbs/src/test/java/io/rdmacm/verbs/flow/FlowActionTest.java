@@ -93,9 +93,10 @@ public class FlowActionTest {
             FakeVerbs.reset();
             EspAttributes attributes = EspAttributes.builder().parameters(ALL_NUMBERS).keyMaterial(material(length))
                     .replayWindow(1 << 20).encapsulation(
-                            FlowMatch.ipv4().source(Inet4Address.ofLiteral("192.0.2.1"))
-                                    .destination(Inet4Address.ofLiteral("192.0.2.2")),
-                            FlowMatch.udp().destinationPort(4500).sourcePort(4501))
+                            FlowMatch.ipv4().with(FlowField.IPV4_SRC_IP, Inet4Address.ofLiteral("192.0.2.1"))
+                                    .with(FlowField.IPV4_DST_IP, Inet4Address.ofLiteral("192.0.2.2")),
+                            FlowMatch.udp().with(FlowField.TCP_UDP_DST_PORT, 4500)
+                                    .with(FlowField.TCP_UDP_SRC_PORT, 4501))
                     .extendedSequence(0x80000001).build();
             try (FlowAction action = FlowAction.createEsp(stack.context(), attributes)) {
                 FakeVerbs.Call call = FakeVerbs.calls("create_flow_action_esp").getFirst();

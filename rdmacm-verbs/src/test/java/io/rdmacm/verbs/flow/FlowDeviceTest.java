@@ -65,7 +65,8 @@ class FlowDeviceTest {
         try (QueuePair pair = domain.createQueuePair(QueuePairInitAttributes.builder().type(QueuePairType.UD)
                 .completionQueue(queue).build())) {
             for (FlowAttributes rule : List.of(FlowAttributes.builder().build(),
-                    FlowAttributes.builder().match(FlowMatch.udp().destinationPort(5)).tag(1).build())) {
+                    FlowAttributes.builder().match(FlowMatch.udp().with(FlowField.TCP_UDP_DST_PORT, 5)).tag(1)
+                            .build())) {
                 assertThatExceptionOfType(RdmaUnsupportedException.class).isThrownBy(() -> Flow.create(pair, rule))
                         .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_create_flow"));
             }

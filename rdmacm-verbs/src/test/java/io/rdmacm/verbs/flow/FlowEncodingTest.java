@@ -7,7 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigInteger;
-import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -15,7 +14,6 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BiFunction;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.EncodingTest;
@@ -76,12 +74,12 @@ class FlowEncodingTest {
         arena.close();
     }
 
-    private interface Masked<M> {
-        M set(M match, BigInteger value, BigInteger mask);
-    }
+    /** A field of a header: it is matched as a whole, or in some of its bits; an address if it has as many bytes. */
+    private record Member(int bits, FlowField field, int addressBytes) {
+        Member(int bits, FlowField field) {
+            this(bits, field, 0);
+        }
 
-    /** A member of a header: how it is matched as a whole, and in some of its bits. */
-    private record Member<M>(int bits, BiFunction<M, BigInteger, M> whole, Masked<M> masked) {
         Arbitrary<Choice> choices() {
             Arbitrary<BigInteger> numbers = Arbitraries.bigIntegers().between(BigInteger.ZERO, most());
             return Combinators.combine(Arbitraries.of(Way.class), numbers, numbers).as(Choice::new);
@@ -91,11 +89,14 @@ class FlowEncodingTest {
             return BigInteger.ONE.shiftLeft(bits).subtract(BigInteger.ONE);
         }
 
-        M set(M match, Choice choice) {
+        FlowMatch set(FlowMatch match, Choice choice) {
             return switch (choice.way) {
                 case NOT -> match;
-                case WHOLE -> whole.apply(match, choice.value);
-                case MASKED -> masked.set(match, choice.value, choice.mask);
+                case WHOLE -> addressBytes == 0 ? match.with(field, choice.value.longValue())
+                        : match.with(field, address(choice.value, addressBytes));
+                case MASKED -> addressBytes == 0
+                        ? match.with(field, choice.value.longValue(), choice.mask.longValue())
+                        : match.with(field, address(choice.value, addressBytes), address(choice.mask, addressBytes));
             };
         }
 
@@ -122,11 +123,12 @@ class FlowEncodingTest {
     record Specification(int type, FlowMatch match, List<BigInteger> values, List<BigInteger> masks) {
     }
 
-    private static <M extends FlowMatch> Arbitrary<Specification> matches(int type, M any, List<Member<M>> members) {
+    private static Arbitrary<Specification> matches(int type, FlowMatch any, Member... fields) {
+        List<Member> members = List.of(fields);
         Arbitrary<List<Choice>> choices = Combinators.combine(members.stream().map(Member::choices).toList())
                 .as(chosen -> chosen);
         return Combinators.combine(choices, Arbitraries.of(true, false)).as((chosen, inner) -> {
-            M match = any;
+            FlowMatch match = any;
             List<BigInteger> values = new ArrayList<>();
             List<BigInteger> masks = new ArrayList<>();
             for (int i = 0; i < members.size(); i++) {
@@ -137,10 +139,6 @@ class FlowEncodingTest {
             return new Specification(type | (inner ? Rdma.IBV_FLOW_SPEC_INNER() : 0), inner ? match.inner() : match,
                     values, masks);
         });
-    }
-
-    private static <M> Member<M> member(int bits, BiFunction<M, BigInteger, M> whole, Masked<M> masked) {
-        return new Member<>(bits, whole, masked);
     }
 
     private static InetAddress address(BigInteger number, int bytes) {
@@ -155,72 +153,41 @@ class FlowEncodingTest {
         }
     }
 
-    private static Inet4Address ipv4(BigInteger number) {
-        return (Inet4Address) address(number, 4);
-    }
-
-    private static Inet6Address ipv6(BigInteger number) {
-        return (Inet6Address) address(number, 16);
-    }
-
     /** In the order of the members of the structs in C. */
     @Provide
     Arbitrary<Specification> specifications() {
-        Arbitrary<Specification> ethernet = matches(Rdma.IBV_FLOW_SPEC_ETH(), FlowMatch.ethernet(), List.of(
-                member(48, (m, v) -> m.destination(v.longValue()),
-                        (m, v, b) -> m.destination(v.longValue(), b.longValue())),
-                member(48, (m, v) -> m.source(v.longValue()), (m, v, b) -> m.source(v.longValue(), b.longValue())),
-                member(16, (m, v) -> m.etherType(v.intValue()),
-                        (m, v, b) -> m.etherType(v.intValue(), b.intValue())),
-                member(16, (m, v) -> m.vlanTag(v.intValue()),
-                        (m, v, b) -> m.vlanTag(v.intValue(), b.intValue()))));
-        Arbitrary<Specification> four = matches(Rdma.IBV_FLOW_SPEC_IPV4(), FlowMatch.ipv4(), List.of(
-                member(32, (m, v) -> m.source(ipv4(v)), (m, v, b) -> m.source(ipv4(v), ipv4(b))),
-                member(32, (m, v) -> m.destination(ipv4(v)), (m, v, b) -> m.destination(ipv4(v), ipv4(b)))));
-        Arbitrary<Specification> extended = matches(Rdma.IBV_FLOW_SPEC_IPV4_EXT(), FlowMatch.ipv4Extended(), List.of(
-                member(32, (m, v) -> m.source(ipv4(v)), (m, v, b) -> m.source(ipv4(v), ipv4(b))),
-                member(32, (m, v) -> m.destination(ipv4(v)), (m, v, b) -> m.destination(ipv4(v), ipv4(b))),
-                member(8, (m, v) -> m.protocol(v.intValue()), (m, v, b) -> m.protocol(v.intValue(), b.intValue())),
-                member(8, (m, v) -> m.typeOfService(v.intValue()),
-                        (m, v, b) -> m.typeOfService(v.intValue(), b.intValue())),
-                member(8, (m, v) -> m.timeToLive(v.intValue()),
-                        (m, v, b) -> m.timeToLive(v.intValue(), b.intValue())),
-                member(8, (m, v) -> m.flags(v.intValue()), (m, v, b) -> m.flags(v.intValue(), b.intValue()))));
-        Arbitrary<Specification> six = matches(Rdma.IBV_FLOW_SPEC_IPV6(), FlowMatch.ipv6(), List.of(
-                member(128, (m, v) -> m.source(ipv6(v)), (m, v, b) -> m.source(ipv6(v), ipv6(b))),
-                member(128, (m, v) -> m.destination(ipv6(v)), (m, v, b) -> m.destination(ipv6(v), ipv6(b))),
-                member(20, (m, v) -> m.flowLabel(v.intValue()), (m, v, b) -> m.flowLabel(v.intValue(), b.intValue())),
-                member(8, (m, v) -> m.nextHeader(v.intValue()),
-                        (m, v, b) -> m.nextHeader(v.intValue(), b.intValue())),
-                member(8, (m, v) -> m.trafficClass(v.intValue()),
-                        (m, v, b) -> m.trafficClass(v.intValue(), b.intValue())),
-                member(8, (m, v) -> m.hopLimit(v.intValue()), (m, v, b) -> m.hopLimit(v.intValue(), b.intValue()))));
+        Arbitrary<Specification> ethernet = matches(Rdma.IBV_FLOW_SPEC_ETH(), FlowMatch.ethernet(),
+                new Member(48, FlowField.ETH_DST_MAC), new Member(48, FlowField.ETH_SRC_MAC),
+                new Member(16, FlowField.ETH_ETHER_TYPE), new Member(16, FlowField.ETH_VLAN_TAG));
+        Arbitrary<Specification> four = matches(Rdma.IBV_FLOW_SPEC_IPV4(), FlowMatch.ipv4(),
+                new Member(32, FlowField.IPV4_SRC_IP, 4), new Member(32, FlowField.IPV4_DST_IP, 4));
+        Arbitrary<Specification> extended = matches(Rdma.IBV_FLOW_SPEC_IPV4_EXT(), FlowMatch.ipv4Extended(),
+                new Member(32, FlowField.IPV4_EXT_SRC_IP, 4), new Member(32, FlowField.IPV4_EXT_DST_IP, 4),
+                new Member(8, FlowField.IPV4_EXT_PROTO), new Member(8, FlowField.IPV4_EXT_TOS),
+                new Member(8, FlowField.IPV4_EXT_TTL), new Member(8, FlowField.IPV4_EXT_FLAGS));
+        Arbitrary<Specification> six = matches(Rdma.IBV_FLOW_SPEC_IPV6(), FlowMatch.ipv6(),
+                new Member(128, FlowField.IPV6_SRC_IP, 16), new Member(128, FlowField.IPV6_DST_IP, 16),
+                new Member(20, FlowField.IPV6_FLOW_LABEL), new Member(8, FlowField.IPV6_NEXT_HDR),
+                new Member(8, FlowField.IPV6_TRAFFIC_CLASS), new Member(8, FlowField.IPV6_HOP_LIMIT));
         return Arbitraries.oneOf(ethernet, four, extended, six, transports(Rdma.IBV_FLOW_SPEC_TCP()),
                 transports(Rdma.IBV_FLOW_SPEC_UDP()), smallHeaders(), actions());
     }
 
     private static Arbitrary<Specification> transports(int type) {
-        return matches(type, type == Rdma.IBV_FLOW_SPEC_TCP() ? FlowMatch.tcp() : FlowMatch.udp(), List.of(
-                member(16, (m, v) -> m.destinationPort(v.intValue()),
-                        (m, v, b) -> m.destinationPort(v.intValue(), b.intValue())),
-                member(16, (m, v) -> m.sourcePort(v.intValue()),
-                        (m, v, b) -> m.sourcePort(v.intValue(), b.intValue()))));
+        return matches(type, type == Rdma.IBV_FLOW_SPEC_TCP() ? FlowMatch.tcp() : FlowMatch.udp(),
+                new Member(16, FlowField.TCP_UDP_DST_PORT), new Member(16, FlowField.TCP_UDP_SRC_PORT));
     }
 
     private static Arbitrary<Specification> smallHeaders() {
-        Arbitrary<Specification> esp = matches(Rdma.IBV_FLOW_SPEC_ESP(), FlowMatch.esp(), List.of(
-                member(32, (m, v) -> m.securityParametersIndex(v.intValue()),
-                        (m, v, b) -> m.securityParametersIndex(v.intValue(), b.intValue())),
-                member(32, (m, v) -> m.sequence(v.intValue()), (m, v, b) -> m.sequence(v.intValue(), b.intValue()))));
-        Arbitrary<Specification> vxlan = matches(Rdma.IBV_FLOW_SPEC_VXLAN_TUNNEL(), FlowMatch.vxlan(), List.of(
-                member(24, (m, v) -> m.tunnelId(v.intValue()), (m, v, b) -> m.tunnelId(v.intValue(), b.intValue()))));
-        Arbitrary<Specification> gre = matches(Rdma.IBV_FLOW_SPEC_GRE(), FlowMatch.gre(), List.of(
-                member(16, (m, v) -> m.flagsAndVersion(v.intValue()),
-                        (m, v, b) -> m.flagsAndVersion(v.intValue(), b.intValue())),
-                member(16, (m, v) -> m.protocol(v.intValue()), (m, v, b) -> m.protocol(v.intValue(), b.intValue())),
-                member(32, (m, v) -> m.key(v.intValue()), (m, v, b) -> m.key(v.intValue(), b.intValue()))));
-        Arbitrary<Specification> mpls = matches(Rdma.IBV_FLOW_SPEC_MPLS(), FlowMatch.mpls(), List.of(
-                member(32, (m, v) -> m.entry(v.intValue()), (m, v, b) -> m.entry(v.intValue(), b.intValue()))));
+        Arbitrary<Specification> esp = matches(Rdma.IBV_FLOW_SPEC_ESP(), FlowMatch.esp(),
+                new Member(32, FlowField.ESP_SPI), new Member(32, FlowField.ESP_SEQ));
+        Arbitrary<Specification> vxlan = matches(Rdma.IBV_FLOW_SPEC_VXLAN_TUNNEL(), FlowMatch.vxlan(),
+                new Member(24, FlowField.TUNNEL_ID));
+        Arbitrary<Specification> gre = matches(Rdma.IBV_FLOW_SPEC_GRE(), FlowMatch.gre(),
+                new Member(16, FlowField.GRE_C_KS_RES0_VER), new Member(16, FlowField.GRE_PROTOCOL),
+                new Member(32, FlowField.GRE_KEY));
+        Arbitrary<Specification> mpls = matches(Rdma.IBV_FLOW_SPEC_MPLS(), FlowMatch.mpls(),
+                new Member(32, FlowField.MPLS_LABEL));
         return Arbitraries.oneOf(esp, vxlan, gre, mpls);
     }
 
@@ -319,9 +286,11 @@ class FlowEncodingTest {
             parts |= window == 0 ? NO_REPLAY : REPLAY;
         }
         if (given.contains(3)) {
-            builder.encapsulation(FlowMatch.ipv4().source(ipv4(BigInteger.valueOf(source)))
-                    .destination(ipv4(BigInteger.valueOf(destination))),
-                    FlowMatch.udp().sourcePort(ports.get(0)).destinationPort(ports.get(1)));
+            builder.encapsulation(FlowMatch.ipv4()
+                    .with(FlowField.IPV4_SRC_IP, address(BigInteger.valueOf(source), 4))
+                    .with(FlowField.IPV4_DST_IP, address(BigInteger.valueOf(destination), 4)),
+                    FlowMatch.udp().with(FlowField.TCP_UDP_SRC_PORT, ports.get(0))
+                            .with(FlowField.TCP_UDP_DST_PORT, ports.get(1)));
             parts |= ENCAPSULATION;
         }
         if (given.contains(4)) {

@@ -75,24 +75,28 @@ class FlowMatchingTest {
     /** Returns matches each of which has a value that differs from the frame's. */
     private static List<FlowMatch> wrong(RawPacket packet) {
         List<FlowMatch> wrong = new ArrayList<>(List.of(
-                FlowMatch.ethernet().destination(RawPacket.SOURCE_MAC),
-                FlowMatch.ethernet().source(RawPacket.SOURCE_MAC + 1),
-                FlowMatch.ethernet().etherType(RawPacket.etherType(10 - packet.ipVersion())),
-                FlowMatch.ethernet().etherType(Short.toUnsignedInt(
+                FlowMatch.ethernet().with(FlowField.ETH_DST_MAC, RawPacket.SOURCE_MAC),
+                FlowMatch.ethernet().with(FlowField.ETH_SRC_MAC, RawPacket.SOURCE_MAC + 1),
+                FlowMatch.ethernet().with(FlowField.ETH_ETHER_TYPE, RawPacket.etherType(10 - packet.ipVersion())),
+                FlowMatch.ethernet().with(FlowField.ETH_ETHER_TYPE, Short.toUnsignedInt(
                         Short.reverseBytes((short) RawPacket.etherType(packet.ipVersion()))))));
         if (packet == UDP4) {
             wrong.addAll(List.of(FlowMatch.tcp(), FlowMatch.ipv6(),
-                    FlowMatch.ipv4Extended().source(RawPacket.DESTINATION_IPV4),
-                    FlowMatch.ipv4Extended().destination(RawPacket.SOURCE_IPV4),
-                    FlowMatch.ipv4Extended().protocol(RawPacket.TCP), FlowMatch.ipv4Extended().timeToLive(63),
-                    FlowMatch.ipv4Extended().typeOfService(1), FlowMatch.udp().sourcePort(RawPacket.DESTINATION_PORT),
-                    FlowMatch.udp().destinationPort(RawPacket.SOURCE_PORT)));
+                    FlowMatch.ipv4Extended().with(FlowField.IPV4_EXT_SRC_IP, RawPacket.DESTINATION_IPV4),
+                    FlowMatch.ipv4Extended().with(FlowField.IPV4_EXT_DST_IP, RawPacket.SOURCE_IPV4),
+                    FlowMatch.ipv4Extended().with(FlowField.IPV4_EXT_PROTO, RawPacket.TCP), FlowMatch.ipv4Extended()
+                            .with(FlowField.IPV4_EXT_TTL, 63),
+                    FlowMatch.ipv4Extended().with(FlowField.IPV4_EXT_TOS, 1), FlowMatch.udp()
+                            .with(FlowField.TCP_UDP_SRC_PORT, RawPacket.DESTINATION_PORT),
+                    FlowMatch.udp().with(FlowField.TCP_UDP_DST_PORT, RawPacket.SOURCE_PORT)));
         } else {
             wrong.addAll(List.of(FlowMatch.udp(), FlowMatch.ipv4Extended(),
-                    FlowMatch.ipv6().source(RawPacket.DESTINATION_IPV6),
-                    FlowMatch.ipv6().destination(RawPacket.SOURCE_IPV6), FlowMatch.ipv6().nextHeader(RawPacket.UDP),
-                    FlowMatch.ipv6().hopLimit(65), FlowMatch.tcp().sourcePort(RawPacket.DESTINATION_PORT),
-                    FlowMatch.tcp().destinationPort(RawPacket.SOURCE_PORT)));
+                    FlowMatch.ipv6().with(FlowField.IPV6_SRC_IP, RawPacket.DESTINATION_IPV6),
+                    FlowMatch.ipv6().with(FlowField.IPV6_DST_IP, RawPacket.SOURCE_IPV6), FlowMatch.ipv6()
+                            .with(FlowField.IPV6_NEXT_HDR, RawPacket.UDP),
+                    FlowMatch.ipv6().with(FlowField.IPV6_HOP_LIMIT, 65), FlowMatch.tcp()
+                            .with(FlowField.TCP_UDP_SRC_PORT, RawPacket.DESTINATION_PORT),
+                    FlowMatch.tcp().with(FlowField.TCP_UDP_DST_PORT, RawPacket.SOURCE_PORT)));
         }
         return wrong;
     }
@@ -111,27 +115,36 @@ class FlowMatchingTest {
     @Test
     @Covers("ibv_create_flow")
     void onlyTheBitsOfTheMaskCount() throws Exception {
-        assertThat(isSteered(UDP4, FlowMatch.ethernet().source(RawPacket.SOURCE_MAC + 1, 0xffff_ffff_fff0L)))
+        assertThat(isSteered(UDP4, FlowMatch.ethernet()
+                .with(FlowField.ETH_SRC_MAC, RawPacket.SOURCE_MAC + 1, 0xffff_ffff_fff0L)))
                 .isTrue();
-        assertThat(isSteered(UDP4, FlowMatch.ethernet().source(RawPacket.SOURCE_MAC + 16, 0xffff_ffff_fff0L)))
+        assertThat(isSteered(UDP4, FlowMatch.ethernet()
+                .with(FlowField.ETH_SRC_MAC, RawPacket.SOURCE_MAC + 16, 0xffff_ffff_fff0L)))
                 .isFalse();
         Inet4Address net = Inet4Address.ofLiteral("1.1.77.88");
-        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended().source(net, Inet4Address.ofLiteral("255.255.0.0"))))
+        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended()
+                .with(FlowField.IPV4_EXT_SRC_IP, net, Inet4Address.ofLiteral("255.255.0.0"))))
                 .isTrue();
-        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended().source(net, Inet4Address.ofLiteral("255.255.1.0"))))
+        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended()
+                .with(FlowField.IPV4_EXT_SRC_IP, net, Inet4Address.ofLiteral("255.255.1.0"))))
                 .isTrue();
-        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended().source(net, Inet4Address.ofLiteral("255.255.2.0"))))
+        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended()
+                .with(FlowField.IPV4_EXT_SRC_IP, net, Inet4Address.ofLiteral("255.255.2.0"))))
                 .isTrue();
-        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended().source(net, Inet4Address.ofLiteral("255.255.4.0"))))
+        assertThat(isSteered(UDP4, FlowMatch.ipv4Extended()
+                .with(FlowField.IPV4_EXT_SRC_IP, net, Inet4Address.ofLiteral("255.255.4.0"))))
                 .isFalse();
         Inet6Address net6 = (Inet6Address) Inet6Address.ofLiteral("b0b1::1");
-        assertThat(isSteered(TCP6, FlowMatch.ipv6().destination(net6,
+        assertThat(isSteered(TCP6, FlowMatch.ipv6().with(FlowField.IPV6_DST_IP, net6,
                 (Inet6Address) Inet6Address.ofLiteral("ffff:ffff::")))).isTrue();
-        assertThat(isSteered(TCP6, FlowMatch.tcp().destinationPort(RawPacket.DESTINATION_PORT & 0xff00, 0xff00)))
+        assertThat(isSteered(TCP6, FlowMatch.tcp()
+                .with(FlowField.TCP_UDP_DST_PORT, RawPacket.DESTINATION_PORT & 0xff00, 0xff00)))
                 .isTrue();
-        assertThat(isSteered(TCP6, FlowMatch.tcp().destinationPort(RawPacket.DESTINATION_PORT & 0xff, 0xff)))
+        assertThat(isSteered(TCP6, FlowMatch.tcp()
+                .with(FlowField.TCP_UDP_DST_PORT, RawPacket.DESTINATION_PORT & 0xff, 0xff)))
                 .isTrue();
-        assertThat(isSteered(TCP6, FlowMatch.tcp().destinationPort(RawPacket.DESTINATION_PORT & 0xff, 0xff00)))
+        assertThat(isSteered(TCP6, FlowMatch.tcp()
+                .with(FlowField.TCP_UDP_DST_PORT, RawPacket.DESTINATION_PORT & 0xff, 0xff00)))
                 .isFalse();
     }
 

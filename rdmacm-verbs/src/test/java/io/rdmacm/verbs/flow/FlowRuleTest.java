@@ -74,21 +74,26 @@ class FlowRuleTest {
     /** The matches of {@code oracle_every_spec}. */
     private static List<FlowMatch> everyMatch() {
         return List.of(
-                FlowMatch.ethernet().destination(0x0150_5619_20a7L).source(0x248a_07a5_28c8L, 0xffff_ff00_0001L)
-                        .etherType(0x86dd).vlanTag(0xbc0c, 0xfff),
-                FlowMatch.ipv4().source(ipv4("1.2.3.4"), ipv4("255.255.255.0")).destination(ipv4("250.6.7.8")),
-                FlowMatch.ipv4Extended().source(ipv4("9.10.11.12"))
-                        .destination(ipv4("13.14.15.16"), ipv4("255.0.0.0")).protocol(17).typeOfService(0xa0, 0xf0)
-                        .timeToLive(64).flags(2, 7),
-                FlowMatch.ipv6().source(ipv6("a0a1::a2a3:a4a5:a6a7:a8a9"))
-                        .destination(ipv6("::b8b9"), ipv6("ffff:ffff::ffff")).flowLabel(0xabcde).nextHeader(6)
-                        .trafficClass(0x81, 0xfe).hopLimit(255),
-                FlowMatch.esp().securityParametersIndex(0x89abcdef).sequence(0x01020304, 0xff00ff00),
-                FlowMatch.tcp().destinationPort(5678).sourcePort(0x1200, 0xff00),
-                FlowMatch.udp().destinationPort(4791),
-                FlowMatch.vxlan().tunnelId(7777777),
-                FlowMatch.gre().flagsAndVersion(0x2001, 0xb007).protocol(0x6558).key(0xdeadbeef),
-                FlowMatch.mpls().label(0x9abcd));
+                FlowMatch.ethernet().with(FlowField.ETH_DST_MAC, 0x0150_5619_20a7L)
+                        .with(FlowField.ETH_SRC_MAC, 0x248a_07a5_28c8L, 0xffff_ff00_0001L)
+                        .with(FlowField.ETH_ETHER_TYPE, 0x86dd).with(FlowField.ETH_VLAN_TAG, 0xbc0c, 0xfff),
+                FlowMatch.ipv4().with(FlowField.IPV4_SRC_IP, ipv4("1.2.3.4"), ipv4("255.255.255.0"))
+                        .with(FlowField.IPV4_DST_IP, ipv4("250.6.7.8")),
+                FlowMatch.ipv4Extended().with(FlowField.IPV4_EXT_SRC_IP, ipv4("9.10.11.12"))
+                        .with(FlowField.IPV4_EXT_DST_IP, ipv4("13.14.15.16"), ipv4("255.0.0.0"))
+                        .with(FlowField.IPV4_EXT_PROTO, 17).with(FlowField.IPV4_EXT_TOS, 0xa0, 0xf0)
+                        .with(FlowField.IPV4_EXT_TTL, 64).with(FlowField.IPV4_EXT_FLAGS, 2, 7),
+                FlowMatch.ipv6().with(FlowField.IPV6_SRC_IP, ipv6("a0a1::a2a3:a4a5:a6a7:a8a9"))
+                        .with(FlowField.IPV6_DST_IP, ipv6("::b8b9"), ipv6("ffff:ffff::ffff"))
+                        .with(FlowField.IPV6_FLOW_LABEL, 0xabcde).with(FlowField.IPV6_NEXT_HDR, 6)
+                        .with(FlowField.IPV6_TRAFFIC_CLASS, 0x81, 0xfe).with(FlowField.IPV6_HOP_LIMIT, 255),
+                FlowMatch.esp().with(FlowField.ESP_SPI, 0x89abcdefL).with(FlowField.ESP_SEQ, 0x01020304, 0xff00ff00L),
+                FlowMatch.tcp().with(FlowField.TCP_UDP_DST_PORT, 5678).with(FlowField.TCP_UDP_SRC_PORT, 0x1200, 0xff00),
+                FlowMatch.udp().with(FlowField.TCP_UDP_DST_PORT, 4791),
+                FlowMatch.vxlan().with(FlowField.TUNNEL_ID, 7777777),
+                FlowMatch.gre().with(FlowField.GRE_C_KS_RES0_VER, 0x2001, 0xb007).with(FlowField.GRE_PROTOCOL, 0x6558)
+                        .with(FlowField.GRE_KEY, 0xdeadbeefL),
+                FlowMatch.mpls().with(FlowField.MPLS_LABEL, 0x9abcd000L, 0xfffff000L));
     }
 
     private FlowAttributes.Builder everything(List<FlowMatch> matches) {
@@ -171,8 +176,8 @@ class FlowRuleTest {
 
     @Test
     void aFailedCreationLeavesNothingBehind() throws RdmaException {
-        FlowAttributes rule = FlowAttributes.builder().match(FlowMatch.udp().sourcePort(5)).action(action)
-                .count(counters).build();
+        FlowAttributes rule = FlowAttributes.builder().match(FlowMatch.udp().with(FlowField.TCP_UDP_SRC_PORT, 5))
+                .action(action).count(counters).build();
         FakeVerbs.fail("create_flow", Rdma.EPERM());
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> Flow.create(pair, rule))
                 .withMessageStartingWith("ibv_create_flow (NORMAL, specifications [UDP[src_port=0x5], ")
@@ -223,36 +228,50 @@ class FlowRuleTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new FlowAttributes(FlowType.NORMAL, Set.of(), 0, 1,
                 Collections.nCopies(256, new FlowSpecification.Drop())))
                 .withMessage("a flow has at most 255 specifications, not 256");
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ethernet().destination(1L << 48))
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ethernet()
+                .with(FlowField.ETH_DST_MAC, 1L << 48))
                 .withMessage("the value of dst_mac must be from 0 to 0xffffffffffff, not 0x1000000000000");
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.tcp().sourcePort(-1))
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.tcp().with(FlowField.TCP_UDP_SRC_PORT, -1))
                 .withMessage("the value of src_port must be from 0 to 0xffff, not -1");
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.udp().destinationPort(0, 0x10000))
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.udp()
+                .with(FlowField.TCP_UDP_DST_PORT, 0, 0x10000))
                 .withMessage("the mask of dst_port must be from 0 to 0xffff, not 0x10000");
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ipv6().flowLabel(1 << 20));
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ipv4Extended().protocol(256));
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.vxlan().tunnelId(1 << 24));
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.mpls().label(1 << 20));
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ipv6()
+                .with(FlowField.IPV6_FLOW_LABEL, 1 << 20));
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ipv4Extended()
+                .with(FlowField.IPV4_EXT_PROTO, 256));
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.vxlan().with(FlowField.TUNNEL_ID, 1 << 24));
         assertThatNullPointerException().isThrownBy(() -> FlowAttributes.builder().action(null)).withMessage("action");
         assertThatNullPointerException().isThrownBy(() -> FlowAttributes.builder().count(null))
                 .withMessage("counters");
     }
 
     @Test
+    void aFieldBelongsToItsHeader() {
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ipv4().with(FlowField.IPV6_HOP_LIMIT, 1))
+                .withMessage("IPV4 has no field IPV6_HOP_LIMIT");
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.ipv6()
+                .with(FlowField.IPV6_SRC_IP, ipv4("1.2.3.4"))).withMessage("IPV6_SRC_IP cannot be 1.2.3.4");
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowMatch.gre()
+                .with(FlowField.GRE_KEY, ipv4("1.2.3.4"))).withMessage("GRE_KEY cannot be 1.2.3.4");
+    }
+
+    @Test
     void aMatchIsAValueWithAReadableText() {
-        EthernetMatch any = FlowMatch.ethernet();
-        EthernetMatch one = any.etherType(0x800).source(1, 0xff);
+        FlowMatch any = FlowMatch.ethernet();
+        FlowMatch one = any.with(FlowField.ETH_ETHER_TYPE, 0x800).with(FlowField.ETH_SRC_MAC, 1, 0xff);
+        FlowMatch same = any.with(FlowField.ETH_SRC_MAC, 1, 0xff).with(FlowField.ETH_ETHER_TYPE, 0x800);
         assertThat(any).hasToString("ETH[]");
         assertThat(one).hasToString("ETH[src_mac=0x1/0xff, ether_type=0x800]").isNotEqualTo(any)
-                .isEqualTo(FlowMatch.ethernet().source(1, 0xff).etherType(0x800))
-                .hasSameHashCodeAs(FlowMatch.ethernet().source(1, 0xff).etherType(0x800));
+                .isEqualTo(same).hasSameHashCodeAs(same);
         assertThat(one.inner()).hasToString("inner ETH[src_mac=0x1/0xff, ether_type=0x800]").isNotEqualTo(one);
-        assertThat(one.etherType(5)).hasToString("ETH[src_mac=0x1/0xff, ether_type=0x5]");
+        assertThat(one.with(FlowField.ETH_ETHER_TYPE, 5)).hasToString("ETH[src_mac=0x1/0xff, ether_type=0x5]");
         assertThat(FlowMatch.tcp()).isNotEqualTo(FlowMatch.udp());
-        assertThat(FlowMatch.ipv6().destination(ipv6("a::1"))).hasToString("IPV6[dst_ip=a:0:0:0:0:0:0:1]");
-        assertThat(FlowMatch.ipv4().source(ipv4("0.0.0.1"), ipv4("0.0.0.255")))
+        assertThat(FlowMatch.ipv6().with(FlowField.IPV6_DST_IP, ipv6("a::1")))
+                .hasToString("IPV6[dst_ip=a:0:0:0:0:0:0:1]");
+        assertThat(FlowMatch.ipv4().with(FlowField.IPV4_SRC_IP, ipv4("0.0.0.1"), ipv4("0.0.0.255")))
                 .hasToString("IPV4[src_ip=0.0.0.1/0.0.0.255]");
-        assertThat(FlowMatch.mpls().entry(-1)).hasToString("MPLS[label=0xffffffff]");
+        assertThat(FlowMatch.mpls().with(FlowField.MPLS_LABEL, 0xffffffffL)).hasToString("MPLS[label=0xffffffff]");
     }
 
     private byte[] attachOfC(CounterDescription description, int index) {
@@ -320,7 +339,7 @@ class FlowRuleTest {
         everything(everyMatch()).build().specifications().forEach(part -> used.add(part.type()));
         assertThat(used).containsExactly(FlowSpecificationType.values());
         Set<FlowField> fields = EnumSet.noneOf(FlowField.class);
-        everyMatch().forEach(match -> fields.addAll(match.fields().members().keySet()));
+        everyMatch().forEach(match -> fields.addAll(match.fields()));
         assertThat(fields).containsExactly(FlowField.values());
     }
 }

@@ -15,7 +15,7 @@ public final class LockWithBusyCarriers {
     /** Prints what did not hang. */
     public static void main(String[] arguments) throws Exception {
         BiasedLock waitedFor = new BiasedLock("QueuePair");
-        whileTheCarrierIsBusy(waitedFor, waitedFor.enterAlone());
+        whileTheCarrierIsBusy(waitedFor, waitedFor.enterExclusive());
         System.out.println("not behind a virtual thread that waits");
 
         BiasedLock revoked = new BiasedLock("QueuePair");
@@ -34,8 +34,8 @@ public final class LockWithBusyCarriers {
         if (inside == null) {
             virtual.awaitWaiting();
         }
-        Background<Void> platform = Background.run(lock::awaitQuiet);
-        platform.awaitInside(BiasedLock.class, "awaitQuiet");
+        Background<Void> platform = Background.run(lock::awaitQuiescence);
+        platform.awaitInside(BiasedLock.class, "awaitQuiescence");
         if (inside == null) {
             platform.awaitWaiting();
         }

@@ -66,16 +66,16 @@ class Mlx5CallsTest {
             SendRequests sends = SendRequests.allocate(4, 2);
             ReceiveRequests requests = ReceiveRequests.allocate(4, 2);
             Mkey key = end.own(Mkey.create(end.domain, 4, MkeyFlag.INDIRECT));
-            objects.addAll(List.of(handle, queue, extended, receives, connection, connection.queuePair(), peer,
+            objects.addAll(List.of(handle, queue, extended, receives, connection, peer,
                     end.initiator(), end.target(receives, 1), plain, datagrams,
                     end.own(end.domain.createQueuePair(plain)), end.own(end.domain.createQueuePair(datagrams)),
                     sends, sends.get(0), requests, requests.get(0), WorkCompletions.allocate(4), key,
                     ListLayout.of(new ListLayout.Part(end.region, 0, 64)),
                     InterleavedLayout.of(2, new InterleavedLayout.Part(end.region, 0, 8, 8)),
-                    new RawEntry.AtomicPlace(end.region.remoteAddress(), end.region.remoteKey(), end.region, 0),
-                    RawEntry.waitFor(connection.number(), 1, 1), MkeyConfiguration.create(),
+                    new Wqe.AtomicPlace(end.region.remoteAddress(), end.region.remoteKey(), end.region, 0),
+                    Wqe.waitFor(connection.number(), 1, 1), MkeyConfiguration.create(),
                     Mlx5QueuePairAttributes.of(plain)));
-            end.own(connection.startBatch()).requests().id(1);
+            end.own(connection.startBatch()).id(1);
         }
 
         @Override

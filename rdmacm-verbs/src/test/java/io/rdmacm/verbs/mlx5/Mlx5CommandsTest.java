@@ -73,8 +73,8 @@ class Mlx5CommandsTest {
     void whatQueuesOfCommandsNeed() throws Exception {
         try (Mlx5End end = new Mlx5End(); Arena arena = Arena.ofConfined()) {
             int before = FakeMlx5.objects();
-            try (DevxMemory memory = DevxMemory.register(end.context, arena.allocate(4096, 4096),
-                    AccessFlag.LOCAL_WRITE); DevxRegister register = DevxRegister.allocate(end.context, false)) {
+            try (DevxUmem memory = DevxUmem.register(end.context, arena.allocate(4096, 4096),
+                    AccessFlag.LOCAL_WRITE); DevxUar register = DevxUar.allocate(end.context, false)) {
                 assertThat(memory.id()).isPositive();
                 assertThat(FakeMlx5.lastMemory()).contains(4096, AccessFlag.LOCAL_WRITE.bit());
                 register.register().set(ValueLayout.JAVA_LONG, 0, 1);

@@ -44,9 +44,9 @@ class Mlx5CompletionQueueTest {
     void entriesOfEitherSizeAreRead(int bytes) throws Exception {
         try (Mlx5End one = new Mlx5End(); Mlx5End other = new Mlx5End()) {
             Mlx5CompletionQueue queue = one.own(Mlx5CompletionQueue.create(one.context, SIXTEEN,
-                    DEFAULTS.entryBytes(bytes)));
+                    DEFAULTS.cqeSize(bytes)));
             assertThat(FakeMlx5.completionOptions()).isEqualTo(bytes);
-            assertThat(queue.options().entryBytes()).hasValue(bytes);
+            assertThat(queue.options().cqeSize()).hasValue(bytes);
             Mlx5QueuePair pair = one.own(Mlx5QueuePair.create(one.domain, Mlx5QueuePairAttributes.of(
                     QueuePairInitAttributes.builder().type(QueuePairType.RC).completionQueue(queue)
                             .sendOperations(List.of(SendOperation.RDMA_WRITE)).build())
@@ -55,7 +55,7 @@ class Mlx5CompletionQueueTest {
             one.fill(0, 32, 1);
             try (Mlx5Batch batch = pair.startBatch()) {
                 for (int i = 0; i < 2; i++) {
-                    batch.requests().id(7 + i).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey())
+                    batch.id(7 + i).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey())
                             .data(one.region, 0, 32);
                 }
                 batch.complete();
@@ -84,7 +84,7 @@ class Mlx5CompletionQueueTest {
     @Covers("mlx5dv_create_cq")
     void entriesArePadded() throws Exception {
         try (Mlx5End one = new Mlx5End()) {
-            one.own(Mlx5CompletionQueue.create(one.context, SIXTEEN, DEFAULTS.entryBytes(128).padded()));
+            one.own(Mlx5CompletionQueue.create(one.context, SIXTEEN, DEFAULTS.cqeSize(128).padded()));
 
             assertThat(FakeMlx5.completionOptions()).isEqualTo(128 | PADDED);
         }
@@ -110,11 +110,11 @@ class Mlx5CompletionQueueTest {
 
     @Test
     void optionsThatCannotBeAreRefused() {
-        assertThatThrownBy(() -> DEFAULTS.entryBytes(32)).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> DEFAULTS.cqeSize(32)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("entries have 64 or 128 bytes, not 32");
         assertThatThrownBy(DEFAULTS::padded).isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("only entries of 128 bytes are padded");
-        assertThatThrownBy(() -> DEFAULTS.entryBytes(128).padded().entryBytes(64))
+        assertThatThrownBy(() -> DEFAULTS.cqeSize(128).padded().cqeSize(64))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -124,7 +124,7 @@ class Mlx5CompletionQueueTest {
         try (Mlx5End one = new Mlx5End()) {
             FakeMlx5.refuse(CQ_OBJECT, CQ_CREATE, Rdma.ENOMEM());
 
-            assertThatThrownBy(() -> Mlx5CompletionQueue.create(one.context, SIXTEEN, DEFAULTS.entryBytes(128)))
+            assertThatThrownBy(() -> Mlx5CompletionQueue.create(one.context, SIXTEEN, DEFAULTS.cqeSize(128)))
                     .isInstanceOf(RdmaException.class).hasMessageContaining("ENOMEM");
         }
     }

@@ -144,7 +144,7 @@ class Mlx5CryptoTest {
             configure(one, pair, key, encryption);
             byte[] ofJava = FakeMlx5.entries(pair.number(), before);
             before = FakeMlx5.blocks(pair.number());
-            twin.call("configure_encryption", pair.queuePair().handle(), key.handle(),
+            twin.call("configure_encryption", pair.handle(), key.handle(),
                     twin.part(one.region.remoteAddress(), BYTES, one.region.localKey()), encryptionKey.handle(),
                     onTheWire ? 1 : 0, order.ordinal(), 1, twin.bytes(TWEAK), twin.bytes(TAG));
             assertThat(one.completions(1).getFirst().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
@@ -159,7 +159,7 @@ class Mlx5CryptoTest {
                 AccessFlag.REMOTE_READ).layout(ListLayout.of(new ListLayout.Part(one.region, 0, BYTES)))
                 .encryption(encryption);
         try (Mlx5Batch batch = pair.startBatch()) {
-            batch.requests().id(1);
+            batch.id(1);
             batch.configure(key, configuration);
             batch.complete();
         }

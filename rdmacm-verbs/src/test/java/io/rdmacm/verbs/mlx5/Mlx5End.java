@@ -70,20 +70,20 @@ final class Mlx5End implements AutoCloseable {
     }
 
     Mlx5QueuePair initiator() throws RdmaException {
-        Mlx5QueuePair pair = own(Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.initiator(
+        Mlx5QueuePair pair = own(Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.dci(
                 attributes(QueuePairType.DRIVER).maxReceiveRequests(0).maxReceiveScatterGather(0).build())));
-        pair.queuePair().modify(DcTransitions.Initiator.resetToInit(PORT, 0));
-        pair.queuePair().modify(DcTransitions.Initiator.initToRtr(MTU));
-        pair.queuePair().modify(DcTransitions.Initiator.rtrToRts(0, AckTimeout.ofCode(14), 7, 7, 1));
+        pair.modify(DcTransitions.Dci.resetToInit(PORT, 0));
+        pair.modify(DcTransitions.Dci.initToRtr(MTU));
+        pair.modify(DcTransitions.Dci.rtrToRts(0, AckTimeout.ofCode(14), 7, 7, 1));
         return pair;
     }
 
     Mlx5QueuePair target(SharedReceiveQueue receives, long key) throws RdmaException {
-        Mlx5QueuePair pair = own(Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.target(QueuePairInitAttributes
+        Mlx5QueuePair pair = own(Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.dct(QueuePairInitAttributes
                 .builder().type(QueuePairType.DRIVER).completionQueue(completions).sharedReceiveQueue(receives)
                 .maxSendRequests(0).build(), key)));
-        pair.queuePair().modify(DcTransitions.Target.resetToInit(PORT, 0, AccessFlag.REMOTE_WRITE));
-        pair.queuePair().modify(DcTransitions.Target.initToRtr(PATH, MTU, RnrTimer.ofCode(12)));
+        pair.modify(DcTransitions.Dct.resetToInit(PORT, 0, AccessFlag.REMOTE_WRITE));
+        pair.modify(DcTransitions.Dct.initToRtr(PATH, MTU, RnrTimer.ofCode(12)));
         return pair;
     }
 
@@ -99,9 +99,9 @@ final class Mlx5End implements AutoCloseable {
     static void connect(Mlx5QueuePair one, Mlx5QueuePair other) throws RdmaException {
         for (Mlx5QueuePair pair : List.of(one, other)) {
             int peer = (pair == one ? other : one).number();
-            pair.queuePair().modify(QueuePairTransitions.Rc.resetToInit(PORT, 0, AccessFlag.REMOTE_WRITE));
-            pair.queuePair().modify(QueuePairTransitions.Rc.initToRtr(PATH, MTU, peer, 0, 1, RnrTimer.ofCode(12)));
-            pair.queuePair().modify(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(14), 7, 7, 1));
+            pair.modify(QueuePairTransitions.Rc.resetToInit(PORT, 0, AccessFlag.REMOTE_WRITE));
+            pair.modify(QueuePairTransitions.Rc.initToRtr(PATH, MTU, peer, 0, 1, RnrTimer.ofCode(12)));
+            pair.modify(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(14), 7, 7, 1));
         }
     }
 

@@ -25,7 +25,7 @@ class Mlx5EventsTest {
     void anEventOfAQueuePairNamesIt(AsyncEventType type) throws Exception {
         try (Mlx5End end = new Mlx5End()) {
             end.connection();
-            QueuePair pair = end.connection().queuePair();
+            QueuePair pair = end.connection();
             end.initiator();
             FakeMlx5.raise(type, pair);
 
@@ -41,8 +41,8 @@ class Mlx5EventsTest {
     @Test
     void anEventOfAnInitiatorAndOfATargetNamesIt() throws Exception {
         try (Mlx5End end = new Mlx5End()) {
-            QueuePair initiator = end.initiator().queuePair();
-            QueuePair target = end.target(end.receives(), 1).queuePair();
+            QueuePair initiator = end.initiator();
+            QueuePair target = end.target(end.receives(), 1);
             FakeMlx5.raise(AsyncEventType.QP_FATAL, target);
             FakeMlx5.raise(AsyncEventType.QP_FATAL, initiator);
 
@@ -89,14 +89,14 @@ class Mlx5EventsTest {
     void aQueuePairIsClosedAfterItsEvent() throws Exception {
         try (Mlx5End end = new Mlx5End()) {
             Mlx5QueuePair pair = end.connection();
-            FakeMlx5.raise(AsyncEventType.QP_FATAL, pair.queuePair());
+            FakeMlx5.raise(AsyncEventType.QP_FATAL, pair);
             AsyncEvent event = end.context.getAsyncEvent(LIMIT);
 
             assertThatIllegalStateException().isThrownBy(pair::close).withMessageContaining("AsyncEvent");
-            assertThat(pair.queuePair().isOpen()).isTrue();
+            assertThat(pair.isOpen()).isTrue();
             event.close();
             pair.close();
-            assertThat(pair.queuePair().isOpen()).isFalse();
+            assertThat(pair.isOpen()).isFalse();
         }
     }
 
@@ -105,12 +105,12 @@ class Mlx5EventsTest {
     void anEventThatNobodyFetchedGoesWithItsQueuePair() throws Exception {
         try (Mlx5End end = new Mlx5End()) {
             Mlx5QueuePair unwatched = end.connection();
-            FakeMlx5.raise(AsyncEventType.QP_FATAL, unwatched.queuePair());
+            FakeMlx5.raise(AsyncEventType.QP_FATAL, unwatched);
             unwatched.close();
             assertThat(end.context.pollAsyncEvent()).isEmpty();
 
             Mlx5QueuePair watched = end.connection();
-            FakeMlx5.raise(AsyncEventType.QP_FATAL, watched.queuePair());
+            FakeMlx5.raise(AsyncEventType.QP_FATAL, watched);
             FakeMlx5.raise(AsyncEventType.PORT_ERR, Mlx5End.PORT);
             watched.close();
             try (AsyncEvent left = end.context.getAsyncEvent(LIMIT)) {

@@ -47,8 +47,8 @@ class Mlx5FactoriesTest {
             table.put("DeviceMemoryOperation", () -> DeviceMemoryOperation.map(memory, 5));
             table.put("Mkey", () -> Mkey.create(end.domain, 4, MkeyFlag.INDIRECT));
             table.put("ReservedQueuePairNumber", () -> ReservedQueuePairNumber.reserve(end.context));
-            table.put("DevxMemory", () -> DevxMemory.register(end.context, arena.allocate(4096, 4096)));
-            table.put("DevxRegister", () -> DevxRegister.allocate(end.context, false));
+            table.put("DevxUmem", () -> DevxUmem.register(end.context, arena.allocate(4096, 4096)));
+            table.put("DevxUar", () -> DevxUar.allocate(end.context, false));
             for (Map.Entry<String, FailingSteps.Factory> row : table.entrySet()) {
                 // not the kernel's: the library keeps pages of doorbells for other objects, until the context is closed
                 assertThat(FailingSteps.failAtEach(row.getValue(), Lifetime::openObjects)).as(row.getKey())

@@ -154,7 +154,7 @@ class Mlx5FullQueueTest {
         try (Mlx5End end = new Mlx5End()) {
             Mlx5QueuePair pair = end.connection();
             try (Mlx5Batch batch = pair.startBatch()) {
-                batch.requests().send();
+                batch.send();
                 assertThatIllegalStateException().isThrownBy(() -> pair.cancelPostedSends(1))
                         .withMessageContaining("a batch of this queue pair is open");
             }

@@ -60,7 +60,8 @@ class Mlx5MemoryTest {
     @Covers("mlx5dv_alloc_dm")
     void otherMemoryIsNotCopied(Mlx5DeviceMemory.Type type, int kernelType) throws Exception {
         try (Mlx5End one = new Mlx5End();
-                DeviceMemory memory = Mlx5DeviceMemory.allocate(one.context, type, BYTES, 12)) {
+                Mlx5DeviceMemory memory = Mlx5DeviceMemory.allocate(one.context, type, BYTES, 12)) {
+            assertThat(memory.type()).isEqualTo(type);
             assertThat(FakeMlx5.lastMemory()[TYPE]).isEqualTo(kernelType);
             assertThatThrownBy(() -> memory.copyFrom(0, one.memory().asSlice(0, 4)))
                     .isInstanceOf(RdmaUnsupportedException.class);
@@ -121,10 +122,10 @@ class Mlx5MemoryTest {
     void memoryOfCommandsHasPagesOfGivenSizes() throws Exception {
         try (Mlx5End one = new Mlx5End(); Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(BYTES, 4096);
-            DevxMemory pages = one.own(DevxMemory.registerPages(one.context, memory, 4096 | 1 << 16,
+            DevxUmem pages = one.own(DevxUmem.registerPages(one.context, memory, 4096 | 1 << 16,
                     AccessFlag.LOCAL_WRITE));
             long[] last = FakeMlx5.lastMemory();
-            DevxMemory file = one.own(DevxMemory.registerDmaBuf(one.context, 5, 4096, BYTES, 4096,
+            DevxUmem file = one.own(DevxUmem.registerDmaBuf(one.context, 5, 4096, BYTES, 4096,
                     AccessFlag.REMOTE_READ));
             long[] lastFile = FakeMlx5.lastMemory();
 
@@ -135,9 +136,9 @@ class Mlx5MemoryTest {
             assertThat(pages.id()).isNotZero().isNotEqualTo(file.id());
             assertThat(pages.memory()).isEqualTo(memory);
             assertThat(file.memory().byteSize()).isZero();
-            assertThatThrownBy(() -> DevxMemory.registerPages(one.context, memory, 0))
+            assertThatThrownBy(() -> DevxUmem.registerPages(one.context, memory, 0))
                     .isInstanceOf(IllegalArgumentException.class).hasMessage("pages need a size");
-            assertThatThrownBy(() -> DevxMemory.registerDmaBuf(one.context, -1, 0, 1, 4096))
+            assertThatThrownBy(() -> DevxUmem.registerDmaBuf(one.context, -1, 0, 1, 4096))
                     .isInstanceOf(IllegalArgumentException.class);
         }
     }
@@ -172,12 +173,12 @@ class Mlx5MemoryTest {
         try (Mlx5End one = new Mlx5End(); DeviceMemory memory = Mlx5DeviceMemory.allocate(one.context,
                 Mlx5DeviceMemory.Type.DATA, 64, 0); Arena arena = Arena.ofConfined()) {
             DeviceMemoryOperation operation = DeviceMemoryOperation.map(memory, 1);
-            DevxMemory registered = DevxMemory.registerPages(one.context, arena.allocate(64, 64), 4096);
+            DevxUmem registered = DevxUmem.registerPages(one.context, arena.allocate(64, 64), 4096);
             ReservedQueuePairNumber number = ReservedQueuePairNumber.reserve(one.context);
             operation.close();
             registered.close();
             number.close();
-            return UseAfterClose.of(List.of(DeviceMemoryOperation.class, DevxMemory.class,
+            return UseAfterClose.of(List.of(DeviceMemoryOperation.class, DevxUmem.class,
                     ReservedQueuePairNumber.class)).closed(operation).closed(registered).closed(number).tests();
         }
     }

@@ -63,7 +63,7 @@ class Mlx5RacesTest {
                 .layout(parts()).encryption(MkeyEncryption.inMemory(encryptionKey, BlockSize.BYTES_512, new byte[16]));
 
         Stage() throws RdmaException {
-            Mlx5FullQueueTest.Base.connect(pair.queuePair());
+            Mlx5FullQueueTest.Base.connect(pair);
         }
 
         private ListLayout parts() {
@@ -78,16 +78,16 @@ class Mlx5RacesTest {
         List<Contest.Act> acts() {
             SendRequest request = SendRequests.allocate(1, 1).get(0).send().data(end.region, 0, 8);
             WorkCompletions completions = WorkCompletions.allocate(MOST);
-            return List.of(this::register, this::configure, () -> pair.queuePair().postSend(request), this::send,
+            return List.of(this::register, this::configure, () -> pair.postSend(request), this::send,
                     () -> pair.cancelPostedSends(1), this::read, () -> end.completions.poll(completions), this::copy);
         }
 
         private void register() throws RdmaException {
             ListLayout parts = parts();
             try (Mlx5Batch batch = pair.startBatch()) {
-                batch.requests().id(1);
+                batch.id(1);
                 batch.register(key, parts, ACCESS);
-                batch.requests().id(2).rdmaWrite(end.region.remoteAddress() + 2048, end.region.remoteKey());
+                batch.id(2).rdmaWrite(end.region.remoteAddress() + 2048, end.region.remoteKey());
                 batch.data(key, 0, 64);
                 batch.complete();
             }
@@ -95,7 +95,7 @@ class Mlx5RacesTest {
 
         private void configure() throws RdmaException {
             try (Mlx5Batch batch = pair.startBatch()) {
-                batch.requests().id(1);
+                batch.id(1);
                 batch.configure(key, configuration);
                 batch.complete();
             }
@@ -103,9 +103,9 @@ class Mlx5RacesTest {
 
         private void send() throws RdmaException {
             try (Mlx5Batch batch = initiator.startBatch()) {
-                batch.requests().id(3).rdmaWrite(end.region.remoteAddress() + 4096, end.region.remoteKey());
-                batch.target(handle, targetNumber, KEY);
-                batch.requests().data(end.region, 0, 64);
+                batch.id(3).rdmaWrite(end.region.remoteAddress() + 4096, end.region.remoteKey());
+                batch.dct(handle, targetNumber, KEY);
+                batch.data(end.region, 0, 64);
                 batch.complete();
             }
         }

@@ -27,11 +27,11 @@ class Mlx5RefusalsTest {
     enum Creation {
         CONNECTION(4, 0, end -> Mlx5QueuePair.create(end.domain, Mlx5QueuePairAttributes.of(verbs(end).build())
                 .operations(Mlx5SendOperation.MR_LIST))),
-        INITIATOR(4, 0, end -> Mlx5QueuePair.create(end.domain, Mlx5QueuePairAttributes.initiator(verbs(end)
+        INITIATOR(4, 0, end -> Mlx5QueuePair.create(end.domain, Mlx5QueuePairAttributes.dci(verbs(end)
                 .type(QueuePairType.DRIVER).maxReceiveRequests(0).maxReceiveScatterGather(0).build()))),
         TARGET(4, 0, end -> {
             SharedReceiveQueue receives = end.receives();
-            return Mlx5QueuePair.create(end.domain, Mlx5QueuePairAttributes.target(QueuePairInitAttributes.builder()
+            return Mlx5QueuePair.create(end.domain, Mlx5QueuePairAttributes.dct(QueuePairInitAttributes.builder()
                     .type(QueuePairType.DRIVER).completionQueue(end.completions).sharedReceiveQueue(receives)
                     .maxSendRequests(0).build(), 1));
         }),
@@ -46,9 +46,9 @@ class Mlx5RefusalsTest {
         OBJECT(0x1001, 0x1000, end -> DevxObject.create(end.context, new byte[] {0xa, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             0, 0, 0, 0}, 16)),
         RESERVED_NUMBER(0x1001, 0x1000, end -> ReservedQueuePairNumber.reserve(end.context)),
-        COMMAND_MEMORY(0x1002, 0x1000, end -> DevxMemory.registerPages(end.context, Arena.ofAuto().allocate(64, 64),
+        COMMAND_MEMORY(0x1002, 0x1000, end -> DevxUmem.registerPages(end.context, Arena.ofAuto().allocate(64, 64),
                 4096)),
-        REGISTER(0x1008, 0x1000, end -> DevxRegister.allocate(end.context, true)),
+        REGISTER(0x1008, 0x1000, end -> DevxUar.allocate(end.context, true)),
         DEVICE_MEMORY(14, 0, end -> Mlx5DeviceMemory.allocate(end.context, Mlx5DeviceMemory.Type.DATA, 64, 0)),
         OPERATION(14, 0x1000, end -> {
             DeviceMemory memory = end.own(Mlx5DeviceMemory.allocate(end.context, Mlx5DeviceMemory.Type.DATA, 64, 0));

@@ -38,9 +38,9 @@ class Mlx5SharedReceivesTest {
             Mlx5QueuePair target = other.target(receives, KEY);
             try (Mlx5Batch batch = one.initiator().startBatch()) {
                 for (int i = 0; i < MESSAGES; i++) {
-                    batch.requests().id(i).send();
-                    batch.target(handle, target.number(), KEY);
-                    batch.requests().data(one.region, 0, 8);
+                    batch.id(i).send();
+                    batch.dct(handle, target.number(), KEY);
+                    batch.data(one.region, 0, 8);
                 }
                 batch.complete();
             }

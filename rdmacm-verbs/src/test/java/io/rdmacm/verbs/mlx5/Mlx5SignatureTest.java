@@ -78,7 +78,7 @@ class Mlx5SignatureTest {
             configure(one, pair, key, signed.signature);
             byte[] ofJava = FakeMlx5.entries(pair.number(), before);
             before = FakeMlx5.blocks(pair.number());
-            twin.call("configure_signature", pair.queuePair().handle(), key.handle(),
+            twin.call("configure_signature", pair.handle(), key.handle(),
                     twin.part(one.region.remoteAddress(), BYTES, one.region.localKey()), twin.domain(signed.memory),
                     twin.domain(signed.wire), signed.checkMask, signed.copyMask);
             assertThat(one.completions(1).getFirst().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
@@ -97,7 +97,7 @@ class Mlx5SignatureTest {
                 AccessFlag.REMOTE_READ).layout(ListLayout.of(new ListLayout.Part(one.region, 0, BYTES)))
                 .signature(signature);
         try (Mlx5Batch batch = pair.startBatch()) {
-            batch.requests().id(1);
+            batch.id(1);
             batch.configure(key, configuration);
             batch.complete();
         }

@@ -64,13 +64,13 @@ class Mlx5Test {
             one.fill(0, 64, 1);
             for (int i = 0; i < 2; i++) {
                 try (Mlx5Batch batch = initiator.startBatch()) {
-                    batch.requests().id(i).send();
-                    batch.target(handle, targets.get(i).number(), KEY + i);
-                    batch.requests().data(one.region, i * 16, 32);
-                    batch.requests().id(10 + i).rdmaWrite(other.region.remoteAddress() + 4096 + i * 32,
+                    batch.id(i).send();
+                    batch.dct(handle, targets.get(i).number(), KEY + i);
+                    batch.data(one.region, i * 16, 32);
+                    batch.id(10 + i).rdmaWrite(other.region.remoteAddress() + 4096 + i * 32,
                             other.region.remoteKey());
-                    batch.target(handle, targets.get(i).number(), KEY + i);
-                    batch.requests().data(one.region, i * 16, 32);
+                    batch.dct(handle, targets.get(i).number(), KEY + i);
+                    batch.data(one.region, i * 16, 32);
                     batch.complete();
                 }
             }
@@ -96,7 +96,7 @@ class Mlx5Test {
             end.fill(100, 64, 9);
             assertThat(Mlx5Device.query(end.context).maxCopyLength()).isEqualTo(1 << 20);
             try (Mlx5Batch batch = pair.startBatch()) {
-                batch.requests().id(1);
+                batch.id(1);
                 batch.copy(end.region, 5000, end.region, 100, 64);
                 batch.complete();
             }
@@ -121,8 +121,8 @@ class Mlx5Test {
         try (Mlx5End one = new Mlx5End()) {
             AddressHandle handle = one.own(one.domain.createAddressHandle(Mlx5End.path()));
             assertAllocatesNothing(one.initiator(), batch -> {
-                batch.requests().send();
-                batch.target(handle, 7, KEY);
+                batch.send();
+                batch.dct(handle, 7, KEY);
             });
         }
     }
@@ -152,7 +152,7 @@ class Mlx5Test {
     void rawEntriesAndCopiesAllocateNothing() throws Exception {
         try (Mlx5End one = new Mlx5End()) {
             Mlx5QueuePair pair = one.connection();
-            RawEntry entry = RawEntry.waitFor(pair.number(), 1, 1);
+            Wqe entry = Wqe.waitFor(pair.number(), 1, 1);
             assertAllocatesNothing(pair, batch -> batch.raw(entry));
             assertAllocatesNothing(pair, batch -> batch.copy(one.region, 5000, one.region, 100, 64));
         }
@@ -182,9 +182,9 @@ class Mlx5Test {
             Mlx5QueuePair initiator = one.initiator();
             Mlx5QueuePair target = other.target(other.receives(), KEY);
             try (Mlx5Batch batch = initiator.startBatch()) {
-                batch.requests().id(1).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey());
-                batch.target(handle, target.number(), KEY + 1);
-                batch.requests().data(one.region, 0, 8);
+                batch.id(1).rdmaWrite(other.region.remoteAddress(), other.region.remoteKey());
+                batch.dct(handle, target.number(), KEY + 1);
+                batch.data(one.region, 0, 8);
                 batch.complete();
             }
 
@@ -247,8 +247,8 @@ class Mlx5Test {
             Mlx5QueuePair pair = one.connection();
             Mlx5End.connect(pair, other.connection());
             try (Mlx5Batch batch = pair.startBatch()) {
-                batch.requests().id(9);
-                batch.raw(RawEntry.maskedFetchAndAdd(pair.number(), new RawEntry.AtomicPlace(
+                batch.id(9);
+                batch.raw(Wqe.maskedFetchAndAdd(pair.number(), new Wqe.AtomicPlace(
                         other.region.remoteAddress(), other.region.remoteKey(), one.region, 0), new byte[8],
                         new byte[8]));
                 batch.complete();
@@ -295,11 +295,11 @@ class Mlx5Test {
         Mlx5QueuePair pair = one.connection();
         Mlx5QueuePair peer = other.connection();
         Mlx5End.connect(pair, peer);
-        peer.queuePair().postReceive(other.receive(1, RECEIVED), 0, 1);
+        peer.postReceive(other.receive(1, RECEIVED), 0, 1);
         try (Mlx5Batch batch = pair.startBatch()) {
-            batch.requests().id(1);
+            batch.id(1);
             change.run(batch);
-            batch.requests().id(2).send();
+            batch.id(2).send();
             batch.data(key, 0, bytes);
             batch.complete();
         }

@@ -60,7 +60,7 @@ class Mlx5ValuesTest {
                 .isInstanceOf(NativeLibraryException.class);
         assertThatThrownBy(() -> DevxObject.create(stack.context(), new byte[16], 16))
                 .isInstanceOf(NativeLibraryException.class);
-        assertThatThrownBy(() -> DevxRegister.allocate(stack.context(), true))
+        assertThatThrownBy(() -> DevxUar.allocate(stack.context(), true))
                 .isInstanceOf(NativeLibraryException.class);
         assertThatThrownBy(() -> RawQueues.of(stack.queuePair())).isInstanceOf(NativeLibraryException.class);
     }
@@ -86,15 +86,15 @@ class Mlx5ValuesTest {
         QueuePairInitAttributes driver = builder(QueuePairType.DRIVER).build();
 
         assertThatThrownBy(() -> Mlx5QueuePairAttributes.of(driver)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Mlx5QueuePairAttributes.initiator(rc)).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> Mlx5QueuePairAttributes.dci(rc)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("a queue pair of dynamic connections is of type DRIVER, not RC");
-        assertThatThrownBy(() -> Mlx5QueuePairAttributes.target(driver, 1))
+        assertThatThrownBy(() -> Mlx5QueuePairAttributes.dct(driver, 1))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("shared receive queue");
         assertThatThrownBy(() -> Mlx5QueuePairAttributes.of(rc).streams(1, 1))
                 .isInstanceOf(IllegalArgumentException.class).hasMessage("only initiators have streams");
-        assertThatThrownBy(() -> Mlx5QueuePairAttributes.initiator(driver).streams(0, 1))
+        assertThatThrownBy(() -> Mlx5QueuePairAttributes.dci(driver).streams(0, 1))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Mlx5QueuePairAttributes.initiator(driver)
+        assertThatThrownBy(() -> Mlx5QueuePairAttributes.dci(driver)
                 .operations(Mlx5SendOperation.MR_LIST)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("this queue pair of type DRIVER can have [RAW_WQE, MEMCPY], not [MR_LIST]");
         assertThatThrownBy(() -> Mlx5QueuePairAttributes.of(QueuePairInitAttributes.builder()
@@ -107,7 +107,7 @@ class Mlx5ValuesTest {
     void theAttributesOfAQueuePairAreThoseOfC() {
         QueuePairInitAttributes driver = builder(QueuePairType.DRIVER).build();
         try (Arena arena = Arena.ofConfined()) {
-            long initiator = Mlx5QueuePairAttributes.initiator(driver).streams(3, 2)
+            long initiator = Mlx5QueuePairAttributes.dci(driver).streams(3, 2)
                     .operations(Mlx5SendOperation.RAW_WQE, Mlx5SendOperation.MEMCPY)
                     .flags(Mlx5QueuePairFlag.DISABLE_SCATTER_TO_CQE).write(arena);
 
@@ -165,7 +165,7 @@ class Mlx5ValuesTest {
                 .hasMessage("the command must have from 16 to 65536 bytes, not 15");
         assertThatThrownBy(() -> DevxObject.create(stack.context(), new byte[16], 1 << 17))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> DevxMemory.register(stack.context(), MemorySegment.ofArray(new byte[8])))
+        assertThatThrownBy(() -> DevxUmem.register(stack.context(), MemorySegment.ofArray(new byte[8])))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(MkeyConfiguration.create().access(AccessFlag.LOCAL_WRITE).setters()).isEqualTo(1);
     }

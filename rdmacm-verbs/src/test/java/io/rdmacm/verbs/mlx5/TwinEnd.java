@@ -91,14 +91,14 @@ final class TwinEnd implements AutoCloseable {
             case UMR -> direct = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.of(attributes).operations(
                     Mlx5SendOperation.MR_INTERLEAVED, Mlx5SendOperation.MR_LIST, Mlx5SendOperation.MKEY_CONFIGURE,
                     Mlx5SendOperation.RAW_WQE));
-            case DCI -> direct = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.initiator(attributes));
-            case DCI_STREAMS -> direct = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.initiator(attributes)
+            case DCI -> direct = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.dci(attributes));
+            case DCI_STREAMS -> direct = Mlx5QueuePair.create(domain, Mlx5QueuePairAttributes.dci(attributes)
                     .streams(2, 1));
             default -> {
                 return domain.createQueuePair(attributes);
             }
         }
-        return direct.queuePair();
+        return direct;
     }
 
     private void connect() throws RdmaException {
@@ -125,9 +125,9 @@ final class TwinEnd implements AutoCloseable {
                 pair.modify(QueuePairTransitions.XrcSend.rtrToRts(0, TIMEOUT, 7, 7, 1));
             }
             default -> {
-                pair.modify(DcTransitions.Initiator.resetToInit(PORT, 0));
-                pair.modify(DcTransitions.Initiator.initToRtr(MTU));
-                pair.modify(DcTransitions.Initiator.rtrToRts(0, TIMEOUT, 7, 7, 1));
+                pair.modify(DcTransitions.Dci.resetToInit(PORT, 0));
+                pair.modify(DcTransitions.Dci.initToRtr(MTU));
+                pair.modify(DcTransitions.Dci.rtrToRts(0, TIMEOUT, 7, 7, 1));
             }
         }
     }

@@ -147,27 +147,27 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
         return List.of(
                 toTarget("send, DC", (end, to) -> to.send()),
                 direct("send inline, DC", TwinQueues.DCI, (end, to) -> {
-                    to.requests().inline(true).send();
-                    to.target(end.address, TARGET, TARGET_KEY);
-                    to.requests().inlineData(end.region, 5, 23);
+                    to.inline(true).send();
+                    to.dct(end.address, TARGET, TARGET_KEY);
+                    to.inlineData(end.region, 5, 23);
                 }),
                 toTarget("send with immediate, DC", (end, to) -> to.sendWithImmediate(IMMEDIATE)),
                 toTarget("write, DC", (end, to) -> to.rdmaWrite(end.remote(), end.region.remoteKey())),
                 toTarget("read, DC", (end, to) -> to.rdmaRead(end.remote(), end.region.remoteKey())),
                 direct("compare and swap, DC", TwinQueues.DCI, (end, to) -> {
-                    to.requests().compareAndSwap(end.remote(), end.region.remoteKey(), 1, 2);
-                    to.target(end.address, TARGET, TARGET_KEY);
-                    to.requests().data(end.region, 64, 8);
+                    to.compareAndSwap(end.remote(), end.region.remoteKey(), 1, 2);
+                    to.dct(end.address, TARGET, TARGET_KEY);
+                    to.data(end.region, 64, 8);
                 }),
                 direct("fetch and add, DC", TwinQueues.DCI, (end, to) -> {
-                    to.requests().fetchAndAdd(end.remote(), end.region.remoteKey(), 3);
-                    to.target(end.address, TARGET, TARGET_KEY);
-                    to.requests().data(end.region, 64, 8);
+                    to.fetchAndAdd(end.remote(), end.region.remoteKey(), 3);
+                    to.dct(end.address, TARGET, TARGET_KEY);
+                    to.data(end.region, 64, 8);
                 }),
                 direct("send in a stream, DC", TwinQueues.DCI_STREAMS, (end, to) -> {
-                    to.requests().send();
-                    to.target(end.address, TARGET, TARGET_KEY, 3);
-                    to.requests().data(end.region, 8, 48);
+                    to.send();
+                    to.dct(end.address, TARGET, TARGET_KEY, 3);
+                    to.data(end.region, 8, 48);
                 }));
     }
 
@@ -187,27 +187,27 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
                                 AccessFlag.LOCAL_WRITE))),
                 direct("key for a list, and a send of it", TwinQueues.UMR, (end, to) -> {
                     to.register(end.key, scattered(end), RIGHTS);
-                    to.requests().id(ID + 1).fence(true).send();
+                    to.id(ID + 1).fence(true).send();
                     to.data(end.key, 0, 300);
                 }));
     }
 
     private static List<TwinOperation> rawEntries() {
         return List.of(
-                direct("raw masked fetch and add", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.maskedFetchAndAdd(
+                direct("raw masked fetch and add", TwinQueues.UMR, (end, to) -> to.raw(Wqe.maskedFetchAndAdd(
                         end.pair.number(), place(end), bytes(0x0000000100000002L), bytes(0x8000000080000000L)))),
                 direct("raw masked fetch and add of 32 bytes", TwinQueues.UMR, (end, to) -> to.raw(
-                        RawEntry.maskedFetchAndAdd(end.pair.number(), place(end),
+                        Wqe.maskedFetchAndAdd(end.pair.number(), place(end),
                                 wide(0x0100000000000000L, 0, 0, 0x0203), wide(0x8000000000000000L, 0, 0, 0x40)))),
                 direct("raw masked compare and swap", TwinQueues.UMR, (end, to) -> to.raw(
-                        RawEntry.maskedCompareAndSwap(end.pair.number(), place(end), bytes(0x22), bytes(0x0ff0),
+                        Wqe.maskedCompareAndSwap(end.pair.number(), place(end), bytes(0x22), bytes(0x0ff0),
                                 bytes(0x11), bytes(0xff00)))),
                 direct("raw masked compare and swap of 16 bytes", TwinQueues.UMR, (end, to) -> to.raw(
-                        RawEntry.maskedCompareAndSwap(end.pair.number(), place(end), wide(0, 2),
+                        Wqe.maskedCompareAndSwap(end.pair.number(), place(end), wide(0, 2),
                                 wide(0x0400000000000000L, 0), wide(0, 1), wide(0x0300000000000000L, 0)))),
-                direct("raw wait", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.waitFor(end.pair.number(), 0x123,
+                direct("raw wait", TwinQueues.UMR, (end, to) -> to.raw(Wqe.waitFor(end.pair.number(), 0x123,
                         5))),
-                direct("raw send enable", TwinQueues.UMR, (end, to) -> to.raw(RawEntry.enableSends(
+                direct("raw send enable", TwinQueues.UMR, (end, to) -> to.raw(Wqe.enableSends(
                         end.pair.number(), 0x321, 9))));
     }
 
@@ -283,7 +283,7 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
     private static TwinOperation direct(String name, TwinQueues queues, DirectStep step) {
         return new TwinOperation(name, queues, end -> {
             try (Mlx5Batch batch = end.direct().startBatch()) {
-                batch.requests().id(ID);
+                batch.id(ID);
                 step.add(end, batch);
                 batch.complete();
             }
@@ -292,9 +292,9 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
 
     private static TwinOperation toTarget(String name, BatchStep step) {
         return direct(name, TwinQueues.DCI, (end, to) -> {
-            step.add(end, to.requests());
-            to.target(end.address, TARGET, TARGET_KEY);
-            to.requests().data(end.region, 8, 48);
+            step.add(end, to);
+            to.dct(end.address, TARGET, TARGET_KEY);
+            to.data(end.region, 8, 48);
         });
     }
 
@@ -353,8 +353,8 @@ record TwinOperation(String name, TwinQueues queues, Step step) {
         return ListLayout.of(new ListLayout.Part(end.region, 0, 100), new ListLayout.Part(end.region, 8192, 200));
     }
 
-    private static RawEntry.AtomicPlace place(TwinEnd end) {
-        return new RawEntry.AtomicPlace(end.remote(), end.region.remoteKey(), end.region, 64);
+    private static Wqe.AtomicPlace place(TwinEnd end) {
+        return new Wqe.AtomicPlace(end.remote(), end.region.remoteKey(), end.region, 64);
     }
 
     private static byte[] bytes(long value) {

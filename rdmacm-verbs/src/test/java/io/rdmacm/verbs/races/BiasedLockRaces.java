@@ -122,9 +122,9 @@ public final class BiasedLockRaces implements Races {
                 Race.of("BiasedLock use/close", Queue::new).use(this::use).close(BiasedLockRaces::close),
                 Race.of("BiasedLock use/use/close", Queue::new).use(this::useAlone).use(this::useAlone)
                         .close(BiasedLockRaces::close),
-                Race.of("BiasedLock use/awaitQuiet/close", Queue::new).use(this::use)
+                Race.of("BiasedLock use/awaitQuiescence/close", Queue::new).use(this::use)
                         .use(queue -> {
-                            queue.lock.awaitQuiet();
+                            queue.lock.awaitQuiescence();
                             if ((boolean) Queue.GONE.getOpaque(queue)) {
                                 throw new IllegalStateException("closed");
                             }

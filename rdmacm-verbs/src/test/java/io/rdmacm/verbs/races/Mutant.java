@@ -65,7 +65,7 @@ public enum Mutant {
     NO_LOOK_AT_MARKS("BiasedLock") {
         @Override
         ClassTransform transform() {
-            return replacing("isQuiet", element -> element instanceof InvokeInstruction call
+            return replacing("isQuiescent", element -> element instanceof InvokeInstruction call
                     && call.name().equalsString("isOutside"), (builder, element) -> builder.pop().iconst_1());
         }
     },

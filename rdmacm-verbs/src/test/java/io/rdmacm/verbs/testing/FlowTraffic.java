@@ -9,11 +9,8 @@ import java.util.HexFormat;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.device.RxHashField;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.flow.EthernetMatch;
+import io.rdmacm.verbs.flow.FlowField;
 import io.rdmacm.verbs.flow.FlowMatch;
-import io.rdmacm.verbs.flow.Ipv4ExtendedMatch;
-import io.rdmacm.verbs.flow.Ipv6Match;
-import io.rdmacm.verbs.flow.TcpUdpMatch;
 
 /** Ethernet frames that a client sends and that flows steer to a server, on any two devices. */
 public final class FlowTraffic implements AutoCloseable {
@@ -39,23 +36,27 @@ public final class FlowTraffic implements AutoCloseable {
         server.close();
     }
 
-    private static EthernetMatch ethernet(int ipVersion) {
-        return FlowMatch.ethernet().destination(RawPacket.DESTINATION_MAC).source(RawPacket.SOURCE_MAC)
-                .etherType(RawPacket.etherType(ipVersion));
+    private static FlowMatch ethernet(int ipVersion) {
+        return FlowMatch.ethernet().with(FlowField.ETH_DST_MAC, RawPacket.DESTINATION_MAC)
+                .with(FlowField.ETH_SRC_MAC, RawPacket.SOURCE_MAC)
+                .with(FlowField.ETH_ETHER_TYPE, RawPacket.etherType(ipVersion));
     }
 
-    private static Ipv4ExtendedMatch ipv4(int protocol) {
-        return FlowMatch.ipv4Extended().source(RawPacket.SOURCE_IPV4).destination(RawPacket.DESTINATION_IPV4)
-                .protocol(protocol);
+    private static FlowMatch ipv4(int protocol) {
+        return FlowMatch.ipv4Extended().with(FlowField.IPV4_EXT_SRC_IP, RawPacket.SOURCE_IPV4)
+                .with(FlowField.IPV4_EXT_DST_IP, RawPacket.DESTINATION_IPV4)
+                .with(FlowField.IPV4_EXT_PROTO, protocol);
     }
 
-    private static Ipv6Match ipv6(int protocol) {
-        return FlowMatch.ipv6().source(RawPacket.SOURCE_IPV6).destination(RawPacket.DESTINATION_IPV6)
-                .nextHeader(protocol);
+    private static FlowMatch ipv6(int protocol) {
+        return FlowMatch.ipv6().with(FlowField.IPV6_SRC_IP, RawPacket.SOURCE_IPV6)
+                .with(FlowField.IPV6_DST_IP, RawPacket.DESTINATION_IPV6)
+                .with(FlowField.IPV6_NEXT_HDR, protocol);
     }
 
-    private static TcpUdpMatch ports(TcpUdpMatch header) {
-        return header.sourcePort(RawPacket.SOURCE_PORT).destinationPort(RawPacket.DESTINATION_PORT);
+    private static FlowMatch ports(FlowMatch header) {
+        return header.with(FlowField.TCP_UDP_SRC_PORT, RawPacket.SOURCE_PORT)
+                .with(FlowField.TCP_UDP_DST_PORT, RawPacket.DESTINATION_PORT);
     }
 
     /** Steers by the Ethernet header. */

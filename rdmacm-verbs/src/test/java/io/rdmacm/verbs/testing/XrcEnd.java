@@ -102,7 +102,8 @@ public final class XrcEnd implements AutoCloseable {
                 receivers.add(own(xrc.createQueuePair(
                         QueuePairInitAttributes.builder().type(QueuePairType.XRC_RECV).build())));
                 senders.add(own(domain.createQueuePair(QueuePairInitAttributes.builder().type(QueuePairType.XRC_SEND)
-                        .sendQueue(queue).maxSendRequests(DEPTH).maxReceiveRequests(0).maxReceiveScatterGather(0)
+                        .sendCompletionQueue(queue).maxSendRequests(DEPTH).maxReceiveRequests(0)
+                        .maxReceiveScatterGather(0)
                         .sendOperations(options.operations()).build())));
             }
             made = true;

@@ -10,5 +10,5 @@ public enum Addressing {
     /** By the number of a shared receive queue of the peer, as those of type XRC_SEND do. */
     SHARED_QUEUE,
     /** By an address handle, the number of a target and its key, which a driver's own function takes. */
-    TARGET
+    DCT
 }

@@ -4,14 +4,11 @@ package io.rdmacm.verbs.internal.access;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
-import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.DeviceMemory;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -81,6 +78,20 @@ public abstract class VerbsAccess {
     public abstract long addressOf(NativeObject object);
 
     /**
+     * Calls a function of a driver for an object, which cannot be closed meanwhile.
+     *
+     * @throws IllegalStateException if the object is closed
+     */
+    public final <T> T inside(NativeObject object, Function<T> function) throws RdmaException {
+        lifeOf(object).enter();
+        try (Arena arena = Arena.ofConfined()) {
+            return function.call(addressOf(object), arena);
+        } finally {
+            lifeOf(object).leave();
+        }
+    }
+
+    /**
      * Takes the next event of a channel, without waiting.
      *
      * @return the queue that has, or had, completions; null if there is no event
@@ -115,19 +126,8 @@ public abstract class VerbsAccess {
      * @param freer destroys the queue pair
      */
     public abstract QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain,
-            QueuePairInitAttributes attributes, QueueCreator creator, Lifetime.Freer freer)
+            QueuePairInitAttributes attributes, Creator creator, Lifetime.Freer freer)
             throws RdmaException;
-
-    /**
-     * Creates a queue pair with a function of a driver. {@code ibv_destroy_qp} destroys it.
-     *
-     * @param domain the protection domain of the queue pair
-     * @param attributes the attributes of the queue pair
-     * @param addressing how its send work requests name their destination
-     * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
-     */
-    public abstract QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, QueueCreator creator) throws RdmaException;
 
     /**
      * Calls a function with a {@code struct ibv_device}.
@@ -144,46 +144,6 @@ public abstract class VerbsAccess {
     public abstract VerbsContext open(Device device, DeviceFunction opener) throws RdmaException;
 
     /**
-     * Allocates memory of a device with a function of a driver. {@code ibv_free_dm} frees it.
-     *
-     * @param context the context of the device
-     * @param bytes the size in bytes
-     * @param logAlignment the base-2 logarithm of the alignment of its first byte
-     * @param creator receives a {@code struct ibv_alloc_dm_attr}, and returns a {@code struct ibv_dm}
-     */
-    public abstract DeviceMemory allocateDeviceMemory(VerbsContext context, long bytes, int logAlignment,
-            QueueCreator creator) throws RdmaException;
-
-    /**
-     * Starts a request of a batch with functions of a driver. It takes neither data nor a destination.
-     *
-     * @param flags flags of this request, in addition to those of the batch
-     * @param functions calls the driver; must not throw once it has
-     */
-    public abstract void request(SendBatch batch, int flags, Runnable functions);
-
-    /**
-     * Calls a function of a driver that takes the lock of the send queue: no batch of the queue pair is open, and none
-     * is started meanwhile.
-     *
-     * @param function receives the {@code struct ibv_qp}
-     * @return what the function returns
-     * @throws IllegalStateException if the queue pair is closed, or its batch is open
-     */
-    public abstract long betweenBatches(QueuePair pair, QueueFunction function) throws RdmaException;
-
-    /**
-     * Gives the request that a batch has started its target.
-     *
-     * @param handle the address handle, of the protection domain of the queue pair
-     * @param function calls the driver with the address of the handle
-     */
-    public abstract void target(SendBatch batch, AddressHandle handle, LongConsumer function);
-
-    /** Gives the request that a batch has started memory that is no region of this library's, by its key. */
-    public abstract void data(SendBatch batch, int key, long address, int length);
-
-    /**
      * Creates a shared receive queue with functions other than those of libibverbs.
      *
      * @param owner a lifetime that cannot end before that of the queue, in addition to those of the objects that the
@@ -194,7 +154,7 @@ public abstract class VerbsAccess {
      * @param freer destroys the queue
      */
     public abstract SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
-            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Freer freer)
+            SharedReceiveQueueInitAttributes attributes, Creator creator, Lifetime.Freer freer)
             throws RdmaException;
 
     /**
@@ -234,6 +194,22 @@ public abstract class VerbsAccess {
         long create(int access) throws RdmaException;
     }
 
+    /**
+     * Calls C with an object.
+     *
+     * @param <T> what the call returns
+     */
+    @FunctionalInterface
+    public interface Function<T> {
+        /**
+         * Calls C.
+         *
+         * @param object the address of the object
+         * @param arena for what C reads and writes
+         */
+        T call(long object, Arena arena) throws RdmaException;
+    }
+
     /** Calls C with a {@code struct ibv_device}. */
     @FunctionalInterface
     public interface DeviceFunction {
@@ -248,9 +224,21 @@ public abstract class VerbsAccess {
         long call(long pair) throws RdmaException;
     }
 
+    /**
+     * Constructs the Java object for what C has created.
+     *
+     * @param <C> describes what C has created
+     * @param <T> the class of the object
+     */
+    @FunctionalInterface
+    public interface Constructor<C, T> {
+        /** Calls the constructor. */
+        T construct(C created) throws RdmaException;
+    }
+
     /** Creates the C object of a queue, or of memory. */
     @FunctionalInterface
-    public interface QueueCreator {
+    public interface Creator {
         /**
          * Calls C.
          *

@@ -29,9 +29,6 @@ public final class ContextOps {
     /** {@code ibv_dealloc_mw}. */
     public static final ContextOps DEALLOC_MW = new ContextOps("ibv_dealloc_mw", ibv_context_ops.dealloc_mw$offset());
 
-    // req_notify_cq has two, and ignores the third
-    private static final int DATA_PATH_ARGUMENTS = 3;
-
     private final String name;
     private final long offset;
 
@@ -56,13 +53,13 @@ public final class ContextOps {
     }
 
     /**
-     * Returns the function for the context of an object, for the data path; it has up to three arguments.
+     * Returns the function for the context of an object, for the data path.
      *
      * @param object the address of a CQ, QP or SRQ
      * @param critical whether to skip the thread state transition: only for a function that makes no system call
      */
     public DriverCall call(long object, boolean critical) {
-        return DriverCall.of(of(contextOf(object)), critical, DATA_PATH_ARGUMENTS);
+        return DriverCall.of(of(contextOf(object)), critical);
     }
 
     /**

@@ -12,55 +12,9 @@ final class HandleDriverCall extends DriverCall {
     private final MemorySegment function;
     private final MethodHandle handle;
 
-    /** A call of a function with a number of arguments. */
-    HandleDriverCall(long address, boolean critical, int arguments) {
+    HandleDriverCall(long address, boolean critical) {
         this.function = Downcalls.function(address);
-        this.handle = Downcalls.plain(critical, arguments);
-    }
-
-    @Override
-    public long call(long a) {
-        try {
-            return (long) handle.invokeExact(function, a);
-        } catch (Throwable t) {
-            throw NativeFunction.unexpected(t);
-        }
-    }
-
-    @Override
-    public long call(long a, long b) {
-        try {
-            return (long) handle.invokeExact(function, a, b);
-        } catch (Throwable t) {
-            throw NativeFunction.unexpected(t);
-        }
-    }
-
-    @Override
-    public long call(long a, long b, long c) {
-        try {
-            return (long) handle.invokeExact(function, a, b, c);
-        } catch (Throwable t) {
-            throw NativeFunction.unexpected(t);
-        }
-    }
-
-    @Override
-    public long call(long a, long b, long c, long d) {
-        try {
-            return (long) handle.invokeExact(function, a, b, c, d);
-        } catch (Throwable t) {
-            throw NativeFunction.unexpected(t);
-        }
-    }
-
-    @Override
-    public long call(long a, long b, long c, long d, long e) {
-        try {
-            return (long) handle.invokeExact(function, a, b, c, d, e);
-        } catch (Throwable t) {
-            throw NativeFunction.unexpected(t);
-        }
+        this.handle = Downcalls.plain(critical);
     }
 
     @Override

@@ -17,13 +17,13 @@ import java.util.Set;
 /**
  * The one place that creates downcall handles. On the ABIs of 64-bit Linux, pointers, sizes and ints are all passed in
  * one integer register each, the callee reads as many registers and bits as it needs, and the arguments of a variadic
- * function are passed like others. So one handle, with as many arguments as there are such registers on both, serves
- * all functions of the control path, and is linked only once: linking is what makes a first call slow. The handles are
- * unbound: the address of the function is their first argument.
+ * function are passed like others. So handles with as many arguments as there are such registers on both serve all
+ * functions, and are linked only once: linking is what makes a first call slow. The handles are unbound: the address of
+ * the function is their first argument.
  */
 public final class Downcalls {
-    /** How many arguments a call of the control path passes; a function that has fewer does not look at the others. */
-    static final int ARGUMENTS = 6;
+    /** How many arguments a call passes; a function that has fewer does not look at the others. */
+    private static final int ARGUMENTS = 6;
 
     /** The memory into which a handle captures errno. */
     static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
@@ -41,7 +41,7 @@ public final class Downcalls {
      */
     static MethodHandle capturing() {
         try {
-            return link(ARGUMENTS, Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
+            return link(Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
         } catch (RuntimeException e) {
             // for each call, instead of the initialiser of the class that keeps the handle
             List<Class<?>> parameters = new ArrayList<>(Collections.nCopies(ARGUMENTS, long.class));
@@ -53,32 +53,31 @@ public final class Downcalls {
 
     /**
      * Returns a handle {@code (MemorySegment function, long...) -> long} that does not capture errno, for functions of
-     * the data path, which return their error number, and where each argument more would cost a little.
+     * the data path, which return their error number.
      *
      * @param critical whether to skip the thread state transition: only for functions that neither block nor take long
-     * @param arguments how many arguments the function takes
      */
-    public static MethodHandle plain(boolean critical, int arguments) {
-        return critical ? link(arguments, Linker.Option.critical(false)) : link(arguments);
+    public static MethodHandle plain(boolean critical) {
+        return critical ? link(Linker.Option.critical(false)) : link();
     }
 
     @SuppressWarnings("restricted")
-    private static MethodHandle link(int arguments, Linker.Option... options) {
+    private static MethodHandle link(Linker.Option... options) {
         String architecture = System.getProperty("os.arch");
         if (!ARCHITECTURES.contains(architecture)) {
             throw new UnsupportedOperationException("rdmacm runs on x86-64 and aarch64, not on " + architecture
                     + ": another architecture may pass the arguments of C functions differently");
         }
         try {
-            return Linker.nativeLinker().downcallHandle(type(arguments), options);
+            return Linker.nativeLinker().downcallHandle(type(), options);
         } catch (IllegalCallerException e) {
             throw NativeAccess.denied(e);
         }
     }
 
-    static FunctionDescriptor type(int arguments) {
+    static FunctionDescriptor type() {
         return FunctionDescriptor.of(ValueLayout.JAVA_LONG,
-                Collections.nCopies(arguments, ValueLayout.JAVA_LONG).toArray(MemoryLayout[]::new));
+                Collections.nCopies(ARGUMENTS, ValueLayout.JAVA_LONG).toArray(MemoryLayout[]::new));
     }
 
     /** Converts an address to the first argument of a handle. */

@@ -135,17 +135,17 @@ public class BiasedLock extends Bias {
      * @return a token for {@link #leave(Bias)}
      * @throws IllegalStateException if the queue is closed
      */
-    public final Bias enterAlone() {
-        lockAlone();
+    public final Bias enterExclusive() {
+        lockExclusive();
         return null;
     }
 
     /**
-     * Like {@link #enterAlone}, unless another thread is inside: then it returns false.
+     * Like {@link #enterExclusive}, unless another thread is inside: then it returns false.
      *
      * @throws IllegalStateException if the queue is closed
      */
-    public final boolean tryEnterAlone() {
+    public final boolean tryEnterExclusive() {
         boolean alone = false;
         lock();
         try {
@@ -162,7 +162,7 @@ public class BiasedLock extends Bias {
     /**
      * Leaves.
      *
-     * @param mine what {@link #enter()} or {@link #enterAlone()} returned
+     * @param mine what {@link #enter()} or {@link #enterExclusive()} returned
      */
     public final void leave(Bias mine) {
         if (mine != null) {
@@ -230,7 +230,7 @@ public class BiasedLock extends Bias {
     }
 
     /** Waits until the thread that is currently inside, if any, has left. */
-    public final void awaitQuiet() {
+    public final void awaitQuiescence() {
         Bias last;
         lock();
         try {
@@ -246,7 +246,7 @@ public class BiasedLock extends Bias {
      * the bias; or nobody has one, and it had the one that was revoked last, or holds the lock. The barrier has made
      * that visible.
      */
-    final boolean isQuiet() {
+    final boolean isQuiescent() {
         Bias owner = (Bias) BIAS.getAcquire(this);
         return isOutside(owner) && (owner != NOBODY || isOutside(revoked) && !lock.isLocked());
     }
@@ -269,7 +269,7 @@ public class BiasedLock extends Bias {
     private Bias enterSlowly() {
         // Checked before locking too, so that a refused thread does not have to wait for the closer.
         requireOpen();
-        lockAlone();
+        lockExclusive();
         boolean stay = false;
         try {
             if (handovers > HANDOVERS_BEFORE_SHARING) {
@@ -297,8 +297,8 @@ public class BiasedLock extends Bias {
     }
 
     /** Locks, when no thread is inside; throws IllegalStateException as {@link #lock()}, and if the queue is closed. */
-    private void lockAlone() {
-        while (!tryEnterAlone()) {
+    private void lockExclusive() {
+        while (!tryEnterExclusive()) {
             awaitOutside(revoked);
         }
     }

@@ -198,11 +198,11 @@ public final class Lifetime {
         return make(type, parents, arena -> 0, address -> { }, constructor, NOTHING);
     }
 
-    private void create(Creator creator, Freer its) throws RdmaException {
+    private void create(Creator creator, Freer nativeFreer) throws RdmaException {
         try (Arena arena = Arena.ofConfined()) {
             eachStep.run();
             address = creator.create(arena);
-            freer = its;
+            freer = nativeFreer;
         }
     }
 

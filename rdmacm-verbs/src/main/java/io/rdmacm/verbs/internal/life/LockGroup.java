@@ -41,8 +41,8 @@ public final class LockGroup {
         changes.incrementAndGet();
         Membarrier.heavy();
         for (BiasedLock lock : locks) {
-            if (!lock.isQuiet()) {
-                lock.awaitQuiet();
+            if (!lock.isQuiescent()) {
+                lock.awaitQuiescence();
             }
         }
     }

@@ -89,9 +89,11 @@ class ContextOpsTest {
         FakeVerbs.reset();
 
         for (boolean critical : new boolean[] {false, true}) {
-            assertThat(ContextOps.POLL_CQ.call(queue, critical).call(queue, 7, 0x1122334455667788L)).isZero();
-            assertThat(ContextOps.REQ_NOTIFY_CQ.call(queue, critical).call(queue, 1, 0)).isZero();
-            assertThat((int) DriverCall.of(ContextOps.POST_SEND.of(context), critical, 3).call(-2, 0, 5)).isZero();
+            assertThat(ContextOps.POLL_CQ.call(queue, critical)
+                    .call(queue, 7, 0x1122334455667788L, 0, 0, 0)).isZero();
+            assertThat(ContextOps.REQ_NOTIFY_CQ.call(queue, critical).call(queue, 1, 0, 0, 0, 0)).isZero();
+            assertThat((int) DriverCall.of(ContextOps.POST_SEND.of(context), critical)
+                    .call(-2, 0, 5, 0, 0, 0)).isZero();
         }
 
         assertThat(FakeVerbs.calls("poll_cq")).hasSize(2)

@@ -39,11 +39,9 @@ class ReachabilityMetadataTest {
     @Test
     void ofTheHandlesThatAllFunctionsShare() throws IOException {
         ForeignCalls calls = new ForeignCalls();
-        calls.downcall(Downcalls.type(Downcalls.ARGUMENTS), "\"firstVariadicArg\": 1, \"captureCallState\": true");
-        for (int arguments = 1; arguments <= DriverCall.MOST_ARGUMENTS; arguments++) {
-            calls.downcall(Downcalls.type(arguments));
-            calls.downcall(Downcalls.type(arguments), "\"critical\": {\"allowHeapAccess\": false}");
-        }
+        calls.downcall(Downcalls.type(), "\"firstVariadicArg\": 1, \"captureCallState\": true");
+        calls.downcall(Downcalls.type());
+        calls.downcall(Downcalls.type(), "\"critical\": {\"allowHeapAccess\": false}");
         calls.upcall(AllocatorCalls.ALLOCATE);
         calls.upcall(AllocatorCalls.FREE);
 

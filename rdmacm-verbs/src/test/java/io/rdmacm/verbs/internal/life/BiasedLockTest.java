@@ -60,8 +60,9 @@ class BiasedLockTest {
     @Test
     void whoIsAloneInsideIsRefusedInsteadOfWaitingForItself() throws Exception {
         Background.run(() -> {
-            Bias bias = lock.enterAlone();
-            for (ThrowingCallable call : List.<ThrowingCallable>of(lock::enter, lock::enterAlone, lock::awaitQuiet,
+            Bias bias = lock.enterExclusive();
+            for (ThrowingCallable call : List.<ThrowingCallable>of(lock::enter, lock::enterExclusive,
+                    lock::awaitQuiescence,
                     lock::close)) {
                 assertThatIllegalStateException().isThrownBy(call)
                         .withMessage("CompletionQueue is already in use by this thread");
@@ -72,12 +73,12 @@ class BiasedLockTest {
         }).result();
 
         assertThat(counter).isEqualTo(1);
-        assertThatIllegalStateException().isThrownBy(lock::enterAlone).withMessage("CompletionQueue is closed");
+        assertThatIllegalStateException().isThrownBy(lock::enterExclusive).withMessage("CompletionQueue is closed");
     }
 
     @Test
     void othersWaitForTheOneThatIsAloneInside() throws Exception {
-        Bias bias = lock.enterAlone();
+        Bias bias = lock.enterExclusive();
         try (Background<Void> other = Background.run(this::count)) {
             other.awaitInside(MixedThreadsLock.class, "lock");
             assertThat(counter).isZero();
@@ -233,15 +234,16 @@ class BiasedLockTest {
 
     @Test
     void nobodyComesInBesideTheOwnerAfterABarrierThatFailed() throws Exception {
-        for (ThrowingCallable revoker : List.<ThrowingCallable>of(lock::enter, lock::enterAlone, lock::tryEnterAlone,
-                lock::awaitQuiet, lock::close, () -> lock.closeAndDestroy(() -> { }))) {
+        for (ThrowingCallable revoker : List.<ThrowingCallable>of(lock::enter, lock::enterExclusive,
+                lock::tryEnterExclusive,
+                lock::awaitQuiescence, lock::close, () -> lock.closeAndDestroy(() -> { }))) {
             Bias bias = lock.enter();
             Error error = new StackOverflowError("for a test");
             assertThat(Background.call(() -> thrownAtTheBarrier(revoker, error)).result()).isSameAs(error);
 
-            assertThat(Background.call(lock::tryEnterAlone).result()).as("inside beside the owner").isFalse();
+            assertThat(Background.call(lock::tryEnterExclusive).result()).as("inside beside the owner").isFalse();
             lock.leave(bias);
-            assertThat(Background.call(() -> lock.tryEnterAlone() && leaveAlone()).result()).isTrue();
+            assertThat(Background.call(() -> lock.tryEnterExclusive() && leaveAlone()).result()).isTrue();
         }
         count();
         lock.close();
@@ -269,7 +271,7 @@ class BiasedLockTest {
     @Test
     void awaitQuietLetsNextUsesIn() throws Exception {
         Bias bias = lock.enter();
-        try (Background<Void> waiter = Background.run(lock::awaitQuiet)) {
+        try (Background<Void> waiter = Background.run(lock::awaitQuiescence)) {
             waiter.awaitInside(BiasedLock.class, "awaitOutside");
             lock.leave(bias);
             waiter.result();
@@ -314,7 +316,7 @@ class BiasedLockTest {
     void oneThreadNeverSharesWithItself() {
         for (int i = 0; i < 1000; i++) {
             count();
-            lock.awaitQuiet();
+            lock.awaitQuiescence();
         }
         assertThat(lock.isShared()).isFalse();
     }

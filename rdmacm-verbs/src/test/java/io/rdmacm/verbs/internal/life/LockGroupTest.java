@@ -19,7 +19,7 @@ class LockGroupTest {
 
     private void assertThatTheChangeWaitsFor(Bias inside) throws Exception {
         try (Background<Void> change = Background.run(group::await)) {
-            change.awaitInside(BiasedLock.class, "awaitQuiet");
+            change.awaitInside(BiasedLock.class, "awaitQuiescence");
             assertThat(change.isDone()).isFalse();
             lock.leave(inside);
             change.result();
@@ -33,7 +33,7 @@ class LockGroupTest {
 
     @Test
     void aThreadThatIsAloneInsideIsWaitedFor() throws Exception {
-        assertThatTheChangeWaitsFor(lock.enterAlone());
+        assertThatTheChangeWaitsFor(lock.enterExclusive());
     }
 
     @Test
@@ -51,7 +51,7 @@ class LockGroupTest {
         lock.leave(lock.enter());
         Bias busy = other.enter();
         Background<Void> change = Background.run(group::await);
-        change.awaitInside(BiasedLock.class, "awaitQuiet");
+        change.awaitInside(BiasedLock.class, "awaitQuiescence");
         assertThat(lock.isBiasedTo(Thread.currentThread())).isTrue();
         other.leave(busy);
         change.result();

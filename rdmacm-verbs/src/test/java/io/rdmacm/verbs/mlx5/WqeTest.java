@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-import io.rdmacm.verbs.mlx5.RawEntry.AtomicPlace;
+import io.rdmacm.verbs.mlx5.Wqe.AtomicPlace;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.AfterEach;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Entries have the bytes that C gives them. */
 @WithFakeVerbs
-class RawEntryTest {
+class WqeTest {
     private static final HexFormat HEX = HexFormat.of();
     private static final int QUEUE_PAIR = 0xabcdef;
     private static final int REMOTE_KEY = 0x89abcdef;
@@ -57,7 +57,7 @@ class RawEntryTest {
         byte[] replacement = operand(size, 3);
         byte[] swapMask = operand(size, 4);
 
-        RawEntry entry = RawEntry.maskedCompareAndSwap(QUEUE_PAIR, place, expected, compareMask, replacement,
+        Wqe entry = Wqe.maskedCompareAndSwap(QUEUE_PAIR, place, expected, compareMask, replacement,
                 swapMask);
 
         assertThat(hex(entry)).isEqualTo(ofC(directory, 0x14, size, replacement, expected, swapMask, compareMask));
@@ -70,50 +70,50 @@ class RawEntryTest {
         byte[] addend = operand(size, 5);
         byte[] boundaries = operand(size, 6);
 
-        RawEntry entry = RawEntry.maskedFetchAndAdd(QUEUE_PAIR, place, addend, boundaries);
+        Wqe entry = Wqe.maskedFetchAndAdd(QUEUE_PAIR, place, addend, boundaries);
 
         assertThat(hex(entry)).isEqualTo(ofC(directory, 0x15, size, addend, boundaries));
     }
 
     @Test
     void crossChannelEntriesNameTheQueueAndTheIndex() {
-        assertThat(hex(RawEntry.waitFor(QUEUE_PAIR, 0x123456, 7)))
+        assertThat(hex(Wqe.waitFor(QUEUE_PAIR, 0x123456, 7)))
                 .isEqualTo("0000000fabcdef020000000800000000" + "00000000000000000000000700123456");
-        assertThat(hex(RawEntry.enableSends(QUEUE_PAIR, 0x123456, 7)))
+        assertThat(hex(Wqe.enableSends(QUEUE_PAIR, 0x123456, 7)))
                 .isEqualTo("00000017abcdef020000000800000000" + "00000000000000000000000700123456");
     }
 
     @Test
     void operandsOfOtherSizesAreRefused() {
-        assertThatThrownBy(() -> RawEntry.maskedFetchAndAdd(QUEUE_PAIR, place, new byte[4], new byte[4]))
+        assertThatThrownBy(() -> Wqe.maskedFetchAndAdd(QUEUE_PAIR, place, new byte[4], new byte[4]))
                 .isInstanceOf(IllegalArgumentException.class).hasMessage("operands have 8, 16 or 32 bytes, not 4");
-        assertThatThrownBy(() -> RawEntry.maskedFetchAndAdd(QUEUE_PAIR, place, new byte[8], new byte[16]))
+        assertThatThrownBy(() -> Wqe.maskedFetchAndAdd(QUEUE_PAIR, place, new byte[8], new byte[16]))
                 .isInstanceOf(IllegalArgumentException.class).hasMessage("the operands differ in size: 8 and 16");
         AtomicPlace odd = new AtomicPlace(REMOTE_ADDRESS + 4, REMOTE_KEY, stack.region(), 0);
-        assertThatThrownBy(() -> RawEntry.maskedFetchAndAdd(QUEUE_PAIR, odd, new byte[8], new byte[8]))
+        assertThatThrownBy(() -> Wqe.maskedFetchAndAdd(QUEUE_PAIR, odd, new byte[8], new byte[8]))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("the remote address must be a multiple of 8");
         AtomicPlace beyond = new AtomicPlace(REMOTE_ADDRESS, REMOTE_KEY, stack.region(), 4092);
-        assertThatThrownBy(() -> RawEntry.maskedFetchAndAdd(QUEUE_PAIR, beyond, new byte[8], new byte[8]))
+        assertThatThrownBy(() -> Wqe.maskedFetchAndAdd(QUEUE_PAIR, beyond, new byte[8], new byte[8]))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> RawEntry.waitFor(1 << 24, 0, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Wqe.waitFor(1 << 24, 0, 0)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void anEntryHasTheSizeThatItsControlSegmentSays() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(48);
-            assertThatThrownBy(() -> RawEntry.of(memory)).isInstanceOf(IllegalArgumentException.class)
+            assertThatThrownBy(() -> Wqe.of(memory)).isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("the control segment says 0 segments, the entry has 3");
             memory.set(ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 4, QUEUE_PAIR << 8 | 3);
 
-            RawEntry entry = RawEntry.of(memory);
+            Wqe entry = Wqe.of(memory);
             memory.fill((byte) -1);
 
             assertThat(entry.bytes()).isEqualTo(48);
             assertThat(hex(entry)).startsWith("00000000abcdef0300");
             for (int bytes : List.of(0, 8, 24, 64 * 16)) {
-                assertThatThrownBy(() -> RawEntry.of(arena.allocate(bytes)))
+                assertThatThrownBy(() -> Wqe.of(arena.allocate(bytes)))
                         .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("segments of 16 bytes");
             }
         }
@@ -127,7 +127,7 @@ class RawEntryTest {
         return bytes;
     }
 
-    private static String hex(RawEntry entry) {
+    private static String hex(Wqe entry) {
         return HEX.formatHex(entry.view().toArray(ValueLayout.JAVA_BYTE));
     }
 

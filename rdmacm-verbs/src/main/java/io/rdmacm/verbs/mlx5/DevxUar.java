@@ -22,12 +22,12 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * created by commands. Thread-safe; writes to the register are not ordered.
  */
 @CFunction("mlx5dv_devx_free_uar")
-public final class DevxRegister extends NativeObject {
+public final class DevxUar extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOCATE = NativeFunction.of("mlx5dv_devx_alloc_uar");
     private static final NativeFunction FREE = NativeFunction.of("mlx5dv_devx_free_uar");
 
-    private DevxRegister(Lifetime life, long address) {
+    private DevxUar(Lifetime life, long address) {
         super(life, address, mlx5dv_devx_uar.sizeof());
     }
 
@@ -41,11 +41,11 @@ public final class DevxRegister extends NativeObject {
      * @throws RdmaException ENOMEM if there are no more registers; EOPNOTSUPP if there are none of the kind
      */
     @CFunction("mlx5dv_devx_alloc_uar")
-    public static DevxRegister allocate(VerbsContext context, boolean blueFlame) throws RdmaException {
+    public static DevxUar allocate(VerbsContext context, boolean blueFlame) throws RdmaException {
         int kind = blueFlame ? Mlx5.MLX5DV_UAR_ALLOC_TYPE_BF() : Mlx5.MLX5DV_UAR_ALLOC_TYPE_NC();
-        return Lifetime.make(DevxRegister.class, List.of(VERBS.lifeOf(context)),
+        return Lifetime.make(DevxUar.class, List.of(VERBS.lifeOf(context)),
                 arena -> Check.pointer(ALLOCATE, ALLOCATE.callLong(VERBS.addressOf(context), kind)), FREE::callInt,
-                DevxRegister::new);
+                DevxUar::new);
     }
 
     /** {@return the number by which commands name the page of the register} */

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** Sends that the device cuts into packets, by ibv_post_send: what the driver reads, and what does not reach it. */
 @WithFakeVerbs
-class SegmentedSendTest {
+class TsoTest {
     private static final int MAX_HEADER = 54;
     private static final int SEGMENT = 0xfedc;
 
@@ -95,17 +95,17 @@ class SegmentedSendTest {
     @Covers("ibv_post_send")
     void headersAndSizesAreThoseOfC() throws RdmaException {
         MemorySegment headers = headers(MAX_HEADER);
-        assertThat(request.sendSegmented(headers, SEGMENT).data(stack.region(), 16, 2000)).isSameAs(request);
+        assertThat(request.tso(headers, SEGMENT).data(stack.region(), 16, 2000)).isSameAs(request);
         MemorySegment expected = headers(MAX_HEADER);
         headers.fill((byte) 0);
         pair.postSend(request);
         assertPosted(expected);
 
         // shorter ones go where the longer ones were, longer ones elsewhere
-        request.sendSegmented(expected.asSlice(4, 14), SEGMENT);
+        request.tso(expected.asSlice(4, 14), SEGMENT);
         pair.postSend(request);
         assertPosted(expected.asSlice(4, 14));
-        request.sendSegmented(headers(20), SEGMENT);
+        request.tso(headers(20), SEGMENT);
         pair.postSend(request);
         assertPosted(headers(20));
     }
@@ -113,16 +113,16 @@ class SegmentedSendTest {
     @Test
     void whatDoesNotFitIsRefusedBeforeC() throws RdmaException {
         for (int size : new int[] {0, -1, 1 << 16}) {
-            assertThatIllegalArgumentException().isThrownBy(() -> request.sendSegmented(headers(1), size))
+            assertThatIllegalArgumentException().isThrownBy(() -> request.tso(headers(1), size))
                     .withMessage("the maximum segment size must be from 1 to 65535, not " + size);
         }
-        assertThatIllegalArgumentException().isThrownBy(() -> request.sendSegmented(headers(1 << 16), 1))
+        assertThatIllegalArgumentException().isThrownBy(() -> request.tso(headers(1 << 16), 1))
                 .withMessageContaining("at most 65535 bytes, not 65536");
 
-        request.sendSegmented(headers(MAX_HEADER + 1), 1);
+        request.tso(headers(MAX_HEADER + 1), 1);
         assertThatIllegalArgumentException().isThrownBy(() -> pair.postSend(request))
                 .withMessage("the headers have 55 bytes; the queue pair allows 54");
-        request.sendSegmented(headers(1), 1);
+        request.tso(headers(1), 1);
         assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(request))
                 .withMessageContaining("created with maxTsoHeader");
         assertThat(FakeVerbs.calls()).isEmpty();
@@ -135,7 +135,7 @@ class SegmentedSendTest {
     void aDatagramKeepsItsDestination() throws RdmaException {
         AddressHandle handle = stack.domain().createAddressHandle(AddressAttributes.builder().build());
         try (QueuePair datagrams = make(QueuePairType.UD)) {
-            request.datagram(handle, 5, 6).sendSegmented(headers(8), 9);
+            request.datagram(handle, 5, 6).tso(headers(8), 9);
             datagrams.postSend(request);
             MemorySegment wr = Arena.ofAuto().allocate(ibv_send_wr.layout())
                     .copyFrom(MemorySegment.ofArray(posted()).asSlice(0, ibv_send_wr.sizeof()));
@@ -144,7 +144,7 @@ class SegmentedSendTest {
             assertThat(ibv_send_wr.wr.ud.ah(address)).isEqualTo(handle.handle());
             assertThat(ibv_send_wr.wr.ud.remote_qpn(address)).isEqualTo(5);
 
-            request.sendSegmented(headers(8), 9);
+            request.tso(headers(8), 9);
             handle.close();
             assertThatIllegalStateException().isThrownBy(() -> datagrams.postSend(request));
         }

@@ -8,7 +8,7 @@ import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** The headers and the segment size of a send work request that the device splits into packets (TSO). */
-final class SegmentedSend {
+final class Tso {
     private static final long TSO = ibv_send_wr.tso$offset();
     private static final long HEADER = TSO + ibv_send_wr.tso.hdr$offset();
     private static final long HEADER_SIZE = TSO + ibv_send_wr.tso.hdr_sz$offset();
@@ -24,7 +24,7 @@ final class SegmentedSend {
      *
      * @param request the address of a {@code struct ibv_send_wr}
      */
-    SegmentedSend(long request) {
+    Tso(long request) {
         this.request = request;
     }
 

@@ -23,7 +23,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
  * MLNX_OFED that had experimental verbs (all sizes); for WAIT and SEND_EN, the mlx5 drivers of DPDK and the same
  * libmlx5.
  */
-public final class RawEntry {
+public final class Wqe {
     /** The size of a block of a send queue in bytes. */
     static final int BLOCK = 64;
 
@@ -38,7 +38,7 @@ public final class RawEntry {
 
     private final MemorySegment entry;
 
-    private RawEntry(MemorySegment entry) {
+    private Wqe(MemorySegment entry) {
         this.entry = entry;
     }
 
@@ -50,7 +50,7 @@ public final class RawEntry {
      * @throws IllegalArgumentException if the control segment says another size than that of the memory: from 1 to 63
      *         segments of 16 bytes
      */
-    public static RawEntry of(MemorySegment entry) {
+    public static Wqe of(MemorySegment entry) {
         long bytes = entry.byteSize();
         if (bytes < SEGMENT || bytes > (long) MOST_SEGMENTS * SEGMENT || bytes % SEGMENT != 0) {
             throw new IllegalArgumentException("an entry has from 1 to " + MOST_SEGMENTS
@@ -61,7 +61,7 @@ public final class RawEntry {
             throw new IllegalArgumentException("the control segment says " + said + " segments, the entry has "
                     + bytes / SEGMENT);
         }
-        return new RawEntry(Arena.ofAuto().allocate(bytes, SEGMENT).copyFrom(entry));
+        return new Wqe(Arena.ofAuto().allocate(bytes, SEGMENT).copyFrom(entry));
     }
 
     /**
@@ -96,7 +96,7 @@ public final class RawEntry {
      *         a multiple of it
      * @throws IndexOutOfBoundsException if the original value does not fit into the region
      */
-    public static RawEntry maskedCompareAndSwap(int queuePair, AtomicPlace place, byte[] expected,
+    public static Wqe maskedCompareAndSwap(int queuePair, AtomicPlace place, byte[] expected,
             byte[] compareMask, byte[] replacement, byte[] swapMask) {
         return atomic(queuePair, Mlx5.MLX5_OPCODE_ATOMIC_MASKED_CS(), place, replacement, expected, swapMask,
                 compareMask);
@@ -114,12 +114,12 @@ public final class RawEntry {
      * @throws IllegalArgumentException as for {@link #maskedCompareAndSwap}
      * @throws IndexOutOfBoundsException if the original value does not fit into the region
      */
-    public static RawEntry maskedFetchAndAdd(int queuePair, AtomicPlace place, byte[] addend,
+    public static Wqe maskedFetchAndAdd(int queuePair, AtomicPlace place, byte[] addend,
             byte[] boundaries) {
         return atomic(queuePair, Mlx5.MLX5_OPCODE_ATOMIC_MASKED_FA(), place, addend, boundaries);
     }
 
-    private static RawEntry atomic(int queuePair, int opcode, AtomicPlace place, byte[]... operands) {
+    private static Wqe atomic(int queuePair, int opcode, AtomicPlace place, byte[]... operands) {
         Arguments.requireBits("number of the queue pair", queuePair, NUMBER_BITS);
         int size = operands[0].length;
         if (size != 8 && size != 16 && size != 32) {
@@ -143,7 +143,7 @@ public final class RawEntry {
             MemorySegment.copy(operands[i], 0, entry, ValueLayout.JAVA_BYTE, head + (long) i * size, size);
         }
         data(entry, entry.byteSize() - SEGMENT, place, size);
-        return new RawEntry(entry);
+        return new Wqe(entry);
     }
 
     private static void data(MemorySegment entry, long at, AtomicPlace place, int size) {
@@ -166,7 +166,7 @@ public final class RawEntry {
      * @return the entry, which generates a completion
      * @throws IllegalArgumentException if a number does not fit into 24 bits
      */
-    public static RawEntry waitFor(int queue, int completionQueueNumber, int count) {
+    public static Wqe waitFor(int queue, int completionQueueNumber, int count) {
         return crossChannel(queue, WAIT, completionQueueNumber, count);
     }
 
@@ -183,11 +183,11 @@ public final class RawEntry {
      * @return the entry, which generates a completion
      * @throws IllegalArgumentException if a number does not fit into 24 bits
      */
-    public static RawEntry enableSends(int queue, int enabledQueue, int end) {
+    public static Wqe enableSends(int queue, int enabledQueue, int end) {
         return crossChannel(queue, SEND_ENABLE, enabledQueue, end);
     }
 
-    private static RawEntry crossChannel(int queue, int opcode, int number, int index) {
+    private static Wqe crossChannel(int queue, int opcode, int number, int index) {
         Arguments.requireBits("number of the queue", queue, NUMBER_BITS);
         Arguments.requireBits("number of the queue", number, NUMBER_BITS);
         MemorySegment entry = allocate(2 * SEGMENT);
@@ -195,7 +195,7 @@ public final class RawEntry {
         // 8 reserved bytes
         entry.set(INT, SEGMENT + 8, index);
         entry.set(INT, SEGMENT + 12, number);
-        return new RawEntry(entry);
+        return new Wqe(entry);
     }
 
     private static MemorySegment allocate(int bytes) {

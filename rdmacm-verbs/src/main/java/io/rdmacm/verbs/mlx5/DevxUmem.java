@@ -27,7 +27,7 @@ import io.rdmacm.verbs.work.AccessFlag;
  * ({@code struct mlx5dv_devx_umem}, mlx5dv_devx_umem_reg(3)). It is pinned until this is closed. Thread-safe.
  */
 @CFunction("mlx5dv_devx_umem_dereg")
-public final class DevxMemory extends NativeObject {
+public final class DevxUmem extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction REGISTER = NativeFunction.of("mlx5dv_devx_umem_reg");
     private static final NativeFunction REGISTER_EX = NativeFunction.of("mlx5dv_devx_umem_reg_ex");
@@ -36,7 +36,7 @@ public final class DevxMemory extends NativeObject {
     // keeps memory of an automatic arena
     private final MemorySegment memory;
 
-    private DevxMemory(Lifetime life, long address, MemorySegment memory) {
+    private DevxUmem(Lifetime life, long address, MemorySegment memory) {
         super(life, address, mlx5dv_devx_umem.sizeof());
         this.memory = memory;
     }
@@ -53,7 +53,7 @@ public final class DevxMemory extends NativeObject {
      * @throws RdmaException EPERM or EINVAL if the kernel refuses; ENOMEM if the limit of locked memory is reached
      */
     @CFunction("mlx5dv_devx_umem_reg")
-    public static DevxMemory register(VerbsContext context, MemorySegment memory, AccessFlag... access)
+    public static DevxUmem register(VerbsContext context, MemorySegment memory, AccessFlag... access)
             throws RdmaException {
         requireNative(memory);
         return make(context, memory, arena -> Check.pointer(REGISTER, memory.byteSize() + " bytes",
@@ -73,7 +73,7 @@ public final class DevxMemory extends NativeObject {
      * @throws RdmaException EINVAL if the memory has no such pages; else as for {@link #register}
      */
     @CFunction("mlx5dv_devx_umem_reg_ex")
-    public static DevxMemory registerPages(VerbsContext context, MemorySegment memory, long pageSizes,
+    public static DevxUmem registerPages(VerbsContext context, MemorySegment memory, long pageSizes,
             AccessFlag... access) throws RdmaException {
         requireNative(memory);
         requireSizes(pageSizes);
@@ -101,7 +101,7 @@ public final class DevxMemory extends NativeObject {
      * @throws RdmaException EBADF if there is no such file; else as for {@link #register}
      */
     @CFunction("mlx5dv_devx_umem_reg_ex")
-    public static DevxMemory registerDmaBuf(VerbsContext context, int fileDescriptor, long offset, long length,
+    public static DevxUmem registerDmaBuf(VerbsContext context, int fileDescriptor, long offset, long length,
             long pageSizes, AccessFlag... access) throws RdmaException {
         requireSizes(pageSizes);
         if (fileDescriptor < 0 || offset < 0 || length < 1) {
@@ -118,7 +118,7 @@ public final class DevxMemory extends NativeObject {
         });
     }
 
-    private static DevxMemory register(VerbsContext context, MemorySegment memory, LongConsumer writer)
+    private static DevxUmem register(VerbsContext context, MemorySegment memory, LongConsumer writer)
             throws RdmaException {
         return make(context, memory, arena -> {
             long attributes = arena.allocate(mlx5dv_devx_umem_in.layout()).address();
@@ -127,10 +127,10 @@ public final class DevxMemory extends NativeObject {
         });
     }
 
-    private static DevxMemory make(VerbsContext context, MemorySegment memory, Lifetime.Creator creator)
+    private static DevxUmem make(VerbsContext context, MemorySegment memory, Lifetime.Creator creator)
             throws RdmaException {
-        return Lifetime.make(DevxMemory.class, List.of(VERBS.lifeOf(context)), creator, DEREGISTER::free,
-                (life, address) -> new DevxMemory(life, address, memory));
+        return Lifetime.make(DevxUmem.class, List.of(VERBS.lifeOf(context)), creator, DEREGISTER::free,
+                (life, address) -> new DevxUmem(life, address, memory));
     }
 
     private static int bits(AccessFlag... access) {
