@@ -69,6 +69,15 @@ public final class ScatterGatherList {
         return this;
     }
 
+    /** {@return the length of all parts together, in bytes} */
+    public long bytes() {
+        long sum = 0;
+        for (int i = 0; i < size; i++) {
+            sum += lengths[i];
+        }
+        return sum;
+    }
+
     /** {@return the number of parts} */
     public int size() {
         return size;

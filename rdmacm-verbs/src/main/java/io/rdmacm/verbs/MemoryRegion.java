@@ -16,6 +16,7 @@ import io.rdmacm.verbs.error.ReregistrationException;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -164,6 +165,12 @@ public final class MemoryRegion extends NativeObject {
     /** {@return the key for work requests of a peer ({@code rkey}), an unsigned number} */
     public int remoteKey() {
         return usable().remoteKey();
+    }
+
+    /** {@return what a peer needs to access the region: address, remote key and length, to be sent to the peer} */
+    public RemoteMemory remoteMemory() {
+        Registration registration = usable();
+        return new RemoteMemory(registration.start(), registration.remoteKey(), registration.length());
     }
 
     /**

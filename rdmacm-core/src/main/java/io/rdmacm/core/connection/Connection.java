@@ -33,6 +33,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
@@ -335,7 +336,7 @@ public final class Connection implements AutoCloseable {
      */
     public void send(MemoryRegion region, long offset, int length, Duration timeout)
             throws RdmaException, InterruptedException {
-        operate(SendOpcode.SEND, region, offset, length, 0, 0, 0, timeout);
+        operate(SendOpcode.SEND, region, offset, length, null, 0, timeout);
     }
 
     /**
@@ -403,18 +404,19 @@ public final class Connection implements AutoCloseable {
      *        {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the local region, in bytes
      * @param length how many bytes to read
-     * @param remoteAddress the address to read from, which the peer has from {@link MemoryRegion#remoteAddress()}
-     * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
+     * @param remote the peer's memory to read from, which the peer has from {@link MemoryRegion#remoteMemory()}; the
+     *        first {@code length} bytes of it are read
      * @param timeout the longest time to wait; the local memory may still be written after it has run out
-     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
+     *         is more than that of the remote memory
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the read, which also ends the connection
      * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the local memory may still be written
      */
-    public void read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey, Duration timeout)
+    public void read(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
             throws RdmaException, InterruptedException {
-        operate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0, timeout);
+        operate(SendOpcode.RDMA_READ, local, offset, length, remote, 0, timeout);
     }
 
     /**
@@ -424,18 +426,19 @@ public final class Connection implements AutoCloseable {
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to, which the peer has from {@link MemoryRegion#remoteAddress()}
-     * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
+     * @param remote the peer's memory to write to, which the peer has from {@link MemoryRegion#remoteMemory()}; the
+     *        first {@code length} bytes of it are written
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
-     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
+     *         is more than that of the remote memory
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
-    public void write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            Duration timeout) throws RdmaException, InterruptedException {
-        operate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0, timeout);
+    public void write(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE, local, offset, length, remote, 0, timeout);
     }
 
     /**
@@ -445,59 +448,59 @@ public final class Connection implements AutoCloseable {
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to; {@link RemoteMemory#NONE} to write no bytes
      * @param immediate the value for the peer, in the byte order of this machine; it is sent in network byte order
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
-     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
+     *         is more than that of the remote memory
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
-    public void writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, Duration timeout) throws RdmaException, InterruptedException {
-        operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey, immediate, timeout);
+    public void writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote, int immediate,
+            Duration timeout) throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, immediate, timeout);
     }
 
     /**
      * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
      * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
      *
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region, which needs
+     * @param remote the peer's memory, whose first 8 bytes are meant; its region needs
      *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_ATOMIC}
      * @param expected the value to compare with, in the byte order of the peer's machine
      * @param replacement the new value
      * @param timeout the longest time to wait; the peer's memory may still be changed after it has run out
      * @return the value before; the replacement was made if it is the expected one
      * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws IndexOutOfBoundsException when the remote memory has less than 8 bytes
      * @throws WorkCompletionException when the peer does not permit it, which also ends the connection
      * @throws RdmaException when the operation failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be changed
      */
-    public long compareAndSwap(long remoteAddress, int remoteKey, long expected, long replacement, Duration timeout)
+    public long compareAndSwap(RemoteMemory remote, long expected, long replacement, Duration timeout)
             throws RdmaException, InterruptedException {
-        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, remoteKey, expected, replacement, timeout);
+        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remote, expected, replacement, timeout);
     }
 
     /**
      * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
      *
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region, which needs
+     * @param remote the peer's memory, whose first 8 bytes are meant; its region needs
      *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_ATOMIC}
      * @param summand the value to add
      * @param timeout the longest time to wait; the peer's memory may still be changed after it has run out
      * @return the value before, in the byte order of the peer's machine
      * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws IndexOutOfBoundsException when the remote memory has less than 8 bytes
      * @throws WorkCompletionException when the peer does not permit it, which also ends the connection
      * @throws RdmaException when the operation failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be changed
      */
-    public long fetchAndAdd(long remoteAddress, int remoteKey, long summand, Duration timeout)
+    public long fetchAndAdd(RemoteMemory remote, long summand, Duration timeout)
             throws RdmaException, InterruptedException {
-        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, summand, 0, timeout);
+        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remote, summand, 0, timeout);
     }
 
     /**
@@ -996,15 +999,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Starts an operation if there is room. Takes the lock. */
-    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
-            int remoteKey, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
-        operations.check(region, offset, length);
+    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+            long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
+        operations.check(opcode, region, offset, length, remote, remoteOffset);
         try (var _ = lock.hold()) {
             if (!tryRoom(false)) {
                 return false;
             }
-            operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate, handler, context,
-                    false);
+            operations.start(opcode, region, offset, length, remote, remoteOffset, immediate, handler, context, false);
             if (handler != null) {
                 calls.ensureDriver();
             }
@@ -1013,14 +1015,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Starts an atomic operation if there is room. Takes the lock. */
-    boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
+    boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
         try (var _ = lock.hold()) {
             if (!tryRoom(false)) {
                 return false;
             }
-            operations.startAtomic(opcode, region, offset, remoteAddress, remoteKey, first, second, handler, context);
+            operations.startAtomic(opcode, region, offset, remote, remoteOffset, first, second, handler, context);
             calls.ensureDriver();
             return true;
         }
@@ -1045,26 +1047,25 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    private void operate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
-            int remoteKey, int immediate, Duration timeout) throws RdmaException, InterruptedException {
+    private void operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
+            @Nullable RemoteMemory remote, int immediate, Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        operations.check(region, offset, length);
+        operations.check(opcode, region, offset, length, remote, 0);
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
-            long operation = operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate,
-                    null, 0, true);
+            long operation = operations.start(opcode, region, offset, length, remote, 0, immediate, null, 0, true);
             await(COMPLETION, operation, deadline.remaining(), SEND);
         }
     }
 
-    private long atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long first, long second,
-            Duration timeout) throws RdmaException, InterruptedException {
+    private long atomic(SendOpcode opcode, RemoteMemory remote, long first, long second, Duration timeout)
+            throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        Operations.requireAligned(remoteAddress);
+        Operations.checkAtomic(remote, 0);
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             AtomicResult result = new AtomicResult(this);
-            result.start(opcode, remoteAddress, remoteKey, first, second, result);
+            result.start(opcode, remote, first, second, result);
             await(COMPLETION, ring.last(), deadline.remaining(), SEND);
             return result.value();
         }

@@ -18,6 +18,7 @@ import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -269,18 +270,42 @@ public final class ConnectionManager implements AutoCloseable {
     public ConnectionLoop openLoop(InetAddress local, LoopSettings settings) throws RdmaException {
         Objects.requireNonNull(settings, "settings");
         enter();
-        CmId id = null;
         try {
-            if (Objects.requireNonNull(local, "local").isAnyLocalAddress()) {
-                throw new IllegalArgumentException("the wildcard address belongs to no device");
-            }
-            id = DeviceResources.open(loop, new InetSocketAddress(local, 0));
-            return add(ConnectionLoop.open(this, device(id), settings));
+            return add(ConnectionLoop.open(this, device(local), settings));
         } finally {
-            if (id != null) {
-                loop.close(id);
-            }
             leave();
+        }
+    }
+
+    /**
+     * Returns the protection domain that all connections of this manager over a device share, before there is one: to
+     * register memory when the program starts, and to send its {@link io.rdmacm.verbs.MemoryRegion#remoteMemory()} in
+     * private data.
+     *
+     * @param local an address of this machine that belongs to the device
+     * @return the {@link Connection#protectionDomain()} of connections over the device; what the program creates in it
+     *         must be closed before the manager
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException ENODEV when the address belongs to no RDMA device
+     */
+    public ProtectionDomain protectionDomain(InetAddress local) throws RdmaException {
+        enter();
+        try {
+            return device(local).domain();
+        } finally {
+            leave();
+        }
+    }
+
+    private DeviceResources device(InetAddress local) throws RdmaException {
+        if (Objects.requireNonNull(local, "local").isAnyLocalAddress()) {
+            throw new IllegalArgumentException("the wildcard address belongs to no device");
+        }
+        CmId id = DeviceResources.open(loop, new InetSocketAddress(local, 0));
+        try {
+            return device(id);
+        } finally {
+            loop.close(id);
         }
     }
 

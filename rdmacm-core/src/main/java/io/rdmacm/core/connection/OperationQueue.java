@@ -6,6 +6,7 @@ import java.util.Objects;
 
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods may be called from any thread, and throw an {@link RdmaException}, as described in {@link Connection},
  * if the connection has ended or the device refuses the operation; the handler is not called then. An
- * IndexOutOfBoundsException says that the offset and the length are not within the region, an
+ * IndexOutOfBoundsException says that the offset and the length are not within the region, or not within the remote memory, an
  * IllegalArgumentException that the region belongs to another protection domain than
  * {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be closed, before the
  * handler is called.
@@ -90,7 +91,7 @@ public final class OperationQueue {
      */
     public boolean send(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
             throws RdmaException {
-        return connection.tryOperate(SendOpcode.SEND, region, offset, length, 0, 0, 0, handler, context);
+        return connection.tryOperate(SendOpcode.SEND, region, offset, length, null, 0, 0, handler, context);
     }
 
     /**
@@ -107,7 +108,7 @@ public final class OperationQueue {
      */
     public boolean sendWithImmediate(MemoryRegion region, long offset, int length, int immediate,
             @Nullable OperationHandler handler, long context) throws RdmaException {
-        return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, 0, 0, immediate, handler,
+        return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, 0, immediate, handler,
                 context);
     }
 
@@ -117,17 +118,17 @@ public final class OperationQueue {
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
      * @param length how many bytes to read
-     * @param remoteAddress the address to read from
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to read from
+     * @param remoteOffset where to read in it, in bytes
      * @param handler told when the data has arrived
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+    public boolean read(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
             OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
-        return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0,
+        return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remote, remoteOffset, 0,
                 handler, context);
     }
 
@@ -137,16 +138,16 @@ public final class OperationQueue {
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to
+     * @param remoteOffset where to write in it, in bytes
      * @param handler told when the peer's device has acknowledged the write; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+    public boolean write(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
             @Nullable OperationHandler handler, long context) throws RdmaException {
-        return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0,
+        return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remote, remoteOffset, 0,
                 handler, context);
     }
 
@@ -156,17 +157,17 @@ public final class OperationQueue {
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to
+     * @param remoteOffset where to write in it, in bytes
      * @param immediate the value for the peer, in the byte order of this machine
      * @param handler told when the peer's device has acknowledged the write; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
             int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
-        return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey,
+        return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, remoteOffset,
                 immediate, handler, context);
     }
 
@@ -176,8 +177,8 @@ public final class OperationQueue {
      *
      * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
      * @param offset where it goes in the region, in bytes
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory
+     * @param remoteOffset where the 8 bytes are in it
      * @param expected the value to compare with
      * @param replacement the new value
      * @param handler told when the value before has arrived
@@ -186,9 +187,9 @@ public final class OperationQueue {
      * @throws IllegalArgumentException when the address is not a multiple of 8
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean compareAndSwap(MemoryRegion local, long offset, long remoteAddress, int remoteKey, long expected,
+    public boolean compareAndSwap(MemoryRegion local, long offset, RemoteMemory remote, long remoteOffset, long expected,
             long replacement, OperationHandler handler, long context) throws RdmaException {
-        return connection.tryAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, local, offset, remoteAddress, remoteKey, expected,
+        return connection.tryAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, local, offset, remote, remoteOffset, expected,
                 replacement, handler, context);
     }
 
@@ -197,8 +198,8 @@ public final class OperationQueue {
      *
      * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
      * @param offset where it goes in the region, in bytes
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory
+     * @param remoteOffset where the 8 bytes are in it
      * @param summand the value to add
      * @param handler told when the value before has arrived
      * @param context passed to the handler
@@ -206,9 +207,9 @@ public final class OperationQueue {
      * @throws IllegalArgumentException when the address is not a multiple of 8
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean fetchAndAdd(MemoryRegion local, long offset, long remoteAddress, int remoteKey, long summand,
+    public boolean fetchAndAdd(MemoryRegion local, long offset, RemoteMemory remote, long remoteOffset, long summand,
             OperationHandler handler, long context) throws RdmaException {
-        return connection.tryAtomic(SendOpcode.ATOMIC_FETCH_AND_ADD, local, offset, remoteAddress, remoteKey, summand,
+        return connection.tryAtomic(SendOpcode.ATOMIC_FETCH_AND_ADD, local, offset, remote, remoteOffset, summand,
                 0, handler, context);
     }
 }

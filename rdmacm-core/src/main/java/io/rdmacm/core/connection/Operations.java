@@ -10,6 +10,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -42,23 +43,25 @@ final class Operations {
      * @param region the local memory
      * @param offset in the region
      * @param length in bytes
-     * @param remoteAddress for remote operations
-     * @param remoteKey for remote operations
+     * @param remote for remote operations, else null
+     * @param remoteOffset in the remote memory
      * @param immediate for operations with an immediate value
      * @param handler to be told the result, may be null
      * @param context for the handler
      * @param awaited whether a thread waits for the operation
      * @return the number of the operation
      */
-    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, @Nullable OperationHandler handler, long context, boolean awaited) throws RdmaException {
+    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+            long remoteOffset, int immediate, @Nullable OperationHandler handler, long context, boolean awaited)
+            throws RdmaException {
         requireOwn(region);
         if (opcode == SendOpcode.RDMA_READ) {
             requireDepth();
         }
         SendRequest request = ring.next();
         setData(request, region, offset, length);
-        setOpcode(request, opcode, remoteAddress, remoteKey, immediate);
+        setOpcode(request, opcode, remote == null ? 0 : remote.address() + remoteOffset,
+                remote == null ? 0 : remote.key(), immediate);
         long operation = add(handler, context, null, awaited);
         if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
             counters.sent(length);
@@ -73,17 +76,18 @@ final class Operations {
      *
      * @param region where the 8 bytes of the peer's memory go
      * @param offset in the region
+     * @param remoteOffset where the 8 bytes are in the remote memory
      */
-    void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
+    void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, @Nullable OperationHandler handler, long context) throws RdmaException {
         requireOwn(region);
-        requireAligned(remoteAddress);
+        long remoteAddress = checkAtomic(remote, remoteOffset);
         requireDepth();
         SendRequest request = ring.next().data(region, offset, ATOMIC_SIZE);
         if (opcode == SendOpcode.ATOMIC_CMP_AND_SWP) {
-            request.compareAndSwap(remoteAddress, remoteKey, first, second);
+            request.compareAndSwap(remoteAddress, remote.key(), first, second);
         } else {
-            request.fetchAndAdd(remoteAddress, remoteKey, first);
+            request.fetchAndAdd(remoteAddress, remote.key(), first);
         }
         add(handler, context, null, true);
         counters.operated(ATOMIC_SIZE);
@@ -201,16 +205,23 @@ final class Operations {
     }
 
     /** Checks the arguments of an operation that may be started later. */
-    void check(MemoryRegion region, long offset, int length) {
+    void check(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+            long remoteOffset) {
         requireOwn(region);
         Objects.checkFromIndexSize(offset, length, region.length());
+        if (opcode != SendOpcode.SEND && opcode != SendOpcode.SEND_WITH_IMM) {
+            Objects.checkFromIndexSize(remoteOffset, length, Objects.requireNonNull(remote, "remote").length());
+        }
     }
 
-    static void requireAligned(long remoteAddress) {
+    /** Checks what an atomic operation changes, and returns its address. */
+    static long checkAtomic(RemoteMemory remote, long remoteOffset) {
+        long remoteAddress = remote.addressOf(remoteOffset, ATOMIC_SIZE);
         if (remoteAddress % ATOMIC_SIZE != 0) {
             throw new IllegalArgumentException("the remote address of an atomic operation must be a multiple of 8: 0x"
                     + Long.toHexString(remoteAddress));
         }
+        return remoteAddress;
     }
 
     /** Checks that reads and atomic operations may be in flight: the device would wait for that for ever. */

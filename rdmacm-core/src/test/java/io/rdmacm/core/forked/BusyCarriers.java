@@ -222,10 +222,10 @@ public final class BusyCarriers {
                 }
                 client.receive(TIMEOUT).close();
             }
-            client.write(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), TIMEOUT);
-            client.read(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), TIMEOUT);
+            client.write(local, 0, 64, remote.remoteMemory(), TIMEOUT);
+            client.read(local, 0, 64, remote.remoteMemory(), TIMEOUT);
             expect(RdmaTestDevice.get().isIwarp()
-                    || client.fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1, TIMEOUT) == 0);
+                    || client.fetchAndAdd(remote.remoteMemory(), 1, TIMEOUT) == 0);
         }
     }
 
