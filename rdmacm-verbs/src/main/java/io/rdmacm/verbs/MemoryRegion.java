@@ -301,12 +301,14 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         // nobody waits; but from now on users of the region must see that it is closed
         isAsFirst = false;
     }
 
+    /** @hidden */
     @Override
     @CFunction({"ibv_dereg_mr", "ibv_unimport_mr"})
     protected void destroy() throws RdmaException {

@@ -654,6 +654,7 @@ public final class QueuePair extends NativeObject {
         return MulticastAttachment.attach(this, new MulticastAttachment.Group(group, lid), groups);
     }
 
+    /** @hidden */
     @Override
     protected void requireNotInTheWay() {
         // Destroying removes the completions from the completion queues, and waits until nobody polls them.
@@ -661,6 +662,7 @@ public final class QueuePair extends NativeObject {
         requireNotPolled(attributes.receiveQueue());
     }
 
+    /** @hidden */
     @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {
