@@ -318,7 +318,8 @@ public final class ConnectionManager implements AutoCloseable {
 
     /** Returns the loop of the next connection with the given settings, null if it has none. */
     @Nullable ConnectionLoop loop(ConnectionSettings settings, DeviceResources device) throws RdmaException {
-        return settings.loops() == null ? null : settings.loops().next(this, device);
+        ConnectionLoopGroup loops = settings.loops().orElse(null);
+        return loops == null ? null : loops.next(this, device);
     }
 
     void forget(ConnectionLoopGroup group) {

@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 
 import io.rdmacm.core.ConnectionParameters;
 import org.jspecify.annotations.Nullable;
@@ -11,45 +12,30 @@ import org.jspecify.annotations.Nullable;
  * The settings of one side of a {@link Connection}. Immutable. A connection takes {@code messageSize * receiveBuffers}
  * bytes of registered memory from the pool of its manager, with the message size rounded up to a multiple of 64, and
  * {@code messageSize} for each message that is in flight, up to {@code sendBuffers}.
- *
- * @param messageSize the largest message in bytes. A message that is longer than the message size of its receiver
- *        breaks the connection
- * @param receiveBuffers how many messages can arrive before they are received and closed; then the peer has to wait
- * @param sendBuffers how many messages can be in flight; then {@code send} waits
- * @param operations how many other operations can be in flight: reads, writes and atomic operations on the peer's
- *        memory, and messages that are sent from memory of the program; then further ones wait
- * @param parameters sent to the peer with the connect or the accept, with private data
- * @param handshakeTimeout how long {@link Listener#accept} waits for one peer to complete the handshake
- * @param linger how long a close waits for messages in flight and for the peer's answer to the disconnect
- * @param waiting how threads wait for the connection
- * @param handler told about messages and the end of the connection; null if the program receives them itself
- * @param loops who drives the connection; null if the threads that wait do so themselves
  */
-public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
-        ConnectionParameters parameters, Duration handshakeTimeout, Duration linger, WaitPolicy waiting,
-        @Nullable ConnectionHandler handler, @Nullable ConnectionLoopGroup loops) {
-    /**
-     * Checks the settings.
-     *
-     * @throws IllegalArgumentException when a number is less than 1, when buffers and operations together are more than
-     *         a completion queue could ever hold, or when a duration is negative
-     */
-    public ConnectionSettings {
-        requirePositive("messageSize", messageSize);
-        requirePositive("receiveBuffers", receiveBuffers);
-        requirePositive("sendBuffers", sendBuffers);
-        requirePositive("operations", operations);
-        long requests = (long) receiveBuffers + sendBuffers + operations;
-        if (requests > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
-                    + Integer.MAX_VALUE + " together, not " + requests);
-        }
-        Objects.requireNonNull(parameters, "parameters");
-        Objects.requireNonNull(waiting, "waiting");
-        if (handshakeTimeout.isNegative() || linger.isNegative()) {
-            throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout + ", linger "
-                    + linger);
-        }
+public final class ConnectionSettings {
+    private final int messageSize;
+    private final int receiveBuffers;
+    private final int sendBuffers;
+    private final int operations;
+    private final ConnectionParameters parameters;
+    private final Duration handshakeTimeout;
+    private final Duration linger;
+    private final WaitPolicy waiting;
+    private final @Nullable ConnectionHandler handler;
+    private final @Nullable ConnectionLoopGroup loops;
+
+    private ConnectionSettings(Builder builder) {
+        messageSize = builder.messageSize;
+        receiveBuffers = builder.receiveBuffers;
+        sendBuffers = builder.sendBuffers;
+        operations = builder.operations;
+        parameters = Objects.requireNonNull(builder.parameters, "parameters");
+        handshakeTimeout = builder.handshakeTimeout;
+        linger = builder.linger;
+        waiting = Objects.requireNonNull(builder.waiting, "waiting");
+        handler = builder.handler;
+        loops = builder.loops;
     }
 
     /**
@@ -65,6 +51,78 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
     /** {@return a builder that starts with the values of {@link #defaults()}} */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** {@return a builder that starts with the values of these settings} */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.messageSize = messageSize;
+        builder.receiveBuffers = receiveBuffers;
+        builder.sendBuffers = sendBuffers;
+        builder.operations = operations;
+        builder.parameters = parameters;
+        builder.handshakeTimeout = handshakeTimeout;
+        builder.linger = linger;
+        builder.waiting = waiting;
+        builder.handler = handler;
+        builder.loops = loops;
+        return builder;
+    }
+
+    /**
+     * {@return the largest message in bytes; a message that is longer than the message size of its receiver breaks the
+     * connection}
+     */
+    public int messageSize() {
+        return messageSize;
+    }
+
+    /** {@return how many messages can arrive before they are received and closed; then the peer has to wait} */
+    public int receiveBuffers() {
+        return receiveBuffers;
+    }
+
+    /** {@return how many messages can be in flight; then {@code send} waits} */
+    public int sendBuffers() {
+        return sendBuffers;
+    }
+
+    /**
+     * {@return how many other operations can be in flight: reads, writes and atomic operations on the peer's memory,
+     * and messages that are sent from memory of the program; then further ones wait}
+     */
+    public int operations() {
+        return operations;
+    }
+
+    /** {@return what is sent to the peer with the connect or the accept, with private data} */
+    public ConnectionParameters parameters() {
+        return parameters;
+    }
+
+    /** {@return how long {@link Listener#accept} waits for one peer to complete the handshake} */
+    public Duration handshakeTimeout() {
+        return handshakeTimeout;
+    }
+
+    /** {@return how long a close waits for messages in flight and for the peer's answer to the disconnect} */
+    public Duration linger() {
+        return linger;
+    }
+
+    /** {@return how threads wait for the connection} */
+    public WaitPolicy waiting() {
+        return waiting;
+    }
+
+    /** {@return who is told about messages and the end of the connection; empty if the program receives them itself} */
+    public Optional<ConnectionHandler> handler() {
+        return Optional.ofNullable(handler);
+    }
+
+    /** {@return who drives the connection; empty if the threads that wait do so themselves} */
+    public Optional<ConnectionLoopGroup> loops() {
+        return Optional.ofNullable(loops);
     }
 
     private static void requirePositive(String name, int value) {
@@ -217,11 +275,24 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
          * Returns the settings.
          *
          * @return the settings
-         * @throws IllegalArgumentException when one of them is out of its range
+         * @throws IllegalArgumentException when a number is less than 1, when buffers and operations together are more
+         *         than a completion queue could ever hold, or when a duration is negative
          */
         public ConnectionSettings build() {
-            return new ConnectionSettings(messageSize, receiveBuffers, sendBuffers, operations, parameters,
-                    handshakeTimeout, linger, waiting, handler, loops);
+            requirePositive("messageSize", messageSize);
+            requirePositive("receiveBuffers", receiveBuffers);
+            requirePositive("sendBuffers", sendBuffers);
+            requirePositive("operations", operations);
+            long requests = (long) receiveBuffers + sendBuffers + operations;
+            if (requests > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
+                        + Integer.MAX_VALUE + " together, not " + requests);
+            }
+            if (handshakeTimeout.isNegative() || linger.isNegative()) {
+                throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout
+                        + ", linger " + linger);
+            }
+            return new ConnectionSettings(this);
         }
     }
 }

@@ -56,7 +56,7 @@ final class HandlerCalls {
     HandlerCalls(Connection connection, ConnectionQueues queues, Operations operations,
             ArrayDeque<ReceiveBuffer> arrived) {
         this.connection = connection;
-        this.handler = connection.settings().handler();
+        this.handler = connection.settings().handler().orElse(null);
         this.loop = queues.loop();
         this.lock = loop.lock;
         this.ring = queues.ring();

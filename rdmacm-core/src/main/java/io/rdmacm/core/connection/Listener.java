@@ -62,7 +62,7 @@ public final class Listener implements AutoCloseable {
      * @throws RdmaClosedException when this listener is closed
      */
     public void acceptAll() throws RdmaException {
-        if (settings.handler() == null) {
+        if (settings.handler().isEmpty()) {
             throw new IllegalStateException("nobody would know of the connections: the settings of " + this
                     + " have no handler");
         }

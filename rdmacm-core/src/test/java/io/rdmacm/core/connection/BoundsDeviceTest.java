@@ -189,8 +189,8 @@ class BoundsDeviceTest {
         try (Peers peers = new Peers()) {
             Listener listener = peers.servers.listen(new InetSocketAddress(address(peers), 0), 8,
                     ConnectionSettings.builder()
-                            .loops(peers.servers.startLoops(LoopSettings.defaults().withSharedReceives(receives, 64)))
-                            .build());
+                            .loops(peers.servers.startLoops(
+                                    LoopSettings.builder().sharedReceives(receives, 64).build())).build());
             CompletableFuture<Connection> connecting = peers.clients.connectAsync(listener.address(),
                     ConnectionSettings.builder().linger(LITTLE).build(), Peers.TIMEOUT);
             Connection server = listener.accept(Peers.TIMEOUT);

@@ -39,6 +39,20 @@ class ConnectionSettingsTest {
     }
 
     @Test
+    void aBuilderBeginsWithOtherSettings() {
+        ConnectionHandler handler = new ConnectionHandler() {
+        };
+        ConnectionSettings settings = ConnectionSettings.builder().messageSize(1).receiveBuffers(2).sendBuffers(3)
+                .operations(4).privateData(new byte[] {5}).handshakeTimeout(Duration.ofSeconds(6))
+                .linger(Duration.ofSeconds(7)).waiting(WaitPolicy.spinAlways()).handler(handler).build();
+        ConnectionSettings changed = settings.toBuilder().operations(8).build();
+        assertThat(changed.operations()).isEqualTo(8);
+        assertThat(changed).usingRecursiveComparison().ignoringFields("operations").isEqualTo(settings);
+        assertThat(changed.handler()).containsSame(handler);
+        assertThat(changed.loops()).isEmpty();
+    }
+
+    @Test
     void buffersWhoseSumIsNoIntAreRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSettings.builder()
                 .receiveBuffers(Integer.MAX_VALUE).sendBuffers(Integer.MAX_VALUE).operations(4).build())

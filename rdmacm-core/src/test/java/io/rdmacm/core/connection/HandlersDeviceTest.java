@@ -60,7 +60,7 @@ class HandlersDeviceTest {
 
         Served(Driver driver, ConnectionHandler handler, ConnectionSettings.Builder settings) throws RdmaException {
             if (driver.threads > 0) {
-                settings.loops(peers.servers.startLoops(LoopSettings.defaults().withThreads(driver.threads)));
+                settings.loops(peers.servers.startLoops(LoopSettings.builder().threads(driver.threads).build()));
             }
             listener = peers.servers.listen(new InetSocketAddress(peers.listener.address().getAddress(), 0), 64,
                     settings.handler(handler).build());
@@ -552,7 +552,7 @@ class HandlersDeviceTest {
         try (Peers peers = new Peers()) {
             ConnectionSettings.Builder settings = ConnectionSettings.builder().handler(events);
             if (driver.threads > 0) {
-                settings.loops(peers.clients.startLoops(LoopSettings.defaults().withThreads(driver.threads)));
+                settings.loops(peers.clients.startLoops(LoopSettings.builder().threads(driver.threads).build()));
             }
             try (Peers.Pair pair = peers.connect(settings.build())) {
                 events.expect("connected");
@@ -588,7 +588,7 @@ class HandlersDeviceTest {
             };
             ConnectionSettings.Builder settings = ConnectionSettings.builder().handler(handler);
             if (driver.threads > 0) {
-                settings.loops(peers.clients.startLoops(LoopSettings.defaults().withThreads(driver.threads)));
+                settings.loops(peers.clients.startLoops(LoopSettings.builder().threads(driver.threads).build()));
             }
             peers.connect(settings.build());
             Background<Void> close = Background.run(peers.clients::close);

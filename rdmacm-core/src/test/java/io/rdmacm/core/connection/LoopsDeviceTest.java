@@ -189,8 +189,8 @@ class LoopsDeviceTest {
         try (Peers peers = new Peers()) {
             for (ConnectionLoopGroup loops : List.of(peers.clients.openLoop(address(peers), LoopSettings.defaults()),
                     peers.clients.startLoops(LoopSettings.defaults()),
-                    peers.clients.startLoops(LoopSettings.defaults().withThreads(2)
-                            .withWaiting(WaitPolicy.spinAlways())))) {
+                    peers.clients.startLoops(LoopSettings.builder().threads(2)
+                            .waiting(WaitPolicy.spinAlways()).build()))) {
                 try (Peers.Pair pair = peers.connect(ConnectionSettings.builder().loops(loops).build())) {
                     for (int i = 0; i < 50; i++) {
                         pair.server().send(new byte[i], Peers.TIMEOUT);
@@ -332,7 +332,8 @@ class LoopsDeviceTest {
         Set<Thread> threads = new HashSet<>();
         Events events = new Events();
         try (Peers peers = new Peers()) {
-            Listener listener = serve(peers, peers.servers.startLoops(LoopSettings.defaults().withThreads(2)), events);
+            Listener listener = serve(peers, peers.servers.startLoops(LoopSettings.builder().threads(2).build()),
+                    events);
             List<Connection> clients = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 clients.add(peers.clients.connect(listener.address(), Peers.TIMEOUT));

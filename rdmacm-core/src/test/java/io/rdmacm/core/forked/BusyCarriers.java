@@ -66,7 +66,7 @@ public final class BusyCarriers {
             case "streams" -> streams(any);
             case "connections" -> connections(any, null);
             case "loops" -> connections(any, LoopSettings.defaults());
-            case "shared receives" -> connections(any, LoopSettings.defaults().withSharedReceives(64, 4096));
+            case "shared receives" -> connections(any, LoopSettings.builder().sharedReceives(64, 4096).build());
             case "verbs" -> verbs();
             case "endpoints" -> endpoints();
             case "disconnects" -> disconnects();
