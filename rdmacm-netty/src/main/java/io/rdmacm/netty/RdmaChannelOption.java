@@ -50,7 +50,7 @@ public final class RdmaChannelOption {
      * The smallest write in bytes that is sent from the buffer of an {@link RdmaByteBufAllocator} without copying it;
      * 4096 is the default. May be set at any time.
      */
-    public static final ChannelOption<Integer> LEND_THRESHOLD = option("LEND_THRESHOLD");
+    public static final ChannelOption<Integer> ZERO_COPY_THRESHOLD = option("ZERO_COPY_THRESHOLD");
 
     private RdmaChannelOption() {
     }

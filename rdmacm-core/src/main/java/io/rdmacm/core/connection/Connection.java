@@ -103,7 +103,7 @@ public final class Connection implements AutoCloseable {
     private static final Set<SendOpcode> TAKES_A_RECEIVE = EnumSet.of(SendOpcode.SEND, SendOpcode.SEND_WITH_IMM,
             SendOpcode.RDMA_WRITE_WITH_IMM);
     // in nanoseconds
-    private static final long LONGEST_BLINDNESS = 1_000_000;
+    private static final long MAX_POLL_INTERVAL = 1_000_000;
 
     // What threads wait for.
     private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
@@ -138,8 +138,8 @@ public final class Connection implements AutoCloseable {
     // why a receive failed; failures of operations are in the ring
     private @Nullable RdmaException receiveFailure;
     private @Nullable RdmaException reported;
-    // when the queue was looked at for the last time by a thread that only sends
-    private long lastLook = System.nanoTime();
+    // when the queue was polled for the last time by a thread that only sends
+    private long lastPoll = System.nanoTime();
     // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
     // Set while a thread frees the resources; the others wait for it. Cleared without the lock, for which a thread may
@@ -172,7 +172,7 @@ public final class Connection implements AutoCloseable {
         DeviceResources device = manager.device(link.id());
         try (Parts parts = new Parts()) {
             ConnectionQueues queues = parts.add(ConnectionQueues.create(device, link.id(), settings,
-                    manager.loop(settings, device)), made -> made.free(link.toString()));
+                    manager.loop(settings, device)), created -> created.free(link.toString()));
             Connection connection = new Connection(manager, link, settings, device.domain(), queues);
             queues.attach(connection);
             return parts.complete(connection);
@@ -245,7 +245,7 @@ public final class Connection implements AutoCloseable {
             }
             return !closing && !hasEnded();
         } catch (RdmaException | IllegalStateException e) {
-            LOG.debug("{}: its completions could not be looked at", this, e);
+            LOG.debug("{}: its completions could not be taken", this, e);
             return false;
         } finally {
             lock.unlock();
@@ -1092,8 +1092,8 @@ public final class Connection implements AutoCloseable {
         requireUsable(SEND);
         // A program that only sends would learn late that nothing arrives any more.
         long now = System.nanoTime();
-        if (now - lastLook > LONGEST_BLINDNESS) {
-            lastLook = now;
+        if (now - lastPoll > MAX_POLL_INTERVAL) {
+            lastPoll = now;
             if (loop.takeAll()) {
                 requireUsable(SEND);
             }

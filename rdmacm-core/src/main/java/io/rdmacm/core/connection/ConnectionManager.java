@@ -43,7 +43,7 @@ public final class ConnectionManager implements AutoCloseable {
     private static final int BACKLOG = 64;
 
     private final CmLoop loop;
-    private final Outcomes outcomes = new Outcomes();
+    private final SerialExecutor completions = new SerialExecutor();
     private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Condition changed = lock.newCondition();
     // guarded by the lock
@@ -172,8 +172,8 @@ public final class ConnectionManager implements AutoCloseable {
             return CompletableFuture.failedFuture(e);
         }
         MessageLink link = MessageLink.connect(this, loop, peer, settings, deadline);
-        link.outcome().whenComplete((connection, failure) ->
-                outcomes.execute(() -> finish(link, connection, failure, result)));
+        link.result().whenComplete((connection, failure) ->
+                completions.execute(() -> finish(link, connection, failure, result)));
         return result;
     }
 

@@ -27,7 +27,7 @@ final class MessageLink extends Link {
     private final ConnectionSettings settings;
     // null for a server
     private final @Nullable Deadline deadline;
-    private final CompletableFuture<Connection> outcome = new CompletableFuture<>();
+    private final CompletableFuture<Connection> result = new CompletableFuture<>();
     private volatile ConnectionParameters parameters;
     // set before the program is told of the request or the connection
     @SuppressWarnings("NullAway.Init")
@@ -120,22 +120,22 @@ final class MessageLink extends Link {
         manager.add(connection);
         connection.established();
         record(null);
-        outcome.complete(connection);
+        result.complete(connection);
     }
 
     @Override
     protected void changed() {
         RdmaException reason = failure();
-        if (reason != null && !outcome.isDone()) {
+        if (reason != null && !result.isDone()) {
             // A mistake of the program, which was found only now, is thrown as what it is.
             Throwable thrown = misuse != null ? misuse : reason;
             record(thrown);
-            outcome.completeExceptionally(thrown);
+            result.completeExceptionally(thrown);
         }
         super.changed();
-        Connection made = connection;
-        if (made != null) {
-            made.linkChanged();
+        Connection current = connection;
+        if (current != null) {
+            current.linkChanged();
         }
     }
 
@@ -148,8 +148,8 @@ final class MessageLink extends Link {
 
     private void record(@Nullable Throwable reason) {
         if (handshake != null) {
-            Connection made = connection;
-            ConnectionEvents.handshakeEnds(handshake, made == null ? null : made.localAddress(), name(), reason);
+            Connection current = connection;
+            ConnectionEvents.handshakeEnds(handshake, current == null ? null : current.localAddress(), name(), reason);
         }
     }
 
@@ -169,14 +169,14 @@ final class MessageLink extends Link {
     }
 
     /** Returns how the handshake ends. What depends on it runs in the thread of the loop, and must not wait. */
-    CompletableFuture<Connection> outcome() {
-        return outcome;
+    CompletableFuture<Connection> result() {
+        return result;
     }
 
     /** Waits for the end of the handshake. */
     Connection await(Deadline limit) throws RdmaException, InterruptedException {
         try {
-            return outcome.get(limit.remainingNanos(), TimeUnit.NANOSECONDS);
+            return result.get(limit.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw timeout(HANDSHAKE);
         } catch (ExecutionException e) {
@@ -200,19 +200,19 @@ final class MessageLink extends Link {
         // After this, the thread of the loop is in no step of the handshake, and will begin none.
         loop().run(() -> {
         });
-        Connection made = connection;
-        if (made == null) {
+        Connection current = connection;
+        if (current == null) {
             close();
         } else {
-            made.close(Deadline.after(Duration.ZERO));
+            current.close(Deadline.after(Duration.ZERO));
         }
     }
 
     @Override
     protected void free() throws RdmaException {
-        Connection made = connection;
-        if (made != null) {
-            made.discard();
+        Connection current = connection;
+        if (current != null) {
+            current.discard();
         }
     }
 }

@@ -444,14 +444,14 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Hands a request out before it is accepted. With the lock held. */
     private void offer(L link) {
-        link.onSettled(() -> settled(link));
+        link.onHandshakeEnd(() -> handshakeEnded(link));
         link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
         established.add(link);
         announce();
     }
 
     /** A request that is or was offered has become a connection, or never will. */
-    private void settled(L link) {
+    private void handshakeEnded(L link) {
         lock.lock();
         try {
             if (established.remove(link)) {
