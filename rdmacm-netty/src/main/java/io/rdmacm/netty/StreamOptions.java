@@ -27,6 +27,7 @@ final class StreamOptions extends SocketSettings {
                     (builder, bytes) -> builder.sendBufferSize(bufferSize(ChannelOption.SO_SNDBUF, bytes))),
             setting(ChannelOption.SO_RCVBUF, StreamSettings::receiveBufferSize,
                     (builder, bytes) -> builder.receiveBufferSize(bufferSize(ChannelOption.SO_RCVBUF, bytes))),
+            setting(ChannelOption.IP_TOS, StreamSettings::typeOfService, StreamSettings.Builder::typeOfService),
             setting(ChannelOption.SO_REUSEADDR, StreamSettings::reuseAddress, StreamSettings.Builder::reuseAddress),
             setting(RdmaChannelOption.SEND_QUEUE_SIZE, StreamSettings::sendQueueSize,
                     StreamSettings.Builder::sendQueueSize),
@@ -134,11 +135,11 @@ final class StreamOptions extends SocketSettings {
 
     /**
      * Whether it does not matter if the option comes too late: the first two are hints, the third has no effect on an
-     * address that is bound already.
+     * address that is bound already, and the last one none on a connection that the peer has begun.
      */
     private static boolean isHint(ChannelOption<?> option) {
         return option == ChannelOption.SO_SNDBUF || option == ChannelOption.SO_RCVBUF
-                || option == ChannelOption.SO_REUSEADDR;
+                || option == ChannelOption.SO_REUSEADDR || option == ChannelOption.IP_TOS;
     }
 
     private StreamSettings.Builder change(ChannelOption<?> option, Object value) {

@@ -806,6 +806,29 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /**
+     * Checks that the peer can be reached, unless something is in flight or another thread holds the lock. Returns
+     * whether the connection may go on.
+     */
+    boolean keepAlive() {
+        if (!lock.tryLock()) {
+            return true;
+        }
+        try {
+            if (closing || hasEnded()) {
+                return false;
+            }
+            boolean ignored = loop.takeAll();
+            operations.keepAlive();
+            return true;
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: the peer could not be checked", this, e);
+            return !closing;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Notes that an event of the connection manager has changed the state of the link. Takes the lock. */
     void linkChanged() {
         try (var _ = lock.hold()) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.verbs.address.AckTimeout;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * {@code messageSize} for each message that is in flight, up to {@code sendBuffers}.
  */
 public final class ConnectionSettings {
+    private static final int MOST_TYPE_OF_SERVICE = 255;
+    private static final Duration LEAST_KEEP_ALIVE = Duration.ofMillis(1);
+
     private final int messageSize;
     private final int receiveBuffers;
     private final int sendBuffers;
@@ -21,6 +26,10 @@ public final class ConnectionSettings {
     private final ConnectionParameters parameters;
     private final Duration handshakeTimeout;
     private final Duration linger;
+    private final Duration keepAlive;
+    private final @Nullable AckTimeout ackTimeout;
+    private final int typeOfService;
+    private final @Nullable InetSocketAddress localAddress;
     private final WaitPolicy waiting;
     private final @Nullable ConnectionHandler handler;
     private final @Nullable ConnectionLoopGroup loops;
@@ -33,6 +42,10 @@ public final class ConnectionSettings {
         parameters = Objects.requireNonNull(builder.parameters, "parameters");
         handshakeTimeout = builder.handshakeTimeout;
         linger = builder.linger;
+        keepAlive = builder.keepAlive;
+        ackTimeout = builder.ackTimeout;
+        typeOfService = builder.typeOfService;
+        localAddress = builder.localAddress;
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         handler = builder.handler;
         loops = builder.loops;
@@ -63,6 +76,10 @@ public final class ConnectionSettings {
         builder.parameters = parameters;
         builder.handshakeTimeout = handshakeTimeout;
         builder.linger = linger;
+        builder.keepAlive = keepAlive;
+        builder.ackTimeout = ackTimeout;
+        builder.typeOfService = typeOfService;
+        builder.localAddress = localAddress;
         builder.waiting = waiting;
         builder.handler = handler;
         builder.loops = loops;
@@ -110,6 +127,29 @@ public final class ConnectionSettings {
         return linger;
     }
 
+    /** {@return how often an idle connection checks that the peer can be reached; zero for never} */
+    public Duration keepAlive() {
+        return keepAlive;
+    }
+
+    /**
+     * {@return how long the device waits for an acknowledgement ({@code RDMA_OPTION_ID_ACK_TIMEOUT}); empty for what
+     * the route says}
+     */
+    public Optional<AckTimeout> ackTimeout() {
+        return Optional.ofNullable(ackTimeout);
+    }
+
+    /** {@return the IP type of service, or traffic class, of a connection that this side begins, 0 to 255} */
+    public int typeOfService() {
+        return typeOfService;
+    }
+
+    /** {@return where a connection that this side begins comes from; empty for what leads to the peer} */
+    public Optional<InetSocketAddress> localAddress() {
+        return Optional.ofNullable(localAddress);
+    }
+
     /** {@return how threads wait for the connection} */
     public WaitPolicy waiting() {
         return waiting;
@@ -140,6 +180,10 @@ public final class ConnectionSettings {
         private ConnectionParameters parameters = ConnectionParameters.defaults();
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private Duration linger = Duration.ofSeconds(5);
+        private Duration keepAlive = Duration.ZERO;
+        private @Nullable AckTimeout ackTimeout;
+        private int typeOfService;
+        private @Nullable InetSocketAddress localAddress;
         private WaitPolicy waiting = WaitPolicy.defaults();
         private @Nullable ConnectionHandler handler;
         private @Nullable ConnectionLoopGroup loops;
@@ -237,6 +281,55 @@ public final class ConnectionSettings {
         }
 
         /**
+         * Sets how often an idle connection checks that the peer can be reached, so that a peer that has vanished ends
+         * it. The check is a write of no bytes, which the peer's program does not notice; how long it takes to fail is
+         * up to {@link #ackTimeout} and {@link ConnectionParameters#retryCount()}.
+         *
+         * @param interval at least 1 ms; zero, which is the default, for never
+         * @return this builder
+         */
+        public Builder keepAlive(Duration interval) {
+            keepAlive = interval;
+            return this;
+        }
+
+        /**
+         * Sets how long the device waits for an acknowledgement before it retransmits.
+         *
+         * @param timeout null, which is the default, for what the route says
+         * @return this builder
+         */
+        public Builder ackTimeout(@Nullable AckTimeout timeout) {
+            ackTimeout = timeout;
+            return this;
+        }
+
+        /**
+         * Sets the IP type of service, or traffic class, of a connection that this side begins
+         * ({@code RDMA_OPTION_ID_TOS}). The peer answers with the same.
+         *
+         * @param value from 0 to 255; the default is 0
+         * @return this builder
+         */
+        public Builder typeOfService(int value) {
+            typeOfService = value;
+            return this;
+        }
+
+        /**
+         * Sets where a connection that this side begins comes from: an address of this machine, which decides the
+         * device, and a port.
+         *
+         * @param address with port 0 for any free port; null, which is the default, for the address that leads to the
+         *        peer
+         * @return this builder
+         */
+        public Builder localAddress(@Nullable InetSocketAddress address) {
+            localAddress = address;
+            return this;
+        }
+
+        /**
          * Sets how threads wait for the connection.
          *
          * @param policy the default is {@link WaitPolicy#defaults()}; the threads of a loop have their own
@@ -276,7 +369,7 @@ public final class ConnectionSettings {
          *
          * @return the settings
          * @throws IllegalArgumentException when a number is less than 1, when buffers and operations together are more
-         *         than a completion queue could ever hold, or when a duration is negative
+         *         than a completion queue could ever hold, or when another value is out of its range
          */
         public ConnectionSettings build() {
             requirePositive("messageSize", messageSize);
@@ -291,6 +384,17 @@ public final class ConnectionSettings {
             if (handshakeTimeout.isNegative() || linger.isNegative()) {
                 throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout
                         + ", linger " + linger);
+            }
+            if (keepAlive.isNegative() || !keepAlive.isZero() && keepAlive.compareTo(LEAST_KEEP_ALIVE) < 0) {
+                throw new IllegalArgumentException("keepAlive must be zero or at least 1 ms, not " + keepAlive);
+            }
+            if (ackTimeout != null) {
+                // The record can hold codes that C does not know.
+                AckTimeout.ofCode(ackTimeout.code());
+            }
+            if (typeOfService < 0 || typeOfService > MOST_TYPE_OF_SERVICE) {
+                throw new IllegalArgumentException("typeOfService must be from 0 to " + MOST_TYPE_OF_SERVICE + ", not "
+                        + typeOfService);
             }
             return new ConnectionSettings(this);
         }

@@ -38,6 +38,8 @@ final class MessageLink extends Link {
     private volatile Connection connection;
     // a wrong argument or a closed loop, null if there is none
     private volatile @Nullable RuntimeException misuse;
+    // cancels the next check of the peer; used by the thread of the loop
+    private @Nullable Runnable keepAlive;
     // what Java Flight Recorder is told, null if it does not ask
     private final @Nullable Object handshake;
 
@@ -76,7 +78,14 @@ final class MessageLink extends Link {
         limit(end, HANDSHAKE);
         try {
             open();
-            resolve(reachable(peer));
+            InetSocketAddress target = reachable(peer);
+            if (settings.localAddress().isPresent()) {
+                bind(id(), settings.localAddress().get());
+            }
+            if (settings.typeOfService() != 0) {
+                id().options().typeOfService(settings.typeOfService());
+            }
+            resolve(target);
         } catch (RdmaException | RuntimeException | Error e) {
             fail(Reasons.of("rdma_resolve_addr", e));
         }
@@ -89,6 +98,9 @@ final class MessageLink extends Link {
 
     @Override
     protected ConnectionParameters prepare() throws RdmaException {
+        if (settings.ackTimeout().isPresent()) {
+            id().options().ackTimeout(settings.ackTimeout().get());
+        }
         try {
             connection = Connection.create(manager, this, settings);
         } catch (IllegalArgumentException | IllegalStateException e) {
@@ -121,6 +133,18 @@ final class MessageLink extends Link {
         connection.established();
         record(null);
         result.complete(connection);
+        if (!settings.keepAlive().isZero()) {
+            keepAliveLater();
+        }
+    }
+
+    /** Checks that the peer can be reached, again and again. Called by the thread of the loop. */
+    private void keepAliveLater() {
+        keepAlive = loop().at(Deadline.after(settings.keepAlive()), () -> {
+            if (!isDisconnected() && failure() == null && connection.keepAlive()) {
+                keepAliveLater();
+            }
+        });
     }
 
     @Override
@@ -210,6 +234,9 @@ final class MessageLink extends Link {
 
     @Override
     protected void free() throws RdmaException {
+        if (keepAlive != null) {
+            keepAlive.run();
+        }
         Connection current = connection;
         if (current != null) {
             current.discard();

@@ -132,9 +132,20 @@ final class Operations {
      */
     void signalLast() throws RdmaException {
         if (!ring.isEmpty() && !ring.isLastSignaled()) {
-            ring.next().rdmaWrite(0, 0).noData();
-            add(null, 0, null, true);
+            writeNothing();
         }
+    }
+
+    /** Makes the peer's device acknowledge something, if nothing is in flight that it will acknowledge. */
+    void keepAlive() throws RdmaException {
+        if (ring.free() > 0 && (ring.isEmpty() || !ring.isLastSignaled())) {
+            writeNothing();
+        }
+    }
+
+    private void writeNothing() throws RdmaException {
+        ring.next().rdmaWrite(0, 0).noData();
+        add(null, 0, null, true);
     }
 
     /** Posts what was started, in a batch as well. */
