@@ -133,6 +133,7 @@ public final class Connection implements AutoCloseable {
     private final OperationQueue operationQueue = new OperationQueue(this);
     private final AsyncOperations asyncOperations = new AsyncOperations(this);
     private final HandlerCalls calls;
+    private volatile @Nullable Object attachment;
     // Everything below is guarded by the lock.
     private final ArrayDeque<ReceiveBuffer> arrived = new ArrayDeque<>();
     // why a receive failed; failures of operations are in the ring
@@ -162,7 +163,7 @@ public final class Connection implements AutoCloseable {
         this.lock = loop.lock;
         this.freed = lock.newCondition();
         this.ring = queues.ring();
-        this.operations = new Operations(this, ring, domain, counters);
+        this.operations = new Operations(this, ring, domain, counters, settings.inlineSize());
         this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
 
@@ -250,6 +251,20 @@ public final class Connection implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Attaches an object of the program to this connection, in place of the one that was attached before.
+     *
+     * @param object null for none
+     */
+    public void attach(@Nullable Object object) {
+        attachment = object;
+    }
+
+    /** {@return the object that is attached to this connection; null if there is none} */
+    public @Nullable Object attachment() {
+        return attachment;
     }
 
     /** {@return what this connection has done so far} */

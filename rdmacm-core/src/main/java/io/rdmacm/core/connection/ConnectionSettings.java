@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.verbs.address.AckTimeout;
@@ -31,7 +32,8 @@ public final class ConnectionSettings {
     private final int typeOfService;
     private final @Nullable InetSocketAddress localAddress;
     private final WaitPolicy waiting;
-    private final @Nullable ConnectionHandler handler;
+    private final int inlineSize;
+    private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
     private final @Nullable ConnectionLoopGroup loops;
 
     private ConnectionSettings(Builder builder) {
@@ -47,7 +49,8 @@ public final class ConnectionSettings {
         typeOfService = builder.typeOfService;
         localAddress = builder.localAddress;
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
-        handler = builder.handler;
+        inlineSize = builder.inlineSize;
+        handlers = builder.handlers;
         loops = builder.loops;
     }
 
@@ -81,7 +84,8 @@ public final class ConnectionSettings {
         builder.typeOfService = typeOfService;
         builder.localAddress = localAddress;
         builder.waiting = waiting;
-        builder.handler = handler;
+        builder.inlineSize = inlineSize;
+        builder.handlers = handlers;
         builder.loops = loops;
         return builder;
     }
@@ -155,9 +159,16 @@ public final class ConnectionSettings {
         return waiting;
     }
 
-    /** {@return who is told about messages and the end of the connection; empty if the program receives them itself} */
-    public Optional<ConnectionHandler> handler() {
-        return Optional.ofNullable(handler);
+    /** {@return the largest message in bytes that is passed to the device in its work request; 0 for none} */
+    public int inlineSize() {
+        return inlineSize;
+    }
+
+    /**
+     * {@return who is told about messages and the end of each connection; empty if the program receives them itself}
+     */
+    public Optional<Function<? super Connection, ? extends ConnectionHandler>> handlers() {
+        return Optional.ofNullable(handlers);
     }
 
     /** {@return who drives the connection; empty if the threads that wait do so themselves} */
@@ -185,7 +196,8 @@ public final class ConnectionSettings {
         private int typeOfService;
         private @Nullable InetSocketAddress localAddress;
         private WaitPolicy waiting = WaitPolicy.defaults();
-        private @Nullable ConnectionHandler handler;
+        private int inlineSize;
+        private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
         private @Nullable ConnectionLoopGroup loops;
 
         private Builder() {
@@ -348,7 +360,32 @@ public final class ConnectionSettings {
          * @return this builder
          */
         public Builder handler(@Nullable ConnectionHandler value) {
-            handler = value;
+            handlers = value == null ? null : connection -> value;
+            return this;
+        }
+
+        /**
+         * Sets who is told about messages and the end of the connection, like {@link #handler}, with a handler for each
+         * connection.
+         *
+         * @param factory creates the handler when a connection is established, in the thread that will call it, and
+         *        must not wait; if it throws or returns null, the connection is closed
+         * @return this builder
+         */
+        public Builder handlers(Function<? super Connection, ? extends ConnectionHandler> factory) {
+            handlers = Objects.requireNonNull(factory, "factory");
+            return this;
+        }
+
+        /**
+         * Sets the largest message that is passed to the device in its work request ({@code IBV_SEND_INLINE}), which
+         * saves the device a read of the buffer.
+         *
+         * @param bytes 0, which is the default, for none; not more than the device supports
+         * @return this builder
+         */
+        public Builder inlineSize(int bytes) {
+            inlineSize = bytes;
             return this;
         }
 
@@ -380,6 +417,9 @@ public final class ConnectionSettings {
             if (requests > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
                         + Integer.MAX_VALUE + " together, not " + requests);
+            }
+            if (inlineSize < 0) {
+                throw new IllegalArgumentException("inlineSize must not be negative: " + inlineSize);
             }
             if (handshakeTimeout.isNegative() || linger.isNegative()) {
                 throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout

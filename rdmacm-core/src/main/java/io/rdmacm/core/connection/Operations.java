@@ -25,15 +25,18 @@ final class Operations {
     private final SendRing ring;
     private final ProtectionDomain domain;
     private final ConnectionCounters.Recorder counters;
+    private final int inlineSize;
     // What this thread starts is posted when its batch ends, or together with what another thread starts.
     private @Nullable Thread batching;
     private int depth;
 
-    Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters) {
+    Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters,
+            int inlineSize) {
         this.connection = connection;
         this.ring = ring;
         this.domain = domain;
         this.counters = counters;
+        this.inlineSize = inlineSize;
     }
 
     /**
@@ -58,7 +61,7 @@ final class Operations {
         if (opcode == SendOpcode.RDMA_READ) {
             requireDepth();
         }
-        SendRequest request = ring.next();
+        SendRequest request = notInline(ring.next());
         setData(request, region, offset, length);
         setOpcode(request, opcode, remote == null ? 0 : remote.address() + remoteOffset,
                 remote == null ? 0 : remote.key(), immediate);
@@ -83,7 +86,7 @@ final class Operations {
         requireOwn(region);
         long remoteAddress = checkAtomic(remote, remoteOffset);
         requireDepth();
-        SendRequest request = ring.next().data(region, offset, ATOMIC_SIZE);
+        SendRequest request = notInline(ring.next()).data(region, offset, ATOMIC_SIZE);
         if (opcode == SendOpcode.ATOMIC_CMP_AND_SWP) {
             request.compareAndSwap(remoteAddress, remote.key(), first, second);
         } else {
@@ -121,6 +124,9 @@ final class Operations {
             throws RdmaException {
         SendRequest request = ring.next();
         setData(request, slice.region(), slice.offset(), length);
+        if (inlineSize > 0) {
+            request.inline(length <= inlineSize);
+        }
         setOpcode(request, withImmediate ? SendOpcode.SEND_WITH_IMM : SendOpcode.SEND, 0, 0, immediate);
         add(handler, 0, slice, false);
         counters.sent(length);
@@ -144,7 +150,7 @@ final class Operations {
     }
 
     private void writeNothing() throws RdmaException {
-        ring.next().rdmaWrite(0, 0).noData();
+        notInline(ring.next()).rdmaWrite(0, 0).noData();
         add(null, 0, null, true);
     }
 
@@ -194,6 +200,11 @@ final class Operations {
             }
         }
         return operation;
+    }
+
+    /** Undoes what a message may have set that used the request before. */
+    private SendRequest notInline(SendRequest request) {
+        return inlineSize > 0 ? request.inline(false) : request;
     }
 
     private static void setData(SendRequest request, MemoryRegion region, long offset, int length) {
