@@ -3,8 +3,11 @@ package io.rdmacm.core.connection;
 
 import java.time.Duration;
 
-/** What a connection has done so far. Immutable. */
+/** What a connection, or all connections of a manager, have done so far. Immutable. */
 public final class ConnectionCounters {
+    /** Nothing yet. */
+    static final ConnectionCounters NONE = new Recorder().snapshot(0);
+
     private final Recorder counted;
     private final long receivesExhausted;
 
@@ -64,6 +67,14 @@ public final class ConnectionCounters {
         return Duration.ofNanos(counted.nanosAsleep);
     }
 
+    /** Returns the sum of these and others. */
+    ConnectionCounters plus(ConnectionCounters other) {
+        Recorder sum = new Recorder();
+        sum.add(counted);
+        sum.add(other.counted);
+        return new ConnectionCounters(sum, receivesExhausted + other.receivesExhausted);
+    }
+
     @Override
     public String toString() {
         return "ConnectionCounters[messagesSent=" + messagesSent() + ", bytesSent=" + bytesSent()
@@ -105,15 +116,19 @@ public final class ConnectionCounters {
 
         ConnectionCounters snapshot(long receivesExhausted) {
             Recorder copy = new Recorder();
-            copy.messagesSent = messagesSent;
-            copy.bytesSent = bytesSent;
-            copy.messagesReceived = messagesReceived;
-            copy.bytesReceived = bytesReceived;
-            copy.operations = operations;
-            copy.operationBytes = operationBytes;
-            copy.waits = waits;
-            copy.nanosAsleep = nanosAsleep;
+            copy.add(this);
             return new ConnectionCounters(copy, receivesExhausted);
+        }
+
+        private void add(Recorder other) {
+            messagesSent += other.messagesSent;
+            bytesSent += other.bytesSent;
+            messagesReceived += other.messagesReceived;
+            bytesReceived += other.bytesReceived;
+            operations += other.operations;
+            operationBytes += other.operationBytes;
+            waits += other.waits;
+            nanosAsleep += other.nanosAsleep;
         }
     }
 }

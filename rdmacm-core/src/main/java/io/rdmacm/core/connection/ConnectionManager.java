@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
+import javax.management.ObjectName;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.internal.engine.CmLoop;
@@ -51,6 +52,10 @@ public final class ConnectionManager implements AutoCloseable {
     private final Set<Listener> listeners = new LinkedHashSet<>();
     private final Set<ConnectionLoopGroup> groups = new LinkedHashSet<>();
     private final Map<VerbsContext, DeviceResources> devices = new HashMap<>();
+    // of connections that were closed
+    private ConnectionCounters past = ConnectionCounters.NONE;
+    private long established;
+    private @Nullable ManagerStatistics statistics;
     private int inside;
     private boolean closing;
     private boolean closed;
@@ -230,10 +235,70 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** {@return the open connections of this manager} */
+    public List<Connection> connections() {
+        try (var _ = lock.hold()) {
+            return List.copyOf(connections);
+        }
+    }
+
+    /** {@return the open listeners of this manager} */
+    public List<Listener> listeners() {
+        try (var _ = lock.hold()) {
+            return List.copyOf(listeners);
+        }
+    }
+
+    /** {@return how many connections of this manager have been established, those that were closed included} */
+    public long establishedConnections() {
+        try (var _ = lock.hold()) {
+            return established;
+        }
+    }
+
+    /** {@return the sums of the counters of all connections of this manager, those that were closed included} */
+    public ConnectionCounters counters() {
+        List<Connection> open;
+        ConnectionCounters sum;
+        try (var _ = lock.hold()) {
+            open = List.copyOf(connections);
+            sum = past;
+        }
+        // Without the lock: each has a lock of its own.
+        for (Connection connection : open) {
+            sum = sum.plus(connection.counters());
+        }
+        return sum;
+    }
+
+    /**
+     * Makes the numbers of this manager readable by JMX: registers a {@link ConnectionManagerMXBean} with the MBean
+     * server of the platform. The close of the manager undoes it.
+     *
+     * @param name tells this manager from others
+     * @return the name of the MXBean, {@code io.rdmacm:type=ConnectionManager,name="..."}
+     * @throws IllegalStateException when another manager has the name, or this one is registered already
+     * @throws RdmaException when another thread closed the manager
+     */
+    public ObjectName registerMXBean(String name) throws RdmaException {
+        Objects.requireNonNull(name, "name");
+        enter();
+        try (var _ = lock.hold()) {
+            if (statistics != null) {
+                throw new IllegalStateException("the manager is registered already: " + statistics.name());
+            }
+            statistics = ManagerStatistics.register(this, name);
+            return statistics.name();
+        } finally {
+            leave();
+        }
+    }
+
     /** Notes a connection that was established, which {@link #close} closes. */
     void add(Connection connection) {
         try (var _ = lock.hold()) {
             connections.add(connection);
+            established++;
         }
     }
 
@@ -377,8 +442,11 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     void forget(Connection connection) {
+        ConnectionCounters last = connection.counters();
         try (var _ = lock.hold()) {
-            connections.remove(connection);
+            if (connections.remove(connection)) {
+                past = past.plus(last);
+            }
         }
     }
 
@@ -423,6 +491,9 @@ public final class ConnectionManager implements AutoCloseable {
             }
             loop.closeAll();
             closed = true;
+            if (statistics != null) {
+                statistics.unregister();
+            }
         }
     }
 
