@@ -8,8 +8,8 @@ import io.netty.channel.IoEventLoop;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 
 /**
- * The registration of a channel with an event loop that has Netty's EpollIoHandler, where {@link EpollStreams} stand for
- * all streams, and others for each server.
+ * The registration of a channel with an event loop that has Netty's EpollIoHandler, where {@link EpollStreams} stand
+ * for all streams, and others for each server.
  */
 final class EpollRegistration extends LoopRegistration {
     private final EpollStreams streams;

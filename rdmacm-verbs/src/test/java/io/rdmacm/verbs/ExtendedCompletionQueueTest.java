@@ -423,6 +423,7 @@ class ExtendedCompletionQueueTest {
         assertThatIllegalArgumentException().isThrownBy(() -> queue.modifyModeration(1 << 16, Duration.ZERO));
         assertThatIllegalArgumentException().isThrownBy(() -> queue.modifyModeration(0, Duration.ofNanos(-1000)));
         FakeVerbs.setExtendedOp(stack.context().handle(), "modify_cq", 0);
-        assertThatThrownBy(() -> queue.modifyModeration(1, Duration.ofMillis(1))).isInstanceOf(RdmaUnsupportedException.class);
+        assertThatThrownBy(() -> queue.modifyModeration(1, Duration.ofMillis(1)))
+                .isInstanceOf(RdmaUnsupportedException.class);
     }
 }

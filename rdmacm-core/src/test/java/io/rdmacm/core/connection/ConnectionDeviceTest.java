@@ -268,8 +268,8 @@ class ConnectionDeviceTest {
             assertThat(local.memory().getString(50)).isEqualTo("written");
             RdmaTestDevice.assumeNotIwarp("a refusal is told by the end of the connection only");
             assertThatThrownBy(() -> pair.client().read(local, 0, 8,
-                    new RemoteMemory(remote.remoteAddress(), remote.remoteKey() + 1, 8), Peers.TIMEOUT)).isInstanceOf(WorkCompletionException.class)
-                    .hasMessageContaining("REM_ACCESS_ERR");
+                    new RemoteMemory(remote.remoteAddress(), remote.remoteKey() + 1, 8), Peers.TIMEOUT))
+                    .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
             assertThatThrownBy(() -> pair.client().send(new byte[1], Peers.TIMEOUT))
                     .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
             assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);

@@ -211,10 +211,12 @@ public enum Flavour {
             int immediate) throws Exception;
 
     /** Reads the peer's memory. */
-    public abstract void read(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote) throws Exception;
+    public abstract void read(Connection connection, MemoryRegion local, long offset, int length,
+            RemoteMemory remote) throws Exception;
 
     /** Writes the peer's memory. */
-    public abstract void write(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote) throws Exception;
+    public abstract void write(Connection connection, MemoryRegion local, long offset, int length,
+            RemoteMemory remote) throws Exception;
 
     /** Writes the peer's memory and tells the peer. */
     public abstract void writeWithImmediate(Connection connection, MemoryRegion local, long offset, int length,

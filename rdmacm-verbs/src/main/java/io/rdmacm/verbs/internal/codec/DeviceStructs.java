@@ -120,7 +120,8 @@ public final class DeviceStructs {
     private static Moderation readModeration(long address) {
         return new Moderation(
                 Short.toUnsignedInt(Memory.getShort(address + ibv_cq_moderation_caps.max_cq_count$offset())),
-                Duration.of(Short.toUnsignedInt(Memory.getShort(address + ibv_cq_moderation_caps.max_cq_period$offset())),
+                Duration.of(
+                        Short.toUnsignedInt(Memory.getShort(address + ibv_cq_moderation_caps.max_cq_period$offset())),
                         ChronoUnit.MICROS));
     }
 
