@@ -25,9 +25,10 @@ import org.jspecify.annotations.Nullable;
  * offset and the length are not within the region, or not within the remote memory, an IllegalArgumentException that
  * the region belongs to another protection domain than {@link Connection#protectionDomain()}. The memory of a region
  * must not be changed, and the region not be closed, before the future completes. Dependent actions that are not
- * asynchronous run in the thread that drives the connection, see {@link ConnectionHandler}; they must not wait, and a handler that would wait for a future
- * of its own loop with {@code get} or {@code join} gets an IllegalStateException; one that waits for a future of
- * {@code CompletableFuture.allOf} waits for ever. To cancel a future does not cancel the operation.
+ * asynchronous run in the thread that drives the connection, see {@link ConnectionHandler}; they must not wait, and a
+ * handler that would wait for a future of its own loop with {@code get} or {@code join} gets an IllegalStateException;
+ * one that waits for a future of {@code CompletableFuture.allOf} waits for ever. To cancel a future does not cancel the
+ * operation.
  */
 public final class AsyncOperations {
     private static final int MOST_WAITING = 1 << 14;

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.Condition;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
@@ -163,7 +164,7 @@ public final class Connection implements AutoCloseable {
         this.lock = loop.lock;
         this.freed = lock.newCondition();
         this.ring = queues.ring();
-        this.operations = new Operations(this, ring, domain, counters, settings.inlineSize());
+        this.operations = new Operations(this, ring, domain, counters, settings);
         this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
 
@@ -355,6 +356,20 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
+     * Sends several parts of memory as one message ({@code IBV_WR_SEND}), without copying them, and waits until the
+     * peer's device has acknowledged it.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
+     * @param timeout the longest time to wait; the memory may still be in use after it has run out
+     * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     * @throws RdmaException when the message was not sent or not acknowledged, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the memory may still be in use
+     */
+    public void send(ScatterGatherList parts, Duration timeout) throws RdmaException, InterruptedException {
+        operate(SendOpcode.SEND, parts, null, timeout);
+    }
+
+    /**
      * Returns a message to be filled in and sent without copying. Waits only when all send buffers are in use.
      *
      * @param length the length of the message, from 0 to {@link ConnectionSettings#messageSize()}
@@ -432,6 +447,40 @@ public final class Connection implements AutoCloseable {
     public void read(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
             throws RdmaException, InterruptedException {
         operate(SendOpcode.RDMA_READ, local, offset, length, remote, 0, timeout);
+    }
+
+    /**
+     * Reads the peer's memory into several parts of local memory, which are filled one after the other, like
+     * {@link #read(MemoryRegion, long, int, RemoteMemory, Duration)}.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
+     * @param remote the peer's memory, of which as many bytes are read as the parts have
+     * @param timeout the longest time to wait; the local memory may still be written after it has run out
+     * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     * @throws IndexOutOfBoundsException when the parts have more bytes than the remote memory
+     * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the local memory may still be written
+     */
+    public void read(ScatterGatherList parts, RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_READ, parts, remote, timeout);
+    }
+
+    /**
+     * Writes several parts of local memory to the peer's memory, one after the other, like
+     * {@link #write(MemoryRegion, long, int, RemoteMemory, Duration)}.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
+     * @param remote the peer's memory, of which as many bytes are written as the parts have
+     * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
+     * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     * @throws IndexOutOfBoundsException when the parts have more bytes than the remote memory
+     * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
+     */
+    public void write(ScatterGatherList parts, RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE, parts, remote, timeout);
     }
 
     /**
@@ -1052,6 +1101,22 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /** Starts an operation with several parts of memory if there is room. Takes the lock. */
+    boolean tryOperate(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, long remoteOffset,
+            @Nullable OperationHandler handler, long context) throws RdmaException {
+        operations.check(opcode, parts, remote, remoteOffset);
+        try (var _ = lock.hold()) {
+            if (!tryRoom(false)) {
+                return false;
+            }
+            operations.start(opcode, parts, remote, remoteOffset, handler, context, false);
+            if (handler != null) {
+                calls.ensureDriver();
+            }
+            return true;
+        }
+    }
+
     /** Starts an atomic operation if there is room. Takes the lock. */
     boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, OperationHandler handler, long context) throws RdmaException {
@@ -1092,6 +1157,17 @@ public final class Connection implements AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, region, offset, length, remote, 0, immediate, null, 0, true);
+            await(COMPLETION, operation, deadline.remaining(), SEND);
+        }
+    }
+
+    private void operate(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        operations.check(opcode, parts, remote, 0);
+        try (var _ = lock.holdInterruptibly()) {
+            await(ROOM, 0, timeout, SEND);
+            long operation = operations.start(opcode, parts, remote, 0, null, 0, true);
             await(COMPLETION, operation, deadline.remaining(), SEND);
         }
     }

@@ -56,7 +56,7 @@ final class ConnectionQueues {
             }
             QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxSendRequests(settings.sendBuffers() + settings.operations())
-                    .maxInlineData(settings.inlineSize());
+                    .maxSendScatterGather(settings.scatterGather()).maxInlineData(settings.inlineSize());
             ReceiveBuffers receives = shared == null ? null : shared.sharedReceives();
             if (shared == null || receives == null) {
                 attributes.maxReceiveRequests(settings.receiveBuffers());

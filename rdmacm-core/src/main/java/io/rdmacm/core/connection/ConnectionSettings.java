@@ -33,6 +33,7 @@ public final class ConnectionSettings {
     private final @Nullable InetSocketAddress localAddress;
     private final WaitPolicy waiting;
     private final int inlineSize;
+    private final int scatterGather;
     private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
     private final @Nullable ConnectionLoopGroup loops;
 
@@ -50,6 +51,7 @@ public final class ConnectionSettings {
         localAddress = builder.localAddress;
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         inlineSize = builder.inlineSize;
+        scatterGather = builder.scatterGather;
         handlers = builder.handlers;
         loops = builder.loops;
     }
@@ -85,6 +87,7 @@ public final class ConnectionSettings {
         builder.localAddress = localAddress;
         builder.waiting = waiting;
         builder.inlineSize = inlineSize;
+        builder.scatterGather = scatterGather;
         builder.handlers = handlers;
         builder.loops = loops;
         return builder;
@@ -159,6 +162,11 @@ public final class ConnectionSettings {
         return waiting;
     }
 
+    /** {@return how many parts of memory one operation can have, see {@link io.rdmacm.core.ScatterGatherList}} */
+    public int scatterGather() {
+        return scatterGather;
+    }
+
     /** {@return the largest message in bytes that is passed to the device in its work request; 0 for none} */
     public int inlineSize() {
         return inlineSize;
@@ -197,6 +205,7 @@ public final class ConnectionSettings {
         private @Nullable InetSocketAddress localAddress;
         private WaitPolicy waiting = WaitPolicy.defaults();
         private int inlineSize;
+        private int scatterGather = 1;
         private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
         private @Nullable ConnectionLoopGroup loops;
 
@@ -378,6 +387,17 @@ public final class ConnectionSettings {
         }
 
         /**
+         * Sets how many parts of memory one operation can have, see {@link io.rdmacm.core.ScatterGatherList}.
+         *
+         * @param parts at least 1, which is the default; not more than the device supports
+         * @return this builder
+         */
+        public Builder scatterGather(int parts) {
+            scatterGather = parts;
+            return this;
+        }
+
+        /**
          * Sets the largest message that is passed to the device in its work request ({@code IBV_SEND_INLINE}), which
          * saves the device a read of the buffer.
          *
@@ -413,6 +433,7 @@ public final class ConnectionSettings {
             requirePositive("receiveBuffers", receiveBuffers);
             requirePositive("sendBuffers", sendBuffers);
             requirePositive("operations", operations);
+            requirePositive("scatterGather", scatterGather);
             long requests = (long) receiveBuffers + sendBuffers + operations;
             if (requests > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "

@@ -4,6 +4,7 @@ package io.rdmacm.core.connection;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.RemoteMemory;
@@ -21,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods may be called from any thread, and throw an {@link RdmaException}, as described in {@link Connection},
  * if the connection has ended or the device refuses the operation; the handler is not called then. An
- * IndexOutOfBoundsException says that the offset and the length are not within the region, or not within the remote memory, an
- * IllegalArgumentException that the region belongs to another protection domain than
+ * IndexOutOfBoundsException says that the offset and the length are not within the region, or not within the remote
+ * memory, an IllegalArgumentException that the region belongs to another protection domain than
  * {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be closed, before the
  * handler is called.
  *
@@ -165,10 +166,60 @@ public final class OperationQueue {
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
-            int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
+    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote,
+            long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, remoteOffset,
                 immediate, handler, context);
+    }
+
+    /**
+     * Sends several parts of memory as one message ({@code IBV_WR_SEND}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param handler told when the peer's device has acknowledged the message; may be null
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when there are too many parts
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean send(ScatterGatherList parts, @Nullable OperationHandler handler, long context)
+            throws RdmaException {
+        return connection.tryOperate(SendOpcode.SEND, parts, null, 0, handler, context);
+    }
+
+    /**
+     * Reads the peer's memory into several parts of local memory ({@code IBV_WR_RDMA_READ}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param remote the peer's memory to read from
+     * @param remoteOffset where to read in it, in bytes
+     * @param handler told when the data has arrived
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when there are too many parts
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean read(ScatterGatherList parts, RemoteMemory remote, long remoteOffset, OperationHandler handler,
+            long context) throws RdmaException {
+        Objects.requireNonNull(handler, "handler");
+        return connection.tryOperate(SendOpcode.RDMA_READ, parts, remote, remoteOffset, handler, context);
+    }
+
+    /**
+     * Writes several parts of local memory to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param remote the peer's memory to write to
+     * @param remoteOffset where to write in it, in bytes
+     * @param handler told when the peer's device has acknowledged the write; may be null
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when there are too many parts
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean write(ScatterGatherList parts, RemoteMemory remote, long remoteOffset,
+            @Nullable OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.RDMA_WRITE, parts, remote, remoteOffset, handler, context);
     }
 
     /**
@@ -187,8 +238,8 @@ public final class OperationQueue {
      * @throws IllegalArgumentException when the address is not a multiple of 8
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean compareAndSwap(MemoryRegion local, long offset, RemoteMemory remote, long remoteOffset, long expected,
-            long replacement, OperationHandler handler, long context) throws RdmaException {
+    public boolean compareAndSwap(MemoryRegion local, long offset, RemoteMemory remote, long remoteOffset,
+            long expected, long replacement, OperationHandler handler, long context) throws RdmaException {
         return connection.tryAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, local, offset, remote, remoteOffset, expected,
                 replacement, handler, context);
     }

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.SendRequest;
@@ -26,17 +27,19 @@ final class Operations {
     private final ProtectionDomain domain;
     private final ConnectionCounters.Recorder counters;
     private final int inlineSize;
+    private final int maxParts;
     // What this thread starts is posted when its batch ends, or together with what another thread starts.
     private @Nullable Thread batching;
     private int depth;
 
     Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters,
-            int inlineSize) {
+            ConnectionSettings settings) {
         this.connection = connection;
         this.ring = ring;
         this.domain = domain;
         this.counters = counters;
-        this.inlineSize = inlineSize;
+        this.inlineSize = settings.inlineSize();
+        this.maxParts = settings.scatterGather();
     }
 
     /**
@@ -70,6 +73,27 @@ final class Operations {
             counters.sent(length);
         } else {
             counters.operated(length);
+        }
+        return operation;
+    }
+
+    /** Starts an operation with several parts of local memory, like the other one. */
+    long start(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, long remoteOffset,
+            @Nullable OperationHandler handler, long context, boolean awaited) throws RdmaException {
+        if (opcode == SendOpcode.RDMA_READ) {
+            requireDepth();
+        }
+        SendRequest request = notInline(ring.next()).noData();
+        for (int i = 0; i < parts.size(); i++) {
+            request.data(i, parts.region(i), parts.offset(i), parts.length(i));
+        }
+        setOpcode(request, opcode, remote == null ? 0 : remote.address() + remoteOffset,
+                remote == null ? 0 : remote.key(), 0);
+        long operation = add(handler, context, null, awaited);
+        if (opcode == SendOpcode.SEND) {
+            counters.sent(parts.bytes());
+        } else {
+            counters.operated(parts.bytes());
         }
         return operation;
     }
@@ -233,6 +257,20 @@ final class Operations {
         Objects.checkFromIndexSize(offset, length, region.length());
         if (opcode != SendOpcode.SEND && opcode != SendOpcode.SEND_WITH_IMM) {
             Objects.checkFromIndexSize(remoteOffset, length, Objects.requireNonNull(remote, "remote").length());
+        }
+    }
+
+    /** Checks the arguments of an operation with several parts of local memory. */
+    void check(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, long remoteOffset) {
+        if (parts.size() > maxParts) {
+            throw new IllegalArgumentException(parts.size() + " parts of memory on " + connection + ", whose settings"
+                    + " allow " + maxParts + ": set scatterGather");
+        }
+        for (int i = 0; i < parts.size(); i++) {
+            requireOwn(parts.region(i));
+        }
+        if (opcode != SendOpcode.SEND) {
+            Objects.checkFromIndexSize(remoteOffset, parts.bytes(), Objects.requireNonNull(remote, "remote").length());
         }
     }
 

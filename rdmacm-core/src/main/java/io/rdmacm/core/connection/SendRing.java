@@ -71,7 +71,7 @@ final class SendRing {
         this.device = device;
         this.settings = settings;
         this.capacity = settings.sendBuffers() + settings.operations();
-        this.requests = SendRequests.allocate(capacity, 1);
+        this.requests = SendRequests.allocate(capacity, settings.scatterGather());
         this.handlers = new OperationHandler[capacity];
         this.contexts = new long[capacity];
         this.slices = new RegisteredSlice[capacity];
