@@ -2,8 +2,8 @@
 package io.rdmacm.examples.verbs;
 
 import java.io.IOException;
-import java.util.HexFormat;
 import java.time.Duration;
+import java.util.HexFormat;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
