@@ -11,6 +11,8 @@ import org.jspecify.annotations.NullMarked;
 @SuppressWarnings("module") // io.rdmacm.netty is built after this module
 module io.rdmacm.core {
     requires transitive io.rdmacm.verbs;
+    // an ObjectName is returned
+    requires transitive java.management;
     requires jdk.net;
     requires org.slf4j;
     requires static transitive org.jspecify;

@@ -221,9 +221,9 @@ public final class CmId extends NativeObject {
         return Lifetime.make(CmId.class, List.of(channel.lifetime()), (life, none) -> {
             CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
             id.relabel();
-            CmEvent made = event.apply(id);
+            CmEvent created = event.apply(id);
             id.publish(channel);
-            return made;
+            return created;
         });
     }
 

@@ -60,7 +60,7 @@ final class CmIdQueues {
     QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireFitting(domain, attributes);
         QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
-        QueuePair made = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, (init, arena) -> {
+        QueuePair created = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, (init, arena) -> {
             if (complete.isExtended()) {
                 Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
             } else {
@@ -69,8 +69,8 @@ final class CmIdQueues {
             }
             return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
         }, freer(DESTROY_QP, queues -> queues.queuePair = null));
-        queuePair = made;
-        return made;
+        queuePair = created;
+        return created;
     }
 
     /** Returns the shared receive queue; null when there is none or C has destroyed it. Needs no lock. */
@@ -84,13 +84,13 @@ final class CmIdQueues {
         if (sharedReceiveQueue != null || queuePair != null) {
             throw new IllegalStateException(id + " already has a shared receive queue or a queue pair");
         }
-        SharedReceiveQueue made = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
+        SharedReceiveQueue created = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
                 (init, arena) -> {
                     createNative(domain, attributes, init);
                     return Memory.getLong(id.nativeAddress() + rdma_cm_id.srq$offset());
                 }, freer(DESTROY_SRQ, queues -> queues.sharedReceiveQueue = null));
-        sharedReceiveQueue = made;
-        return made;
+        sharedReceiveQueue = created;
+        return created;
     }
 
     private void createNative(ProtectionDomain domain, SharedReceiveQueueInitAttributes attributes, long init)

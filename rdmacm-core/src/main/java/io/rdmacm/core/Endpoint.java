@@ -30,6 +30,7 @@ import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletion;
@@ -601,7 +602,7 @@ public final class Endpoint extends NativeObject {
     @CFunction("rdma_post_send")
     public void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
             throws RdmaException {
-        queues().sender().post(SendOpcode.SEND, context, region, offset, length, flags, 0, 0);
+        queues().sender().post(SendOpcode.SEND, context, region, offset, length, flags, null);
     }
 
     /**
@@ -614,7 +615,7 @@ public final class Endpoint extends NativeObject {
      */
     @CFunction("rdma_post_sendv")
     public void postSend(long context, ScatterGatherList list, Set<SendFlag> flags) throws RdmaException {
-        queues().sender().post(SendOpcode.SEND, context, list, flags, 0, 0);
+        queues().sender().post(SendOpcode.SEND, context, list, flags, null);
     }
 
     /**
@@ -625,15 +626,14 @@ public final class Endpoint extends NativeObject {
      * @param offset where the data goes in the region, in bytes
      * @param length how many bytes to read
      * @param flags the options of the request
-     * @param remoteAddress the address to read from, as the peer's {@link MemoryRegion#remoteAddress()} returned it
-     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @param remote the memory to read from, as the peer's {@link MemoryRegion#remoteMemory()} returned it
+     * @throws IndexOutOfBoundsException when the length is more than that of the remote memory
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_read")
     public void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
-            long remoteAddress, int remoteKey) throws RdmaException {
-        queues().sender().post(SendOpcode.RDMA_READ, context, region, offset, length, flags, remoteAddress,
-                remoteKey);
+            RemoteMemory remote) throws RdmaException {
+        queues().sender().post(SendOpcode.RDMA_READ, context, region, offset, length, flags, remote);
     }
 
     /**
@@ -642,14 +642,14 @@ public final class Endpoint extends NativeObject {
      * @param context comes back with the completion
      * @param list the parts, which are filled one after the other
      * @param flags the options of the request
-     * @param remoteAddress the address to read from
-     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @param remote the memory to read from
+     * @throws IndexOutOfBoundsException when the parts together are longer than the remote memory
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_readv")
-    public void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
+    public void postRead(long context, ScatterGatherList list, Set<SendFlag> flags, RemoteMemory remote)
             throws RdmaException {
-        queues().sender().post(SendOpcode.RDMA_READ, context, list, flags, remoteAddress, remoteKey);
+        queues().sender().post(SendOpcode.RDMA_READ, context, list, flags, remote);
     }
 
     /**
@@ -660,15 +660,14 @@ public final class Endpoint extends NativeObject {
      * @param offset where it begins in the region, in bytes
      * @param length how many bytes to write
      * @param flags the options of the request
-     * @param remoteAddress the address to write to, as the peer's {@link MemoryRegion#remoteAddress()} returned it
-     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @param remote the memory to write to, as the peer's {@link MemoryRegion#remoteMemory()} returned it
+     * @throws IndexOutOfBoundsException when the length is more than that of the remote memory
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_write")
     public void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
-            long remoteAddress, int remoteKey) throws RdmaException {
-        queues().sender().post(SendOpcode.RDMA_WRITE, context, region, offset, length, flags, remoteAddress,
-                remoteKey);
+            RemoteMemory remote) throws RdmaException {
+        queues().sender().post(SendOpcode.RDMA_WRITE, context, region, offset, length, flags, remote);
     }
 
     /**
@@ -677,14 +676,14 @@ public final class Endpoint extends NativeObject {
      * @param context comes back with the completion
      * @param list the parts, which are written one after the other
      * @param flags the options of the request
-     * @param remoteAddress the address to write to
-     * @param remoteKey the {@link MemoryRegion#remoteKey()} of the peer's region
+     * @param remote the memory to write to
+     * @throws IndexOutOfBoundsException when the parts together are longer than the remote memory
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_writev")
-    public void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress, int remoteKey)
+    public void postWrite(long context, ScatterGatherList list, Set<SendFlag> flags, RemoteMemory remote)
             throws RdmaException {
-        queues().sender().post(SendOpcode.RDMA_WRITE, context, list, flags, remoteAddress, remoteKey);
+        queues().sender().post(SendOpcode.RDMA_WRITE, context, list, flags, remote);
     }
 
     /**

@@ -72,8 +72,8 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
         receiver.closeCompletions();
     }
 
-    private static CompletionQueue queueOf(@Nullable EndpointCompletions made,
+    private static CompletionQueue queueOf(@Nullable EndpointCompletions created,
             Optional<CompletionQueue> given) {
-        return made == null ? given.orElseThrow() : made.queue();
+        return created == null ? given.orElseThrow() : created.queue();
     }
 }

@@ -106,8 +106,8 @@ final class EndpointResources {
     }
 
     private Stream<NativeObject> parts(List<NativeObject> bases) {
-        Stream<NativeObject> made = queues == null ? Stream.of() : queues.parts().stream();
-        return Stream.of(bases.stream(), made, regions.stream(),
+        Stream<NativeObject> created = queues == null ? Stream.of() : queues.parts().stream();
+        return Stream.of(bases.stream(), created, regions.stream(),
                 Stream.of(id.sharedReceiveQueue(), own).filter(Objects::nonNull)).flatMap(Function.identity());
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
@@ -11,6 +12,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Bias;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
@@ -26,25 +28,25 @@ final class EndpointSender extends EndpointDirection {
         this.signalAll = signalAll;
     }
 
-    /** Posts a request with one part of memory; a SEND has neither remote address nor key. */
+    /** Posts a request with one part of memory; a SEND has no remote memory. */
     void post(SendOpcode opcode, long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
-            long remoteAddress, int remoteKey) throws RdmaException {
+            @Nullable RemoteMemory remote) throws RdmaException {
         Bias bias = enter();
         try {
-            begin(opcode, context, remoteAddress, remoteKey).data(region, offset, length);
+            begin(opcode, context, remote, length).data(region, offset, length);
             post(flags);
         } finally {
             leave(bias);
         }
     }
 
-    /** Posts a request with several parts of memory; a SEND has neither remote address nor key. */
-    void post(SendOpcode opcode, long context, ScatterGatherList list, Set<SendFlag> flags, long remoteAddress,
-            int remoteKey) throws RdmaException {
+    /** Posts a request with several parts of memory; a SEND has no remote memory. */
+    void post(SendOpcode opcode, long context, ScatterGatherList list, Set<SendFlag> flags,
+            @Nullable RemoteMemory remote) throws RdmaException {
         requireFits(list);
         Bias bias = enter();
         try {
-            list.writeTo(begin(opcode, context, remoteAddress, remoteKey));
+            list.writeTo(begin(opcode, context, remote, list.bytes()));
             post(flags);
         } finally {
             leave(bias);
@@ -55,7 +57,7 @@ final class EndpointSender extends EndpointDirection {
             AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
         Bias bias = enter();
         try {
-            begin(SendOpcode.SEND, context, 0, 0).datagram(peer, peerQueuePairNumber, Rdma.RDMA_UDP_QKEY())
+            begin(SendOpcode.SEND, context, null, 0).datagram(peer, peerQueuePairNumber, Rdma.RDMA_UDP_QKEY())
                     .data(region, offset, length);
             post(flags);
         } finally {
@@ -64,15 +66,15 @@ final class EndpointSender extends EndpointDirection {
     }
 
     /** Starts a request. Every caller passes a constant opcode, so the branches disappear when this is inlined. */
-    private SendRequest begin(SendOpcode opcode, long context, long remoteAddress, int remoteKey) {
+    private SendRequest begin(SendOpcode opcode, long context, @Nullable RemoteMemory remote, long length) {
         request.id(context);
-        if (opcode == SendOpcode.RDMA_WRITE) {
-            return request.rdmaWrite(remoteAddress, remoteKey);
+        if (opcode == SendOpcode.SEND) {
+            return request.send();
         }
-        if (opcode == SendOpcode.RDMA_READ) {
-            return request.rdmaRead(remoteAddress, remoteKey);
-        }
-        return request.send();
+        long address = Objects.requireNonNull(remote, "remote").addressOf(0, length);
+        return opcode == SendOpcode.RDMA_WRITE
+                ? request.rdmaWrite(address, remote.key())
+                : request.rdmaRead(address, remote.key());
     }
 
     private void post(Set<SendFlag> flags) throws RdmaException {

@@ -69,6 +69,48 @@ public final class ScatterGatherList {
         return this;
     }
 
+    /**
+     * Returns the region of a part.
+     *
+     * @param index the index of the part, from 0
+     * @return the region
+     * @throws IndexOutOfBoundsException when there is no such part
+     */
+    public MemoryRegion region(int index) {
+        return regions[Objects.checkIndex(index, size)];
+    }
+
+    /**
+     * Returns where a part begins in its region.
+     *
+     * @param index the index of the part, from 0
+     * @return the offset in bytes
+     * @throws IndexOutOfBoundsException when there is no such part
+     */
+    public long offset(int index) {
+        return offsets[Objects.checkIndex(index, size)];
+    }
+
+    /**
+     * Returns the length of a part.
+     *
+     * @param index the index of the part, from 0
+     * @return the length in bytes
+     * @throws IndexOutOfBoundsException when there is no such part
+     */
+    public int length(int index) {
+        return lengths[Objects.checkIndex(index, size)];
+    }
+
+    /** {@return the length of all parts together, in bytes} */
+    public long bytes() {
+        long sum = 0;
+        for (int i = 0; i < size; i++) {
+            sum += lengths[i];
+        }
+        return sum;
+    }
+
     /** {@return the number of parts} */
     public int size() {
         return size;

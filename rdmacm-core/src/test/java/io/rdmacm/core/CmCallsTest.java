@@ -163,9 +163,9 @@ class CmCallsTest {
 
         private void connections() throws Exception {
             ConnectionManager manager = keep(ConnectionManager.open());
-            ConnectionLoop loop = keep(manager.openLoop(local.getAddress(), LoopSettings.defaults()
-                    .withSharedReceives(4, 64)));
-            keep(manager.startLoops(LoopSettings.defaults().withThreads(2)));
+            ConnectionLoop loop = keep(manager.openLoop(local.getAddress(), LoopSettings.builder()
+                    .sharedReceives(4, 64).build()));
+            keep(manager.startLoops(LoopSettings.builder().threads(2).build()));
             ConnectionSettings settings = ConnectionSettings.builder().linger(Duration.ofMillis(1)).build();
             Connection connection = accepted(manager, settings);
             messages(connection);

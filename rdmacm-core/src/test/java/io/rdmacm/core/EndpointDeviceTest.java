@@ -32,6 +32,7 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
@@ -162,22 +163,19 @@ class EndpointDeviceTest {
             assertThat(readable.access()).containsExactlyInAnyOrder(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
             assertThat(writable.access()).containsExactlyInAnyOrder(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
             readable.memory().setString(10, "read me");
-            pair.client.postRead(1, pair.clientMemory, 100, 8, SIGNALED, readable.remoteAddress() + 10,
-                    readable.remoteKey());
+            pair.client.postRead(1, pair.clientMemory, 100, 8, SIGNALED, readable.remoteMemory().slice(10));
             assertThat(pair.client.getSendCompletion(Loopback.TIMEOUT).opcode())
                     .isEqualTo(WorkCompletionOpcode.RDMA_READ);
             assertThat(pair.clientMemory.memory().getString(100)).isEqualTo("read me");
             pair.clientMemory.memory().setString(200, "written");
-            pair.client.postWrite(2, pair.clientMemory, 200, 8, SIGNALED, writable.remoteAddress() + 20,
-                    writable.remoteKey());
+            pair.client.postWrite(2, pair.clientMemory, 200, 8, SIGNALED, writable.remoteMemory().slice(20));
             assertThat(pair.client.getSendCompletion(Loopback.TIMEOUT).opcode())
                     .isEqualTo(WorkCompletionOpcode.RDMA_WRITE);
             assertThat(writable.memory().getString(20)).isEqualTo("written");
             pair.server.deregister(writable);
             assertThat(writable.isOpen()).isFalse();
             RdmaTestDevice.assumeNotIwarp("the one who writes is not told that the peer refuses");
-            pair.client.postWrite(3, pair.clientMemory, 200, 8, SIGNALED, readable.remoteAddress(),
-                    readable.remoteKey());
+            pair.client.postWrite(3, pair.clientMemory, 200, 8, SIGNALED, readable.remoteMemory());
             assertThat(pair.client.getSendCompletion(Loopback.TIMEOUT).status())
                     .isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
         }
@@ -208,12 +206,15 @@ class EndpointDeviceTest {
 
             MemoryRegion remote = pair.server.protectionDomain().register(EndpointPair.memory(),
                     AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-            pair.client.postWrite(3, parts, Set.of(), remote.remoteAddress(), remote.remoteKey());
+            pair.client.postWrite(3, parts, Set.of(), remote.remoteMemory());
             pair.client.getSendCompletion(Loopback.TIMEOUT);
             assertThat(remote.memory().getString(0)).isEqualTo("abcdefgh");
+            assertThat(parts.bytes()).isEqualTo(9);
+            assertThatThrownBy(() -> pair.client.postWrite(4, parts, Set.of(), remote.remoteMemory().slice(0, 8)))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
             RdmaTestDevice.assumeNotIwarp("a read has one entry");
             parts.clear().add(pair.clientMemory, 3001, 4).add(pair.clientMemory, 3000, 1);
-            pair.client.postRead(4, parts, Set.of(), remote.remoteAddress(), remote.remoteKey());
+            pair.client.postRead(4, parts, Set.of(), remote.remoteMemory());
             assertThat(pair.client.getSendCompletion(Loopback.TIMEOUT).workRequestId()).isEqualTo(4);
             assertThat(text(pair.clientMemory, 3000, 5)).isEqualTo("eabcd");
 
@@ -265,7 +266,7 @@ class EndpointDeviceTest {
         Set<SendFlag> none = EnumSet.noneOf(SendFlag.class);
         try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
             MemoryRegion remote = pair.server.registerWrite(EndpointPair.memory());
-            long address = remote.remoteAddress();
+            RemoteMemory target = remote.remoteMemory();
             ScatterGatherList list = ScatterGatherList.allocate(1).add(pair.clientMemory, 0, 8);
             long allocated = -1;
             // the first rounds load classes and run in the interpreter
@@ -274,9 +275,8 @@ class EndpointDeviceTest {
                 for (int batch = 0; batch < 10; batch++) {
                     long before = threads.getCurrentThreadAllocatedBytes();
                     for (int i = 0; i < 4; i++) {
-                        pair.client.postWrite(i, list, none, address, remote.remoteKey());
-                        pair.client.postWrite(i, pair.clientMemory, 0, 8, i == 3 ? SIGNALED : none, address,
-                                remote.remoteKey());
+                        pair.client.postWrite(i, list, none, target);
+                        pair.client.postWrite(i, pair.clientMemory, 0, 8, i == 3 ? SIGNALED : none, target);
                     }
                     allocated += threads.getCurrentThreadAllocatedBytes() - before;
                     pair.client.getSendCompletion(Loopback.TIMEOUT);

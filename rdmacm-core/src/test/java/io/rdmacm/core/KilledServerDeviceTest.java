@@ -20,6 +20,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
@@ -126,7 +127,8 @@ class KilledServerDeviceTest {
     private Optional<WorkCompletionStatus> write(long address, int key, CountDownLatch underWay) throws Exception {
         MemoryRegion own = writer.registerMessages(EndpointPair.memory());
         while (true) {
-            writer.postWrite(1, own, 0, Peer.BYTES, Set.of(SendFlag.SIGNALED), address, key);
+            writer.postWrite(1, own, 0, Peer.BYTES, Set.of(SendFlag.SIGNALED),
+                    new RemoteMemory(address, key, Peer.BYTES));
             try {
                 WorkCompletionStatus status = writer.getSendCompletion(KilledPeer.LONG).status();
                 if (status != WorkCompletionStatus.SUCCESS) {

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What both kinds of channels have in common: they are open, active and linked to an event loop. The stream or server
- * below is made when the channel is bound or connected, because its settings are options of the channel, and linked to
- * the event loop from then on.
+ * What both kinds of channels have in common: they are open, active and registered with an event loop. The stream or
+ * server below is made when the channel is bound or connected, because its settings are options of the channel, and
+ * registered with the event loop from then on.
  */
 abstract class AbstractRdmaChannel extends AbstractChannel {
     private static final Logger LOG = LoggerFactory.getLogger(AbstractRdmaChannel.class);
@@ -28,15 +28,15 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     private final Runnable closedByLoop = this::closeForLoop;
     private volatile boolean open = true;
     // The two below are set in the event loop.
-    private volatile @Nullable LoopLink link;
+    private volatile @Nullable LoopRegistration registration;
     private boolean readPending;
 
     AbstractRdmaChannel(@Nullable Channel parent) {
         super(parent);
     }
 
-    /** Returns whether the channel can be linked to an event loop now. */
-    abstract boolean isLinkable();
+    /** Returns whether the channel can be registered with an event loop now. */
+    abstract boolean canRegister();
 
     /** The channel was registered with an event loop; its options have been set. */
     void registered() throws IOException {
@@ -82,7 +82,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
     @Override
     protected final void doRegister(ChannelPromise promise) {
-        if (!LoopLink.isPossible(eventLoop())) {
+        if (!LoopRegistration.isPossible(eventLoop())) {
             promise.tryFailure(new IllegalStateException("channels over RDMA work in event loops with RdmaIoHandler or"
                     + " EpollIoHandler, not in " + eventLoop()));
             return;
@@ -100,21 +100,21 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         promise.trySuccess();
     }
 
-    /** Links the channel to its event loop if it can be. */
+    /** Registers the channel with its event loop if it can be. */
     final void linkIfPossible(ChannelPromise promise) throws IOException {
-        if (link == null && isLinkable()) {
-            link = LoopLink.create(this, eventLoop(), promise::tryFailure);
+        if (registration == null && canRegister()) {
+            registration = LoopRegistration.create(this, eventLoop(), promise::tryFailure);
         }
     }
 
-    /** Returns the link to the event loop; null if there is none. */
-    final @Nullable LoopLink link() {
-        return link;
+    /** Returns the registration with the event loop; null if there is none. */
+    final @Nullable LoopRegistration registration() {
+        return registration;
     }
 
     /** The stream was written in the event loop. */
     final void used() {
-        LoopLink mine = link;
+        LoopRegistration mine = registration;
         if (mine != null) {
             mine.used();
         }
@@ -149,10 +149,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     @Override
     protected void doDeregister() throws Exception {
         if (isRegistered() && eventLoop() instanceof SingleThreadEventExecutor loop) {
-            LoopLink.executeOrIgnore(loop, () -> loop.removeShutdownHook(closedByLoop));
+            LoopRegistration.executeOrIgnore(loop, () -> loop.removeShutdownHook(closedByLoop));
         }
-        @Nullable LoopLink former = link;
-        link = null;
+        @Nullable LoopRegistration former = registration;
+        registration = null;
         if (former != null) {
             former.cancel();
         }
@@ -161,7 +161,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     @Override
     protected void doBeginRead() throws Exception {
         readPending = true;
-        LoopLink mine = link;
+        LoopRegistration mine = registration;
         if (mine != null) {
             mine.progressSoon();
         }

@@ -46,8 +46,8 @@ final class EpollStreams implements EpollIoHandle {
     private final Runnable progressTask = this::progressNow;
     private final Runnable nextTask = this::progressInNextIteration;
     private final Runnable usedTask = this::afterUse;
-    private final Set<EpollLink> links = new HashSet<>();
-    private final ArrayDeque<EpollLink> active = new ArrayDeque<>();
+    private final Set<EpollRegistration> registrations = new HashSet<>();
+    private final ArrayDeque<EpollRegistration> active = new ArrayDeque<>();
     @SuppressWarnings("NullAway.Init") // set before anything else happens
     private IoRegistration registration;
     private long spinNanos;
@@ -74,17 +74,17 @@ final class EpollStreams implements EpollIoHandle {
                 return streams;
             }
         }
-        EpollStreams made = new EpollStreams(loop, queues == null ? StreamAccess.get().openQueues() : queues,
+        EpollStreams created = new EpollStreams(loop, queues == null ? StreamAccess.get().openQueues() : queues,
                 queues == null);
         boolean registered = false;
         try {
-            made.register();
+            created.register();
             registered = true;
-            mine.add(made);
-            return made;
+            mine.add(created);
+            return created;
         } finally {
             if (!registered) {
-                made.end(mine);
+                created.end(mine);
             }
         }
     }
@@ -129,19 +129,19 @@ final class EpollStreams implements EpollIoHandle {
         return loop;
     }
 
-    void add(EpollLink link) {
-        links.add(link);
+    void add(EpollRegistration registration) {
+        registrations.add(registration);
     }
 
-    void remove(EpollLink link) {
+    void remove(EpollRegistration registration) {
         List<EpollStreams> mine = ALL.get(loop);
-        if (links.remove(link) && links.isEmpty() && mine != null) {
+        if (registrations.remove(registration) && registrations.isEmpty() && mine != null) {
             end(mine);
         }
     }
 
-    void activate(EpollLink link) {
-        active.add(link);
+    void activate(EpollRegistration registration) {
+        active.add(registration);
         progressSoon();
     }
 
@@ -153,8 +153,8 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     /** A channel was used, and an answer may come soon. */
-    void used(EpollLink link) {
-        spinNanos = Math.max(spinNanos, link.channel.spinNanos());
+    void used(EpollRegistration registration) {
+        spinNanos = Math.max(spinNanos, registration.channel.spinNanos());
         if (usePending || busy || progressPending || spinNanos == 0) {
             return;
         }
@@ -177,7 +177,7 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     private void progressInNextIteration() {
-        LoopLink.executeOrIgnore(loop, progressTask);
+        LoopRegistration.executeOrIgnore(loop, progressTask);
     }
 
     private void progressNow() {
@@ -191,7 +191,7 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     private void progressAndArm() {
-        if (links.isEmpty()) {
+        if (registrations.isEmpty()) {
             return;
         }
         boolean armed = false;
@@ -205,9 +205,9 @@ final class EpollStreams implements EpollIoHandle {
         }
         if (armed) {
             spinNanos = 0;
-        } else if (!links.isEmpty() && !progressPending) {
+        } else if (!registrations.isEmpty() && !progressPending) {
             progressPending = true;
-            LoopLink.executeAfterIteration(loop, nextTask);
+            LoopRegistration.executeAfterIteration(loop, nextTask);
         }
     }
 
@@ -215,10 +215,10 @@ final class EpollStreams implements EpollIoHandle {
         boolean any = queues.poll();
         long longest = -1;
         for (int left = active.size(); left > 0; left--) {
-            EpollLink link = active.remove();
-            if (link.progress()) {
+            EpollRegistration registration = active.remove();
+            if (registration.progress()) {
                 any = true;
-                longest = Math.max(longest, link.channel.spinNanos());
+                longest = Math.max(longest, registration.channel.spinNanos());
             }
         }
         if (longest >= 0) {
@@ -229,12 +229,12 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     private boolean arm() {
-        return links.isEmpty() || queues.arm() && active.isEmpty();
+        return registrations.isEmpty() || queues.arm() && active.isEmpty();
     }
 
     /** Polls for a while, unless there are tasks for the event loop; returns whether there is something to do. */
     private boolean spin() {
-        if (spinNanos == 0 || links.isEmpty()) {
+        if (spinNanos == 0 || registrations.isEmpty()) {
             return false;
         }
         long begin = System.nanoTime();
@@ -254,8 +254,8 @@ final class EpollStreams implements EpollIoHandle {
     /** The event loop is ending. */
     @Override
     public void close() {
-        for (EpollLink link : List.copyOf(links)) {
-            link.close();
+        for (EpollRegistration registration : List.copyOf(registrations)) {
+            registration.close();
         }
     }
 }

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Allocates direct buffers in registered memory: an {@link RdmaStreamChannel} writes those of at least
- * {@link RdmaChannelOption#LEND_THRESHOLD} bytes without copying them. A buffer that was written must not be changed
- * until it is freed, as everywhere in Netty: the device reads it some time after the promise of the write.
+ * {@link RdmaChannelOption#ZERO_COPY_THRESHOLD} bytes without copying them. A buffer that was written must not be
+ * changed until it is freed, as everywhere in Netty: the device reads it some time after the promise of the write.
  *
  * <pre>{@code
  * RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();

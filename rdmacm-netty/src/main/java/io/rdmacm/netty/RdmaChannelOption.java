@@ -14,7 +14,8 @@ import io.rdmacm.verbs.address.AckTimeout;
  * the streams exist already when these are applied.
  *
  * <p>Of Netty's own options, the channels have those of all channels, {@code SO_SNDBUF} and {@code SO_RCVBUF}
- * ({@link StreamSettings#sendBufferSize()} and {@link StreamSettings#receiveBufferSize()}), {@code SO_REUSEADDR},
+ * ({@link StreamSettings#sendBufferSize()} and {@link StreamSettings#receiveBufferSize()}), {@code IP_TOS}
+ * ({@link StreamSettings#typeOfService()}, that of the side that connects), {@code SO_REUSEADDR},
  * {@code SO_KEEPALIVE}, {@code SO_LINGER}, {@code ALLOW_HALF_CLOSURE}, {@code SO_BACKLOG}, and {@code TCP_NODELAY},
  * which has no effect, as every write is sent at once.
  */
@@ -50,7 +51,7 @@ public final class RdmaChannelOption {
      * The smallest write in bytes that is sent from the buffer of an {@link RdmaByteBufAllocator} without copying it;
      * 4096 is the default. May be set at any time.
      */
-    public static final ChannelOption<Integer> LEND_THRESHOLD = option("LEND_THRESHOLD");
+    public static final ChannelOption<Integer> ZERO_COPY_THRESHOLD = option("ZERO_COPY_THRESHOLD");
 
     private RdmaChannelOption() {
     }

@@ -109,7 +109,7 @@ public final class RdmaIoHandler implements IoHandler {
 
     @Override
     public boolean isCompatible(Class<? extends IoHandle> handleType) {
-        return RdmaLink.class.isAssignableFrom(handleType);
+        return RdmaIoHandle.class.isAssignableFrom(handleType);
     }
 
     private void requireLoop() {
@@ -129,13 +129,13 @@ public final class RdmaIoHandler implements IoHandler {
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
         requireAlive();
-        if (!(handle instanceof RdmaLink link)) {
+        if (!(handle instanceof RdmaIoHandle ioHandle)) {
             throw new IllegalArgumentException("RdmaIoHandler drives channels over RDMA only, not "
                     + handle.getClass().getName());
         }
-        int fileOfChannel = link.channel.file();
-        Shared queues = fileOfChannel < 0 ? share(link.channel.queues()) : null;
-        Registration registration = new Registration(link, ++lastToken, queues, fileOfChannel);
+        int fileOfChannel = ioHandle.channel.file();
+        Shared queues = fileOfChannel < 0 ? share(ioHandle.channel.queues()) : null;
+        Registration registration = new Registration(ioHandle, ++lastToken, queues, fileOfChannel);
         if (queues == null) {
             registration.watchFile();
         } else {
@@ -197,10 +197,10 @@ public final class RdmaIoHandler implements IoHandler {
         for (int left = active.size(); left > 0; left--) {
             Registration registration = active.remove();
             registration.active = false;
-            if (registration.valid && registration.link.channel.progress()) {
+            if (registration.valid && registration.ioHandle.channel.progress()) {
                 handled++;
                 registration.activate();
-            } else if (registration.valid && !registration.link.channel.arm()) {
+            } else if (registration.valid && !registration.ioHandle.channel.arm()) {
                 registration.activate();
             }
         }
@@ -235,9 +235,9 @@ public final class RdmaIoHandler implements IoHandler {
             }
         }
         file.watch(wanted.fd(), ++lastToken);
-        Shared made = new Shared(wanted);
-        shared.add(made);
-        return made;
+        Shared created = new Shared(wanted);
+        shared.add(created);
+        return created;
     }
 
     /** A channel has left its queues. Those of other handlers, from where channels have come, are watched no more. */
@@ -296,7 +296,7 @@ public final class RdmaIoHandler implements IoHandler {
         requireLoop();
         for (Registration registration : List.copyOf(registrations.values())) {
             registration.cancel();
-            registration.link.close();
+            registration.ioHandle.close();
         }
     }
 
@@ -333,7 +333,7 @@ public final class RdmaIoHandler implements IoHandler {
 
     /** A channel of this event loop. */
     final class Registration implements IoRegistration {
-        private final RdmaLink link;
+        private final RdmaIoHandle ioHandle;
         private final long token;
         // null if the channel has a file
         private final @Nullable Shared queues;
@@ -343,8 +343,8 @@ public final class RdmaIoHandler implements IoHandler {
         private boolean watched;
         private volatile boolean valid = true;
 
-        Registration(RdmaLink link, long token, @Nullable Shared queues, int fileOfChannel) {
-            this.link = link;
+        Registration(RdmaIoHandle ioHandle, long token, @Nullable Shared queues, int fileOfChannel) {
+            this.ioHandle = ioHandle;
             this.fileOfChannel = fileOfChannel;
             this.token = token;
             this.queues = queues;
@@ -388,7 +388,7 @@ public final class RdmaIoHandler implements IoHandler {
             if (executor.isExecutorThread(Thread.currentThread())) {
                 activate();
             } else {
-                LoopLink.executeOrIgnore(executor, activation);
+                LoopRegistration.executeOrIgnore(executor, activation);
             }
         }
 
@@ -412,7 +412,7 @@ public final class RdmaIoHandler implements IoHandler {
             }
         }
 
-        /** {@return this, for {@link RdmaLink}} */
+        /** {@return this, for {@link RdmaIoHandle}} */
         @Override
         @SuppressWarnings("unchecked")
         public <T> T attachment() {
@@ -453,9 +453,9 @@ public final class RdmaIoHandler implements IoHandler {
                     unshare(queues);
                 }
             } catch (RdmaException e) {
-                LOG.debug("{} could not be removed from its event loop", link.channel, e);
+                LOG.debug("{} could not be removed from its event loop", ioHandle.channel, e);
             }
-            link.unregistered();
+            ioHandle.unregistered();
         }
     }
 }

@@ -105,7 +105,7 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     @Override
-    boolean isLinkable() {
+    boolean canRegister() {
         return server != null;
     }
 
@@ -118,9 +118,9 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     boolean doArm() {
         // The file is readable for as long as there are requests, so it is watched only while they are wanted.
         boolean wanted = isReadPending() || mayAcceptEarly();
-        if (isOpen() && link() != null && watched && !wanted) {
+        if (isOpen() && registration() != null && watched && !wanted) {
             watched = false;
-            link().watch(false);
+            registration().watch(false);
         }
         return !wanted || !isOpen() || !server.isAcceptable();
     }
@@ -131,9 +131,9 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
 
     @Override
     protected void doBeginRead() throws Exception {
-        if (!watched && link() != null) {
+        if (!watched && registration() != null) {
             watched = true;
-            link().watch(true);
+            registration().watch(true);
         }
         super.doBeginRead();
     }

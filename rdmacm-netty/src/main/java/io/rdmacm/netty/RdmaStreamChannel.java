@@ -165,7 +165,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     // The stream and its event loop.
 
     @Override
-    boolean isLinkable() {
+    boolean canRegister() {
         return true;
     }
 
@@ -173,7 +173,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     void registered() throws IOException {
         Request unanswered = request;
         if (unanswered != null) {
-            accept(unanswered, Objects.requireNonNull(link()).queues());
+            accept(unanswered, Objects.requireNonNull(registration()).queues());
         }
     }
 
@@ -211,7 +211,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
     /** The stream may have become ready for something. Called by any thread. */
     private void changed() {
-        LoopLink mine = link();
+        LoopRegistration mine = registration();
         if (mine != null) {
             mine.changed();
         }
@@ -257,18 +257,18 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
     }
 
     private RdmaStream openStream() throws RdmaException {
-        RdmaStream made = stream;
-        if (made == null) {
-            LoopLink mine = link();
+        RdmaStream created = stream;
+        if (created == null) {
+            LoopRegistration mine = registration();
             if (mine == null) {
                 throw new IllegalStateException(this + " is not registered");
             }
             SharedQueues shared = mine.queues();
             queues = shared;
-            made = StreamAccess.get().open(config.options().fix(), shared, changed);
-            stream = made;
+            created = StreamAccess.get().open(config.options().fix(), shared, changed);
+            stream = created;
         }
-        return made;
+        return created;
     }
 
     @Override
@@ -505,7 +505,7 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
 
     /** Returns whether a buffer is in memory that the device can read, and large enough for that to pay. */
     private boolean isLendable(ByteBuf buffer) {
-        if (buffer.readableBytes() < config.options().lendThreshold()) {
+        if (buffer.readableBytes() < config.options().zeroCopyThreshold()) {
             return false;
         }
         RegisteredSlice slice = RdmaByteBufAllocator.sliceOf(buffer);

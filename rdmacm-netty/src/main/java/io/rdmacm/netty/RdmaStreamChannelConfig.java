@@ -10,9 +10,9 @@ import io.rdmacm.core.stream.StreamSettings;
 
 /**
  * The configuration of an {@link RdmaStreamChannel}. {@link RdmaChannelOption} says which options there are. Settings
- * of the stream are fixed when the channel is bound or connected: later, {@code SO_SNDBUF}, {@code SO_RCVBUF} and
- * {@code SO_REUSEADDR} have no effect, and the others throw IllegalStateException. Keep-alive can be switched on and
- * off at any time.
+ * of the stream are fixed when the channel is bound or connected: later, {@code SO_SNDBUF}, {@code SO_RCVBUF},
+ * {@code IP_TOS} and {@code SO_REUSEADDR} have no effect, and the others throw IllegalStateException. Keep-alive can be
+ * switched on and off at any time.
  */
 public final class RdmaStreamChannelConfig extends StreamChannelConfig<RdmaStreamChannelConfig>
         implements SocketChannelConfig {

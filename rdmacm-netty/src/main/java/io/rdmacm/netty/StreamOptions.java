@@ -27,6 +27,7 @@ final class StreamOptions extends SocketSettings {
                     (builder, bytes) -> builder.sendBufferSize(bufferSize(ChannelOption.SO_SNDBUF, bytes))),
             setting(ChannelOption.SO_RCVBUF, StreamSettings::receiveBufferSize,
                     (builder, bytes) -> builder.receiveBufferSize(bufferSize(ChannelOption.SO_RCVBUF, bytes))),
+            setting(ChannelOption.IP_TOS, StreamSettings::typeOfService, StreamSettings.Builder::typeOfService),
             setting(ChannelOption.SO_REUSEADDR, StreamSettings::reuseAddress, StreamSettings.Builder::reuseAddress),
             setting(RdmaChannelOption.SEND_QUEUE_SIZE, StreamSettings::sendQueueSize,
                     StreamSettings.Builder::sendQueueSize),
@@ -43,12 +44,12 @@ final class StreamOptions extends SocketSettings {
     /** The options that all channels over RDMA have. */
     static final Set<ChannelOption<?>> ALL = Stream.concat(SETTINGS.keySet().stream(), Stream.of(
             ChannelOption.SO_KEEPALIVE, ChannelOption.SO_LINGER, RdmaChannelOption.KEEP_ALIVE_INTERVAL,
-            RdmaChannelOption.STREAM_SETTINGS, RdmaChannelOption.SPIN, RdmaChannelOption.LEND_THRESHOLD))
+            RdmaChannelOption.STREAM_SETTINGS, RdmaChannelOption.SPIN, RdmaChannelOption.ZERO_COPY_THRESHOLD))
             .collect(Collectors.toUnmodifiableSet());
 
     // read with each event and each write
     private volatile long spinNanos;
-    private volatile int lendThreshold = 4096;
+    private volatile int zeroCopyThreshold = 4096;
 
     /** How an option is read from the settings, and how it changes them. */
     private record Setting<T>(Function<StreamSettings, @Nullable T> reader, BiConsumer<StreamSettings.Builder,
@@ -72,7 +73,7 @@ final class StreamOptions extends SocketSettings {
     /** Takes over those that are not settings from the channel that accepted. */
     void inherit(StreamOptions parent) {
         spinNanos = parent.spinNanos;
-        lendThreshold = parent.lendThreshold;
+        zeroCopyThreshold = parent.zeroCopyThreshold;
         synchronized (this) {
             linger = parent.linger();
             settings = settings.toBuilder().keepAlive(parent.keepAlive()).build();
@@ -85,8 +86,8 @@ final class StreamOptions extends SocketSettings {
         return spinNanos;
     }
 
-    int lendThreshold() {
-        return lendThreshold;
+    int zeroCopyThreshold() {
+        return zeroCopyThreshold;
     }
 
     /** Returns the value of one of {@link #ALL}. */
@@ -107,7 +108,7 @@ final class StreamOptions extends SocketSettings {
         if (option == RdmaChannelOption.SPIN) {
             return Duration.ofNanos(spinNanos);
         }
-        return option == RdmaChannelOption.LEND_THRESHOLD ? (Object) lendThreshold : settings;
+        return option == RdmaChannelOption.ZERO_COPY_THRESHOLD ? (Object) zeroCopyThreshold : settings;
     }
 
     /** Sets one of {@link #ALL}, whose value is valid for the option. */
@@ -116,8 +117,8 @@ final class StreamOptions extends SocketSettings {
             setLinger((Integer) value);
         } else if (option == RdmaChannelOption.SPIN) {
             spinNanos = TimeUnit.NANOSECONDS.convert(notNegative((Duration) value));
-        } else if (option == RdmaChannelOption.LEND_THRESHOLD) {
-            lendThreshold = (Integer) value;
+        } else if (option == RdmaChannelOption.ZERO_COPY_THRESHOLD) {
+            zeroCopyThreshold = (Integer) value;
         } else {
             StreamSettings changed = change(option, value).build();
             if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
@@ -134,11 +135,11 @@ final class StreamOptions extends SocketSettings {
 
     /**
      * Whether it does not matter if the option comes too late: the first two are hints, the third has no effect on an
-     * address that is bound already.
+     * address that is bound already, and the last one none on a connection that the peer has begun.
      */
     private static boolean isHint(ChannelOption<?> option) {
         return option == ChannelOption.SO_SNDBUF || option == ChannelOption.SO_RCVBUF
-                || option == ChannelOption.SO_REUSEADDR;
+                || option == ChannelOption.SO_REUSEADDR || option == ChannelOption.IP_TOS;
     }
 
     private StreamSettings.Builder change(ChannelOption<?> option, Object value) {

@@ -21,8 +21,8 @@
  * </ul>
  *
  * <h2>Read first</h2>
- * {@link io.rdmacm.netty.RdmaStreamChannel} for what is like TCP and what is not; inside, {@code LoopLink}, which ties
- * a channel to an event loop.
+ * {@link io.rdmacm.netty.RdmaStreamChannel} for what is like TCP and what is not; inside, {@code LoopRegistration},
+ * which registers a channel with an event loop.
  *
  * <h2>What it stands on</h2>
  * {@link io.rdmacm.core.stream} for the streams, and Netty's {@code netty-transport}.

@@ -79,11 +79,11 @@ class LiveOptionsDeviceTest {
             client.writeAndFlush(client.alloc().directBuffer().writeZero(1000)).sync();
             assertThat(client.stream().lentBytes()).isZero();
 
-            client.config().setOption(RdmaChannelOption.LEND_THRESHOLD, 1000);
+            client.config().setOption(RdmaChannelOption.ZERO_COPY_THRESHOLD, 1000);
             client.writeAndFlush(client.alloc().directBuffer().writeZero(1000)).sync();
             assertThat(client.stream().lentBytes()).isEqualTo(1000);
 
-            client.config().setOption(RdmaChannelOption.LEND_THRESHOLD, 1001);
+            client.config().setOption(RdmaChannelOption.ZERO_COPY_THRESHOLD, 1001);
             client.writeAndFlush(client.alloc().directBuffer().writeZero(1000)).sync();
             assertThat(client.stream().lentBytes()).isEqualTo(1000);
             pair.atServer().received(3000);

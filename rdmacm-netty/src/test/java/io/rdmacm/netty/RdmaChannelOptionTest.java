@@ -22,8 +22,10 @@ class RdmaChannelOptionTest {
             Map.entry(RdmaChannelOption.KEEP_ALIVE_INTERVAL, Duration.ofSeconds(5)),
             Map.entry(RdmaChannelOption.RETRIES, 5), Map.entry(RdmaChannelOption.ACK_TIMEOUT, AckTimeout.ofCode(14)),
             Map.entry(RdmaChannelOption.HANDSHAKE_TIMEOUT, Duration.ofSeconds(6)),
-            Map.entry(RdmaChannelOption.SPIN, Duration.ofMillis(7)), Map.entry(RdmaChannelOption.LEND_THRESHOLD, 104),
+            Map.entry(RdmaChannelOption.SPIN, Duration.ofMillis(7)),
+            Map.entry(RdmaChannelOption.ZERO_COPY_THRESHOLD, 104),
             Map.entry(ChannelOption.SO_SNDBUF, 1 << 16), Map.entry(ChannelOption.SO_RCVBUF, 1 << 15),
+            Map.entry(ChannelOption.IP_TOS, 96),
             Map.entry(ChannelOption.SO_REUSEADDR, true), Map.entry(ChannelOption.SO_KEEPALIVE, true),
             Map.entry(ChannelOption.SO_LINGER, 8), Map.entry(ChannelOption.TCP_NODELAY, false),
             Map.entry(ChannelOption.ALLOW_HALF_CLOSURE, true));
@@ -59,6 +61,7 @@ class RdmaChannelOptionTest {
         assertThat(settings.handshakeTimeout()).hasSeconds(6);
         assertThat(settings.sendBufferSize()).isEqualTo(1 << 16);
         assertThat(settings.receiveBufferSize()).isEqualTo(1 << 15);
+        assertThat(settings.typeOfService()).isEqualTo(96);
         assertThat(settings.reuseAddress()).isTrue();
         assertThat(settings.linger()).hasSeconds(8);
     }

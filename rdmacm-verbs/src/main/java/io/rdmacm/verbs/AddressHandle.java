@@ -112,6 +112,7 @@ public final class AddressHandle extends NativeObject {
         life().ensureOpen();
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_destroy_ah")
     protected void destroy() throws RdmaException {

@@ -132,6 +132,7 @@ public final class AsyncEvent extends NativeObject {
         super.close();
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_ack_async_event")
     protected void destroy() throws RdmaException {

@@ -207,11 +207,13 @@ public final class CompletionChannel extends NativeObject {
         events.wake();
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         events.wake();
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_destroy_comp_channel")
     protected void destroy() throws RdmaException {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -331,16 +332,17 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * ibv_modify_cq(3)).
      *
      * @param completions the number of completions that raise an event, 16 bits
-     * @param microseconds the time after which fewer completions raise an event, in microseconds, 16 bits
+     * @param period the time after which fewer completions raise an event, in microseconds of 16 bits
      * @throws IllegalArgumentException if a number does not fit into 16 bits
      * @throws RdmaException EINVAL if the device does not support the values
      * @throws RdmaUnsupportedException if the device does not support moderation
      */
     @CFunction("ibv_modify_cq")
-    public void modifyModeration(int completions, int microseconds) throws RdmaException {
+    public void modifyModeration(int completions, Duration period) throws RdmaException {
         life().enter();
         try (Arena arena = Arena.ofConfined()) {
             Arguments.requireBits("completions per event", completions, Short.SIZE);
+            int microseconds = Math.clamp(TimeUnit.MICROSECONDS.convert(period), -1, Integer.MAX_VALUE);
             Arguments.requireBits("moderation period in microseconds", microseconds, Short.SIZE);
             long wanted = arena.allocate(ibv_modify_cq_attr.layout()).address();
             Memory.putInt(wanted + ibv_modify_cq_attr.attr_mask$offset(), Rdma.IBV_CQ_ATTR_MODERATE());
@@ -467,6 +469,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         // a plain queue has no cursor
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         if (channel != null) {
@@ -474,6 +477,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         }
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_destroy_cq")
     protected void destroy() throws RdmaException {

@@ -16,6 +16,7 @@ import io.rdmacm.verbs.error.ReregistrationException;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,6 +167,12 @@ public final class MemoryRegion extends NativeObject {
         return usable().remoteKey();
     }
 
+    /** {@return what a peer needs to access the region: address, remote key and length, to be sent to the peer} */
+    public RemoteMemory remoteMemory() {
+        Registration registration = usable();
+        return new RemoteMemory(registration.start(), registration.remoteKey(), registration.length());
+    }
+
     /**
      * Returns whether the device is known to have no write access; false for an imported or a null region, where that
      * is not known.
@@ -294,12 +301,14 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         // nobody waits; but from now on users of the region must see that it is closed
         isAsFirst = false;
     }
 
+    /** @hidden */
     @Override
     @CFunction({"ibv_dereg_mr", "ibv_unimport_mr"})
     protected void destroy() throws RdmaException {

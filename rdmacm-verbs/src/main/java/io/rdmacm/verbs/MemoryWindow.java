@@ -244,6 +244,7 @@ public final class MemoryWindow extends NativeObject {
         }
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_dealloc_mw")
     protected void destroy() throws RdmaException {

@@ -726,6 +726,7 @@ public class QueuePair extends NativeObject {
         return MulticastAttachment.attach(this, new MulticastAttachment.Group(group, lid), groups);
     }
 
+    /** @hidden */
     @Override
     protected void requireClosable() {
         // Destroying removes the completions from the completion queues, and waits until nobody polls them.
@@ -733,6 +734,7 @@ public class QueuePair extends NativeObject {
         requireNotPolled(attributes.receiveCompletionQueue());
     }
 
+    /** @hidden */
     @Override
     @CFunction({"ibv_destroy_qp", "rdma_destroy_qp"})
     protected void destroy() throws RdmaException {

@@ -319,12 +319,14 @@ public final class SharedReceiveQueue extends NativeObject {
         }
     }
 
+    /** @hidden */
     @Override
     protected void requireClosable() {
         // C forgets the queue, which a cursor over the completions may be looking at
         init.completionQueue().ifPresent(CompletionQueue::requireNoCursorOfThisThread);
     }
 
+    /** @hidden */
     @Override
     @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
     protected void destroy() throws RdmaException {

@@ -588,6 +588,7 @@ public final class VerbsContext extends NativeObject {
         }
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_close_device")
     protected void destroy() throws RdmaException {
@@ -598,6 +599,7 @@ public final class VerbsContext extends NativeObject {
         events.close(super::destroy);
     }
 
+    /** @hidden */
     @Override
     protected void wakeWaiters() {
         events.wake();

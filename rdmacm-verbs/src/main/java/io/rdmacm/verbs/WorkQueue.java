@@ -213,12 +213,14 @@ public final class WorkQueue extends NativeObject {
         receives.post(block, first, count);
     }
 
+    /** @hidden */
     @Override
     protected void requireClosable() {
         // The close removes the completions from the completion queue, and waits until nobody polls it.
         queue.requireNoCursorOfThisThread();
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_destroy_wq")
     protected void destroy() throws RdmaException {

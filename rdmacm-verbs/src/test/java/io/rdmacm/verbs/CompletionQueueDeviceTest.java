@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -118,7 +119,7 @@ class CompletionQueueDeviceTest {
     void moderationIsRefusedWhereTheDeviceHasNone() throws RdmaException {
         try (CompletionQueue queue = context.createCompletionQueue(1)) {
             try {
-                queue.modifyModeration(4, 10);
+                queue.modifyModeration(4, Duration.ofNanos(10_000));
             } catch (RdmaUnsupportedException e) {
                 assertThat(e).hasMessageStartingWith("ibv_modify_cq");
             }

@@ -8,6 +8,8 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -308,7 +310,7 @@ public class EncodingTest {
     @Property(tries = 100)
     void moderation(@ForAll @IntRange(max = 0xffff) int count, @ForAll @IntRange(max = 0xffff) int period)
             throws RdmaException {
-        stack.queue().modifyModeration(count, period);
+        stack.queue().modifyModeration(count, Duration.of(period, ChronoUnit.MICROS));
 
         MemorySegment expected = ibv_modify_cq_attr.allocate(arena);
         FakeVerbs.call("oracle_moderation", expected.address(), count, period);

@@ -417,13 +417,14 @@ class ExtendedCompletionQueueTest {
     void moderationHasTheBytesOfC() throws RdmaException {
         MemorySegment expected = ibv_modify_cq_attr.allocate(arena);
         FakeVerbs.call("oracle_moderation", expected.address(), 0xfffe, 0x8001);
-        queue.modifyModeration(0xfffe, 0x8001);
+        queue.modifyModeration(0xfffe, Duration.ofNanos(0x8001 * 1000L));
         FakeVerbs.Call call = FakeVerbs.calls("modify_cq").getFirst();
         assertThat(call.arguments().getFirst()).isEqualTo(queue.handle().address());
         assertThat(call.data()).isEqualTo(expected.toArray(ValueLayout.JAVA_BYTE));
-        assertThatIllegalArgumentException().isThrownBy(() -> queue.modifyModeration(1 << 16, 0));
-        assertThatIllegalArgumentException().isThrownBy(() -> queue.modifyModeration(0, -1));
+        assertThatIllegalArgumentException().isThrownBy(() -> queue.modifyModeration(1 << 16, Duration.ZERO));
+        assertThatIllegalArgumentException().isThrownBy(() -> queue.modifyModeration(0, Duration.ofNanos(-1000)));
         FakeVerbs.setExtendedOp(stack.context().handle(), "modify_cq", 0);
-        assertThatThrownBy(() -> queue.modifyModeration(1, 1)).isInstanceOf(RdmaUnsupportedException.class);
+        assertThatThrownBy(() -> queue.modifyModeration(1, Duration.ofMillis(1)))
+                .isInstanceOf(RdmaUnsupportedException.class);
     }
 }

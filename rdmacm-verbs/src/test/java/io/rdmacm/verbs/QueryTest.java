@@ -10,9 +10,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.RecordComponent;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_device_attr_ex;
@@ -84,7 +87,9 @@ class QueryTest {
                 case Number number -> List.of(number.longValue());
                 case Enum<?> constant -> List.of(((Number) constant.getClass().getMethod("value").invoke(constant))
                         .longValue());
+                case Duration time -> List.of(TimeUnit.MICROSECONDS.convert(time));
                 case FlagSet<?> flags -> List.of(flags.bits());
+                case DeviceAttributes device -> numbers(device);
                 case Record record -> {
                     List<Long> numbers = new ArrayList<>();
                     for (RecordComponent component : record.getClass().getRecordComponents()) {
@@ -97,6 +102,31 @@ class QueryTest {
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
+    }
+
+    private static List<Long> numbers(DeviceAttributes device) {
+        return Stream.<Object>of(
+                        device.firmwareVersion(), device.nodeGuid(), device.systemImageGuid(),
+                        device.maxRegionSize(),
+                        device.pageSizes(), device.vendorId(), device.vendorPartId(),
+                        device.hardwareVersion(), device.maxQueuePairs(),
+                        device.maxQueuePairRequests(), device.capabilities(),
+                        device.maxScatterGather(), device.maxReadScatterGather(),
+                        device.maxCompletionQueues(), device.maxCompletionQueueEntries(),
+                        device.maxRegions(), device.maxProtectionDomains(),
+                        device.maxQueuePairReadAtomic(), device.maxEeReadAtomic(),
+                        device.maxResourceReadAtomic(),
+                        device.maxQueuePairInitiatorReadAtomic(),
+                        device.maxEeInitiatorReadAtomic(), device.atomicCapability(),
+                        device.maxEe(), device.maxRdd(), device.maxMemoryWindows(),
+                        device.maxRawIpv6QueuePairs(), device.maxRawEthernetQueuePairs(),
+                        device.maxMulticastGroups(), device.maxMulticastQueuePairs(),
+                        device.maxMulticastAttachments(), device.maxAddressHandles(),
+                        device.maxFastRegions(), device.maxMapsPerFastRegion(),
+                        device.maxSharedReceiveQueues(), device.maxSharedReceiveRequests(),
+                        device.maxSharedReceiveScatterGather(), device.maxPartitions(),
+                        device.localAckDelay(), device.physicalPorts())
+                .map(QueryTest::numbers).flatMap(List::stream).toList();
     }
 
     @Test

@@ -95,7 +95,7 @@ abstract class ConnectionTask implements PeerTask {
                 .handler(handler).parameters(ConnectionParameters.builder().responderResources(port.reads())
                         .initiatorDepth(port.reads()).build());
         if (loop) {
-            builder.loops(manager.startLoops(LoopSettings.defaults().withWaiting(policy)));
+            builder.loops(manager.startLoops(LoopSettings.builder().waiting(policy).build()));
         }
         return builder.build();
     }

@@ -52,11 +52,13 @@ final class ManyConnectionsTask implements PeerTask {
         manager = ConnectionManager.open();
         boolean made = false;
         try {
-            LoopSettings loop = LoopSettings.defaults();
+            LoopSettings.Builder loops = LoopSettings.builder();
+            if (shared) {
+                loops.sharedReceives(SHARED_RECEIVES, LARGEST_MESSAGE);
+            }
             settings = ConnectionSettings.builder().messageSize(LARGEST_MESSAGE).sendBuffers(BUFFERS)
                     .operations(BUFFERS).handshakeTimeout(ConnectionTask.LIMIT).handler(messages)
-                    .loops(manager.startLoops(
-                            shared ? loop.withSharedReceives(SHARED_RECEIVES, LARGEST_MESSAGE) : loop)).build();
+                    .loops(manager.startLoops(loops.build())).build();
             listener = client ? null : manager.listen(
                     new InetSocketAddress(Port.find().requireAddress(), 0), BACKLOG, settings);
             made = true;

@@ -2,7 +2,6 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.device.measure.Trial;
@@ -13,6 +12,7 @@ import io.rdmacm.core.connection.OperationQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 
 /**
  * The client of messages or reads without copying: a loop calls the handler of each, which starts the next, so that
@@ -20,8 +20,7 @@ import io.rdmacm.verbs.work.AccessFlag;
  */
 final class OperationStream extends ConnectionTask {
     private MemoryRegion region;
-    private long remoteAddress;
-    private int remoteKey;
+    private RemoteMemory remote;
 
     OperationStream(Trial trial, int warmUp) throws IOException {
         super(trial, true, warmUp, null, true);
@@ -32,8 +31,7 @@ final class OperationStream extends ConnectionTask {
         region = connection().protectionDomain().allocate(trial().size(), AccessFlag.LOCAL_WRITE);
         if (trial().pattern() == Trial.Pattern.READS) {
             try (Message target = connection().receive(LIMIT)) {
-                remoteAddress = target.memory().get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
-                remoteKey = target.memory().get(ValueLayout.JAVA_INT_UNALIGNED, Long.BYTES);
+                remote = RemoteMemory.decode(target.toArray());
             }
         }
     }
@@ -84,7 +82,7 @@ final class OperationStream extends ConnectionTask {
             try {
                 OperationQueue queue = connection().queue();
                 boolean room = trial().pattern() == Trial.Pattern.READS
-                        ? queue.read(region, 0, trial().size(), remoteAddress, remoteKey, this, 0)
+                        ? queue.read(region, 0, trial().size(), remote, 0, this, 0)
                         : queue.send(region, 0, trial().size(), this, 0);
                 if (!room) {
                     end.failed(new IllegalStateException("no room for " + trial().depth() + " operations"));

@@ -2,8 +2,6 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 import io.rdmacm.bench.device.measure.PeerTask;
 import io.rdmacm.bench.device.measure.Trial;
@@ -12,8 +10,6 @@ import io.rdmacm.verbs.work.AccessFlag;
 
 /** The server of reads: tells the client what to read, and does nothing while it is read. */
 final class ReadTarget extends ConnectionTask {
-    private static final int MESSAGE = Long.BYTES + Integer.BYTES;
-
     private MemoryRegion region;
 
     ReadTarget(Trial trial, int warmUp) throws IOException {
@@ -24,8 +20,7 @@ final class ReadTarget extends ConnectionTask {
     void connected() throws IOException, InterruptedException {
         region = connection().protectionDomain().allocate(trial().size(), AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_READ);
-        connection().send(ByteBuffer.allocate(MESSAGE).order(ByteOrder.nativeOrder())
-                .putLong(region.remoteAddress()).putInt(region.remoteKey()).flip(), LIMIT);
+        connection().send(region.remoteMemory().encode(), LIMIT);
     }
 
     @Override

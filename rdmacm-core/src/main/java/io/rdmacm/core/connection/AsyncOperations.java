@@ -10,6 +10,7 @@ import io.rdmacm.core.internal.engine.GuardedFuture;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +22,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
  * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
- * offset and the length are not within the region, an IllegalArgumentException that the region belongs to another
- * protection domain than {@link Connection#protectionDomain()}. The memory of a region must not be changed, and the
- * region not be closed, before the future completes. Dependent actions that are not asynchronous run in the thread that
- * drives the connection, see {@link ConnectionHandler}; they must not wait, and a handler that would wait for a future
- * of its own loop with {@code get} or {@code join} gets an IllegalStateException; one that waits for a future of
- * {@code CompletableFuture.allOf} waits for ever. To cancel a future does not cancel the operation.
+ * offset and the length are not within the region, or not within the remote memory, an IllegalArgumentException that
+ * the region belongs to another protection domain than {@link Connection#protectionDomain()}. The memory of a region
+ * must not be changed, and the region not be closed, before the future completes. Dependent actions that are not
+ * asynchronous run in the thread that drives the connection, see {@link ConnectionHandler}; they must not wait, and a
+ * handler that would wait for a future of its own loop with {@code get} or {@code join} gets an IllegalStateException;
+ * one that waits for a future of {@code CompletableFuture.allOf} waits for ever. To cancel a future does not cancel the
+ * operation.
  */
 public final class AsyncOperations {
     private static final int MOST_WAITING = 1 << 14;
@@ -69,7 +71,7 @@ public final class AsyncOperations {
      * @return completes when the peer's device has acknowledged the message
      */
     public CompletableFuture<Void> send(MemoryRegion region, long offset, int length) {
-        return operate(SendOpcode.SEND, region, offset, length, 0, 0, 0);
+        return operate(SendOpcode.SEND, region, offset, length, null, 0);
     }
 
     /**
@@ -82,7 +84,7 @@ public final class AsyncOperations {
      * @return completes when the peer's device has acknowledged the message
      */
     public CompletableFuture<Void> sendWithImmediate(MemoryRegion region, long offset, int length, int immediate) {
-        return operate(SendOpcode.SEND_WITH_IMM, region, offset, length, 0, 0, immediate);
+        return operate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, immediate);
     }
 
     /**
@@ -91,13 +93,11 @@ public final class AsyncOperations {
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
      * @param length how many bytes to read
-     * @param remoteAddress the address to read from
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to read from
      * @return completes when the data has arrived
      */
-    public CompletableFuture<Void> read(MemoryRegion local, long offset, int length, long remoteAddress,
-            int remoteKey) {
-        return operate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0);
+    public CompletableFuture<Void> read(MemoryRegion local, long offset, int length, RemoteMemory remote) {
+        return operate(SendOpcode.RDMA_READ, local, offset, length, remote, 0);
     }
 
     /**
@@ -106,13 +106,11 @@ public final class AsyncOperations {
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to
      * @return completes when the peer's device has acknowledged the write
      */
-    public CompletableFuture<Void> write(MemoryRegion local, long offset, int length, long remoteAddress,
-            int remoteKey) {
-        return operate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0);
+    public CompletableFuture<Void> write(MemoryRegion local, long offset, int length, RemoteMemory remote) {
+        return operate(SendOpcode.RDMA_WRITE, local, offset, length, remote, 0);
     }
 
     /**
@@ -121,58 +119,52 @@ public final class AsyncOperations {
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to
      * @param immediate the value for the peer, in the byte order of this machine
      * @return completes when the peer's device has acknowledged the write
      */
-    public CompletableFuture<Void> writeWithImmediate(MemoryRegion local, long offset, int length,
-            long remoteAddress, int remoteKey, int immediate) {
-        return operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey, immediate);
+    public CompletableFuture<Void> writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote,
+            int immediate) {
+        return operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, immediate);
     }
 
     /**
      * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
      * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
      *
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory, whose first 8 bytes are meant
      * @param expected the value to compare with
      * @param replacement the new value
      * @return completes with the value before, in the byte order of the peer's machine
      * @throws IllegalArgumentException when the address is not a multiple of 8
      */
-    public CompletableFuture<Long> compareAndSwap(long remoteAddress, int remoteKey, long expected,
-            long replacement) {
-        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, remoteKey, expected, replacement);
+    public CompletableFuture<Long> compareAndSwap(RemoteMemory remote, long expected, long replacement) {
+        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remote, expected, replacement);
     }
 
     /**
      * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
      *
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory, whose first 8 bytes are meant
      * @param summand the value to add
      * @return completes with the value before, in the byte order of the peer's machine
      * @throws IllegalArgumentException when the address is not a multiple of 8
      */
-    public CompletableFuture<Long> fetchAndAdd(long remoteAddress, int remoteKey, long summand) {
-        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, summand, 0);
+    public CompletableFuture<Long> fetchAndAdd(RemoteMemory remote, long summand) {
+        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remote, summand, 0);
     }
 
     private CompletableFuture<Void> operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
-            long remoteAddress, int remoteKey, int immediate) {
-        connection.operations().check(region, offset, length);
-        return submit(false, operation -> connection.operations().start(opcode, region, offset, length, remoteAddress,
-                remoteKey, immediate, operation, 0, false), () -> null);
+            @Nullable RemoteMemory remote, int immediate) {
+        connection.operations().check(opcode, region, offset, length, remote, 0);
+        return submit(false, operation -> connection.operations().start(opcode, region, offset, length, remote, 0,
+                immediate, operation, 0, false), () -> null);
     }
 
-    private CompletableFuture<Long> atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long first,
-            long second) {
-        Operations.requireAligned(remoteAddress);
+    private CompletableFuture<Long> atomic(SendOpcode opcode, RemoteMemory remote, long first, long second) {
+        Operations.checkAtomic(remote, 0);
         AtomicResult result = new AtomicResult(connection);
-        return submit(true, operation -> result.start(opcode, remoteAddress, remoteKey, first, second, operation),
-                result::take);
+        return submit(true, operation -> result.start(opcode, remote, first, second, operation), result::take);
     }
 
     private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -24,12 +25,12 @@ final class AtomicResult implements SendRing.Immediate {
      *
      * @param handler calls {@link #take}
      */
-    void start(SendOpcode opcode, long remoteAddress, int remoteKey, long first, long second,
-            OperationHandler handler) throws RdmaException {
+    void start(SendOpcode opcode, RemoteMemory remote, long first, long second, OperationHandler handler)
+            throws RdmaException {
         slice = connection.takeBuffer();
         try {
-            connection.operations().startAtomic(opcode, slice.region(), slice.offset(), remoteAddress, remoteKey,
-                    first, second, handler, 0);
+            connection.operations().startAtomic(opcode, slice.region(), slice.offset(), remote, 0, first, second,
+                    handler, 0);
         } catch (Throwable t) {
             connection.giveBack(slice);
             throw t;

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.Condition;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
@@ -33,6 +34,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionOpcode;
@@ -102,7 +104,7 @@ public final class Connection implements AutoCloseable {
     private static final Set<SendOpcode> TAKES_A_RECEIVE = EnumSet.of(SendOpcode.SEND, SendOpcode.SEND_WITH_IMM,
             SendOpcode.RDMA_WRITE_WITH_IMM);
     // in nanoseconds
-    private static final long LONGEST_BLINDNESS = 1_000_000;
+    private static final long MAX_POLL_INTERVAL = 1_000_000;
 
     // What threads wait for.
     private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
@@ -132,13 +134,14 @@ public final class Connection implements AutoCloseable {
     private final OperationQueue operationQueue = new OperationQueue(this);
     private final AsyncOperations asyncOperations = new AsyncOperations(this);
     private final HandlerCalls calls;
+    private volatile @Nullable Object attachment;
     // Everything below is guarded by the lock.
     private final ArrayDeque<ReceiveBuffer> arrived = new ArrayDeque<>();
     // why a receive failed; failures of operations are in the ring
     private @Nullable RdmaException receiveFailure;
     private @Nullable RdmaException reported;
-    // when the queue was looked at for the last time by a thread that only sends
-    private long lastLook = System.nanoTime();
+    // when the queue was polled for the last time by a thread that only sends
+    private long lastPoll = System.nanoTime();
     // Set by the first close and never cleared: nothing can be sent or received any more.
     private boolean closing;
     // Set while a thread frees the resources; the others wait for it. Cleared without the lock, for which a thread may
@@ -161,7 +164,7 @@ public final class Connection implements AutoCloseable {
         this.lock = loop.lock;
         this.freed = lock.newCondition();
         this.ring = queues.ring();
-        this.operations = new Operations(this, ring, domain, counters);
+        this.operations = new Operations(this, ring, domain, counters, settings);
         this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
 
@@ -171,7 +174,7 @@ public final class Connection implements AutoCloseable {
         DeviceResources device = manager.device(link.id());
         try (Parts parts = new Parts()) {
             ConnectionQueues queues = parts.add(ConnectionQueues.create(device, link.id(), settings,
-                    manager.loop(settings, device)), made -> made.free(link.toString()));
+                    manager.loop(settings, device)), created -> created.free(link.toString()));
             Connection connection = new Connection(manager, link, settings, device.domain(), queues);
             queues.attach(connection);
             return parts.complete(connection);
@@ -244,11 +247,25 @@ public final class Connection implements AutoCloseable {
             }
             return !closing && !hasEnded();
         } catch (RdmaException | IllegalStateException e) {
-            LOG.debug("{}: its completions could not be looked at", this, e);
+            LOG.debug("{}: its completions could not be taken", this, e);
             return false;
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Attaches an object of the program to this connection, in place of the one that was attached before.
+     *
+     * @param object null for none
+     */
+    public void attach(@Nullable Object object) {
+        attachment = object;
+    }
+
+    /** {@return the object that is attached to this connection; null if there is none} */
+    public @Nullable Object attachment() {
+        return attachment;
     }
 
     /** {@return what this connection has done so far} */
@@ -335,7 +352,21 @@ public final class Connection implements AutoCloseable {
      */
     public void send(MemoryRegion region, long offset, int length, Duration timeout)
             throws RdmaException, InterruptedException {
-        operate(SendOpcode.SEND, region, offset, length, 0, 0, 0, timeout);
+        operate(SendOpcode.SEND, region, offset, length, null, 0, timeout);
+    }
+
+    /**
+     * Sends several parts of memory as one message ({@code IBV_WR_SEND}), without copying them, and waits until the
+     * peer's device has acknowledged it.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
+     * @param timeout the longest time to wait; the memory may still be in use after it has run out
+     * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     * @throws RdmaException when the message was not sent or not acknowledged, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the memory may still be in use
+     */
+    public void send(ScatterGatherList parts, Duration timeout) throws RdmaException, InterruptedException {
+        operate(SendOpcode.SEND, parts, null, timeout);
     }
 
     /**
@@ -403,18 +434,53 @@ public final class Connection implements AutoCloseable {
      *        {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the local region, in bytes
      * @param length how many bytes to read
-     * @param remoteAddress the address to read from, which the peer has from {@link MemoryRegion#remoteAddress()}
-     * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
+     * @param remote the peer's memory to read from, which the peer has from {@link MemoryRegion#remoteMemory()}; the
+     *        first {@code length} bytes of it are read
      * @param timeout the longest time to wait; the local memory may still be written after it has run out
-     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
+     *         is more than that of the remote memory
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the read, which also ends the connection
      * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the local memory may still be written
      */
-    public void read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey, Duration timeout)
+    public void read(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
             throws RdmaException, InterruptedException {
-        operate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0, timeout);
+        operate(SendOpcode.RDMA_READ, local, offset, length, remote, 0, timeout);
+    }
+
+    /**
+     * Reads the peer's memory into several parts of local memory, which are filled one after the other, like
+     * {@link #read(MemoryRegion, long, int, RemoteMemory, Duration)}.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
+     * @param remote the peer's memory, of which as many bytes are read as the parts have
+     * @param timeout the longest time to wait; the local memory may still be written after it has run out
+     * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     * @throws IndexOutOfBoundsException when the parts have more bytes than the remote memory
+     * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the local memory may still be written
+     */
+    public void read(ScatterGatherList parts, RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_READ, parts, remote, timeout);
+    }
+
+    /**
+     * Writes several parts of local memory to the peer's memory, one after the other, like
+     * {@link #write(MemoryRegion, long, int, RemoteMemory, Duration)}.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
+     * @param remote the peer's memory, of which as many bytes are written as the parts have
+     * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
+     * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     * @throws IndexOutOfBoundsException when the parts have more bytes than the remote memory
+     * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
+     * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
+     */
+    public void write(ScatterGatherList parts, RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE, parts, remote, timeout);
     }
 
     /**
@@ -424,18 +490,19 @@ public final class Connection implements AutoCloseable {
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to, which the peer has from {@link MemoryRegion#remoteAddress()}
-     * @param remoteKey the key of the peer's region, which the peer has from {@link MemoryRegion#remoteKey()}
+     * @param remote the peer's memory to write to, which the peer has from {@link MemoryRegion#remoteMemory()}; the
+     *        first {@code length} bytes of it are written
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
-     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
+     *         is more than that of the remote memory
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
-    public void write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            Duration timeout) throws RdmaException, InterruptedException {
-        operate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0, timeout);
+    public void write(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE, local, offset, length, remote, 0, timeout);
     }
 
     /**
@@ -445,59 +512,59 @@ public final class Connection implements AutoCloseable {
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to; {@link RemoteMemory#NONE} to write no bytes
      * @param immediate the value for the peer, in the byte order of this machine; it is sent in network byte order
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
-     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region
+     * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
+     *         is more than that of the remote memory
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws WorkCompletionException when the peer does not permit the write, which also ends the connection
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
-    public void writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, Duration timeout) throws RdmaException, InterruptedException {
-        operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey, immediate, timeout);
+    public void writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote, int immediate,
+            Duration timeout) throws RdmaException, InterruptedException {
+        operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, immediate, timeout);
     }
 
     /**
      * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
      * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
      *
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region, which needs
+     * @param remote the peer's memory, whose first 8 bytes are meant; its region needs
      *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_ATOMIC}
      * @param expected the value to compare with, in the byte order of the peer's machine
      * @param replacement the new value
      * @param timeout the longest time to wait; the peer's memory may still be changed after it has run out
      * @return the value before; the replacement was made if it is the expected one
      * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws IndexOutOfBoundsException when the remote memory has less than 8 bytes
      * @throws WorkCompletionException when the peer does not permit it, which also ends the connection
      * @throws RdmaException when the operation failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be changed
      */
-    public long compareAndSwap(long remoteAddress, int remoteKey, long expected, long replacement, Duration timeout)
+    public long compareAndSwap(RemoteMemory remote, long expected, long replacement, Duration timeout)
             throws RdmaException, InterruptedException {
-        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, remoteKey, expected, replacement, timeout);
+        return atomic(SendOpcode.ATOMIC_CMP_AND_SWP, remote, expected, replacement, timeout);
     }
 
     /**
      * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
      *
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region, which needs
+     * @param remote the peer's memory, whose first 8 bytes are meant; its region needs
      *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_ATOMIC}
      * @param summand the value to add
      * @param timeout the longest time to wait; the peer's memory may still be changed after it has run out
      * @return the value before, in the byte order of the peer's machine
      * @throws IllegalArgumentException when the address is not a multiple of 8
+     * @throws IndexOutOfBoundsException when the remote memory has less than 8 bytes
      * @throws WorkCompletionException when the peer does not permit it, which also ends the connection
      * @throws RdmaException when the operation failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be changed
      */
-    public long fetchAndAdd(long remoteAddress, int remoteKey, long summand, Duration timeout)
+    public long fetchAndAdd(RemoteMemory remote, long summand, Duration timeout)
             throws RdmaException, InterruptedException {
-        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, summand, 0, timeout);
+        return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remote, summand, 0, timeout);
     }
 
     /**
@@ -803,6 +870,29 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /**
+     * Checks that the peer can be reached, unless something is in flight or another thread holds the lock. Returns
+     * whether the connection may go on.
+     */
+    boolean keepAlive() {
+        if (!lock.tryLock()) {
+            return true;
+        }
+        try {
+            if (closing || hasEnded()) {
+                return false;
+            }
+            boolean ignored = loop.takeAll();
+            operations.keepAlive();
+            return true;
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: the peer could not be checked", this, e);
+            return !closing;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Notes that an event of the connection manager has changed the state of the link. Takes the lock. */
     void linkChanged() {
         try (var _ = lock.hold()) {
@@ -996,15 +1086,30 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Starts an operation if there is room. Takes the lock. */
-    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
-            int remoteKey, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
-        operations.check(region, offset, length);
+    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+            long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
+        operations.check(opcode, region, offset, length, remote, remoteOffset);
         try (var _ = lock.hold()) {
             if (!tryRoom(false)) {
                 return false;
             }
-            operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate, handler, context,
-                    false);
+            operations.start(opcode, region, offset, length, remote, remoteOffset, immediate, handler, context, false);
+            if (handler != null) {
+                calls.ensureDriver();
+            }
+            return true;
+        }
+    }
+
+    /** Starts an operation with several parts of memory if there is room. Takes the lock. */
+    boolean tryOperate(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, long remoteOffset,
+            @Nullable OperationHandler handler, long context) throws RdmaException {
+        operations.check(opcode, parts, remote, remoteOffset);
+        try (var _ = lock.hold()) {
+            if (!tryRoom(false)) {
+                return false;
+            }
+            operations.start(opcode, parts, remote, remoteOffset, handler, context, false);
             if (handler != null) {
                 calls.ensureDriver();
             }
@@ -1013,14 +1118,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Starts an atomic operation if there is room. Takes the lock. */
-    boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
+    boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
         try (var _ = lock.hold()) {
             if (!tryRoom(false)) {
                 return false;
             }
-            operations.startAtomic(opcode, region, offset, remoteAddress, remoteKey, first, second, handler, context);
+            operations.startAtomic(opcode, region, offset, remote, remoteOffset, first, second, handler, context);
             calls.ensureDriver();
             return true;
         }
@@ -1045,26 +1150,36 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    private void operate(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress,
-            int remoteKey, int immediate, Duration timeout) throws RdmaException, InterruptedException {
+    private void operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
+            @Nullable RemoteMemory remote, int immediate, Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        operations.check(region, offset, length);
+        operations.check(opcode, region, offset, length, remote, 0);
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
-            long operation = operations.start(opcode, region, offset, length, remoteAddress, remoteKey, immediate,
-                    null, 0, true);
+            long operation = operations.start(opcode, region, offset, length, remote, 0, immediate, null, 0, true);
             await(COMPLETION, operation, deadline.remaining(), SEND);
         }
     }
 
-    private long atomic(SendOpcode opcode, long remoteAddress, int remoteKey, long first, long second,
-            Duration timeout) throws RdmaException, InterruptedException {
+    private void operate(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, Duration timeout)
+            throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        Operations.requireAligned(remoteAddress);
+        operations.check(opcode, parts, remote, 0);
+        try (var _ = lock.holdInterruptibly()) {
+            await(ROOM, 0, timeout, SEND);
+            long operation = operations.start(opcode, parts, remote, 0, null, 0, true);
+            await(COMPLETION, operation, deadline.remaining(), SEND);
+        }
+    }
+
+    private long atomic(SendOpcode opcode, RemoteMemory remote, long first, long second, Duration timeout)
+            throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        Operations.checkAtomic(remote, 0);
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             AtomicResult result = new AtomicResult(this);
-            result.start(opcode, remoteAddress, remoteKey, first, second, result);
+            result.start(opcode, remote, first, second, result);
             await(COMPLETION, ring.last(), deadline.remaining(), SEND);
             return result.value();
         }
@@ -1091,8 +1206,8 @@ public final class Connection implements AutoCloseable {
         requireUsable(SEND);
         // A program that only sends would learn late that nothing arrives any more.
         long now = System.nanoTime();
-        if (now - lastLook > LONGEST_BLINDNESS) {
-            lastLook = now;
+        if (now - lastPoll > MAX_POLL_INTERVAL) {
+            lastPoll = now;
             if (loop.takeAll()) {
                 requireUsable(SEND);
             }

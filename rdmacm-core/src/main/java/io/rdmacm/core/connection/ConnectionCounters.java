@@ -3,23 +3,86 @@ package io.rdmacm.core.connection;
 
 import java.time.Duration;
 
-/**
- * What a connection has done so far.
- *
- * @param messagesSent the messages that were handed to the device
- * @param bytesSent their bytes
- * @param messagesReceived the messages and remote writes with immediate values that have arrived
- * @param bytesReceived their bytes
- * @param operations the reads, writes and atomic operations that were handed to the device
- * @param operationBytes their bytes
- * @param receivesExhausted how often the last posted receive was used; if a message arrives then, the peer's device has
- *        to send it again (RNR). The retries themselves are counted by the device only, for each port
- * @param waits how often a thread slept because nothing had happened for the time that
- *        {@link ConnectionSettings#waiting()} allows for polling
- * @param asleep how long threads have slept in total
- */
-public record ConnectionCounters(long messagesSent, long bytesSent, long messagesReceived, long bytesReceived,
-        long operations, long operationBytes, long receivesExhausted, long waits, Duration asleep) {
+/** What a connection, or all connections of a manager, have done so far. Immutable. */
+public final class ConnectionCounters {
+    /** Nothing yet. */
+    static final ConnectionCounters NONE = new Recorder().snapshot(0);
+
+    private final Recorder counted;
+    private final long receivesExhausted;
+
+    private ConnectionCounters(Recorder counted, long receivesExhausted) {
+        this.counted = counted;
+        this.receivesExhausted = receivesExhausted;
+    }
+
+    /** {@return the messages that were handed to the device} */
+    public long messagesSent() {
+        return counted.messagesSent;
+    }
+
+    /** {@return the bytes of the messages that were handed to the device} */
+    public long bytesSent() {
+        return counted.bytesSent;
+    }
+
+    /** {@return the messages and remote writes with immediate values that have arrived} */
+    public long messagesReceived() {
+        return counted.messagesReceived;
+    }
+
+    /** {@return the bytes of the messages and remote writes with immediate values that have arrived} */
+    public long bytesReceived() {
+        return counted.bytesReceived;
+    }
+
+    /** {@return the reads, writes and atomic operations that were handed to the device} */
+    public long operations() {
+        return counted.operations;
+    }
+
+    /** {@return the bytes of the reads, writes and atomic operations that were handed to the device} */
+    public long operationBytes() {
+        return counted.operationBytes;
+    }
+
+    /**
+     * {@return how often the last posted receive was used; if a message arrives then, the peer's device has to send it
+     * again (RNR), which is counted by the device only, for each port}
+     */
+    public long receivesExhausted() {
+        return receivesExhausted;
+    }
+
+    /**
+     * {@return how often a thread slept because nothing had happened for the time that
+     * {@link ConnectionSettings#waiting()} allows for polling}
+     */
+    public long waits() {
+        return counted.waits;
+    }
+
+    /** {@return how long threads have slept in total} */
+    public Duration asleep() {
+        return Duration.ofNanos(counted.nanosAsleep);
+    }
+
+    /** Returns the sum of these and others. */
+    ConnectionCounters plus(ConnectionCounters other) {
+        Recorder sum = new Recorder();
+        sum.add(counted);
+        sum.add(other.counted);
+        return new ConnectionCounters(sum, receivesExhausted + other.receivesExhausted);
+    }
+
+    @Override
+    public String toString() {
+        return "ConnectionCounters[messagesSent=" + messagesSent() + ", bytesSent=" + bytesSent()
+                + ", messagesReceived=" + messagesReceived() + ", bytesReceived=" + bytesReceived() + ", operations="
+                + operations() + ", operationBytes=" + operationBytes() + ", receivesExhausted=" + receivesExhausted
+                + ", waits=" + waits() + ", asleep=" + asleep() + "]";
+    }
+
     /** Counts. Used with the lock of the connection held. */
     static final class Recorder {
         private long messagesSent;
@@ -52,8 +115,20 @@ public record ConnectionCounters(long messagesSent, long bytesSent, long message
         }
 
         ConnectionCounters snapshot(long receivesExhausted) {
-            return new ConnectionCounters(messagesSent, bytesSent, messagesReceived, bytesReceived, operations,
-                    operationBytes, receivesExhausted, waits, Duration.ofNanos(nanosAsleep));
+            Recorder copy = new Recorder();
+            copy.add(this);
+            return new ConnectionCounters(copy, receivesExhausted);
+        }
+
+        private void add(Recorder other) {
+            messagesSent += other.messagesSent;
+            bytesSent += other.bytesSent;
+            messagesReceived += other.messagesReceived;
+            bytesReceived += other.bytesReceived;
+            operations += other.operations;
+            operationBytes += other.operationBytes;
+            waits += other.waits;
+            nanosAsleep += other.nanosAsleep;
         }
     }
 }

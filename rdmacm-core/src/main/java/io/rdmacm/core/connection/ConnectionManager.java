@@ -12,12 +12,14 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
+import javax.management.ObjectName;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -42,7 +44,7 @@ public final class ConnectionManager implements AutoCloseable {
     private static final int BACKLOG = 64;
 
     private final CmLoop loop;
-    private final Outcomes outcomes = new Outcomes();
+    private final SerialExecutor completions = new SerialExecutor();
     private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Condition changed = lock.newCondition();
     // guarded by the lock
@@ -50,6 +52,10 @@ public final class ConnectionManager implements AutoCloseable {
     private final Set<Listener> listeners = new LinkedHashSet<>();
     private final Set<ConnectionLoopGroup> groups = new LinkedHashSet<>();
     private final Map<VerbsContext, DeviceResources> devices = new HashMap<>();
+    // of connections that were closed
+    private ConnectionCounters past = ConnectionCounters.NONE;
+    private long established;
+    private @Nullable ManagerStatistics statistics;
     private int inside;
     private boolean closing;
     private boolean closed;
@@ -171,8 +177,8 @@ public final class ConnectionManager implements AutoCloseable {
             return CompletableFuture.failedFuture(e);
         }
         MessageLink link = MessageLink.connect(this, loop, peer, settings, deadline);
-        link.outcome().whenComplete((connection, failure) ->
-                outcomes.execute(() -> finish(link, connection, failure, result)));
+        link.result().whenComplete((connection, failure) ->
+                completions.execute(() -> finish(link, connection, failure, result)));
         return result;
     }
 
@@ -229,10 +235,70 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** {@return the open connections of this manager} */
+    public List<Connection> connections() {
+        try (var _ = lock.hold()) {
+            return List.copyOf(connections);
+        }
+    }
+
+    /** {@return the open listeners of this manager} */
+    public List<Listener> listeners() {
+        try (var _ = lock.hold()) {
+            return List.copyOf(listeners);
+        }
+    }
+
+    /** {@return how many connections of this manager have been established, those that were closed included} */
+    public long establishedConnections() {
+        try (var _ = lock.hold()) {
+            return established;
+        }
+    }
+
+    /** {@return the sums of the counters of all connections of this manager, those that were closed included} */
+    public ConnectionCounters counters() {
+        List<Connection> open;
+        ConnectionCounters sum;
+        try (var _ = lock.hold()) {
+            open = List.copyOf(connections);
+            sum = past;
+        }
+        // Without the lock: each has a lock of its own.
+        for (Connection connection : open) {
+            sum = sum.plus(connection.counters());
+        }
+        return sum;
+    }
+
+    /**
+     * Makes the numbers of this manager readable by JMX: registers a {@link ConnectionManagerMXBean} with the MBean
+     * server of the platform. The close of the manager undoes it.
+     *
+     * @param name tells this manager from others
+     * @return the name of the MXBean, {@code io.rdmacm:type=ConnectionManager,name="..."}
+     * @throws IllegalStateException when another manager has the name, or this one is registered already
+     * @throws RdmaException when another thread closed the manager
+     */
+    public ObjectName registerMXBean(String name) throws RdmaException {
+        Objects.requireNonNull(name, "name");
+        enter();
+        try (var _ = lock.hold()) {
+            if (statistics != null) {
+                throw new IllegalStateException("the manager is registered already: " + statistics.name());
+            }
+            statistics = ManagerStatistics.register(this, name);
+            return statistics.name();
+        } finally {
+            leave();
+        }
+    }
+
     /** Notes a connection that was established, which {@link #close} closes. */
     void add(Connection connection) {
         try (var _ = lock.hold()) {
             connections.add(connection);
+            established++;
         }
     }
 
@@ -269,18 +335,42 @@ public final class ConnectionManager implements AutoCloseable {
     public ConnectionLoop openLoop(InetAddress local, LoopSettings settings) throws RdmaException {
         Objects.requireNonNull(settings, "settings");
         enter();
-        CmId id = null;
         try {
-            if (Objects.requireNonNull(local, "local").isAnyLocalAddress()) {
-                throw new IllegalArgumentException("the wildcard address belongs to no device");
-            }
-            id = DeviceResources.open(loop, new InetSocketAddress(local, 0));
-            return add(ConnectionLoop.open(this, device(id), settings));
+            return add(ConnectionLoop.open(this, device(local), settings));
         } finally {
-            if (id != null) {
-                loop.close(id);
-            }
             leave();
+        }
+    }
+
+    /**
+     * Returns the protection domain that all connections of this manager over a device share, before there is one: to
+     * register memory when the program starts, and to send its {@link io.rdmacm.verbs.MemoryRegion#remoteMemory()} in
+     * private data.
+     *
+     * @param local an address of this machine that belongs to the device
+     * @return the {@link Connection#protectionDomain()} of connections over the device; what the program creates in it
+     *         must be closed before the manager
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException ENODEV when the address belongs to no RDMA device
+     */
+    public ProtectionDomain protectionDomain(InetAddress local) throws RdmaException {
+        enter();
+        try {
+            return device(local).domain();
+        } finally {
+            leave();
+        }
+    }
+
+    private DeviceResources device(InetAddress local) throws RdmaException {
+        if (Objects.requireNonNull(local, "local").isAnyLocalAddress()) {
+            throw new IllegalArgumentException("the wildcard address belongs to no device");
+        }
+        CmId id = DeviceResources.open(loop, new InetSocketAddress(local, 0));
+        try {
+            return device(id);
+        } finally {
+            loop.close(id);
         }
     }
 
@@ -293,7 +383,8 @@ public final class ConnectionManager implements AutoCloseable {
 
     /** Returns the loop of the next connection with the given settings, null if it has none. */
     @Nullable ConnectionLoop loop(ConnectionSettings settings, DeviceResources device) throws RdmaException {
-        return settings.loops() == null ? null : settings.loops().next(this, device);
+        ConnectionLoopGroup loops = settings.loops().orElse(null);
+        return loops == null ? null : loops.next(this, device);
     }
 
     void forget(ConnectionLoopGroup group) {
@@ -351,8 +442,11 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     void forget(Connection connection) {
+        ConnectionCounters last = connection.counters();
         try (var _ = lock.hold()) {
-            connections.remove(connection);
+            if (connections.remove(connection)) {
+                past = past.plus(last);
+            }
         }
     }
 
@@ -397,6 +491,9 @@ public final class ConnectionManager implements AutoCloseable {
             }
             loop.closeAll();
             closed = true;
+            if (statistics != null) {
+                statistics.unregister();
+            }
         }
     }
 

@@ -55,7 +55,8 @@ final class ConnectionQueues {
                 parts.add(queue, reserved -> loop.release(reserved, count));
             }
             QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
-                    .maxSendRequests(settings.sendBuffers() + settings.operations());
+                    .maxSendRequests(settings.sendBuffers() + settings.operations())
+                    .maxSendScatterGather(settings.scatterGather()).maxInlineData(settings.inlineSize());
             ReceiveBuffers receives = shared == null ? null : shared.sharedReceives();
             if (shared == null || receives == null) {
                 attributes.maxReceiveRequests(settings.receiveBuffers());

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.internal.engine.Stack;
+import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 
@@ -44,6 +45,18 @@ public final class ConnectionRequest implements AutoCloseable {
     /** {@return a copy of the private data that the peer sent, which may be padded with zeros at the end} */
     public byte[] privateData() {
         return link.peerParameters().privateData();
+    }
+
+    /**
+     * Returns the protection domain that the connection will belong to: to register memory before it is accepted, whose
+     * {@link io.rdmacm.verbs.MemoryRegion#remoteMemory()} can then be sent in the private data of the answer.
+     *
+     * @return the {@link Connection#protectionDomain()} of the connection
+     * @throws RdmaException ENOMEM when the domain cannot be allocated
+     * @throws IllegalStateException when the request was closed or rejected
+     */
+    public ProtectionDomain protectionDomain() throws RdmaException {
+        return manager.device(link.id()).domain();
     }
 
     /**

@@ -1,55 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
 
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.verbs.address.AckTimeout;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one side of a {@link Connection}. Immutable. A connection takes {@code messageSize * receiveBuffers}
  * bytes of registered memory from the pool of its manager, with the message size rounded up to a multiple of 64, and
  * {@code messageSize} for each message that is in flight, up to {@code sendBuffers}.
- *
- * @param messageSize the largest message in bytes. A message that is longer than the message size of its receiver
- *        breaks the connection
- * @param receiveBuffers how many messages can arrive before they are received and closed; then the peer has to wait
- * @param sendBuffers how many messages can be in flight; then {@code send} waits
- * @param operations how many other operations can be in flight: reads, writes and atomic operations on the peer's
- *        memory, and messages that are sent from memory of the program; then further ones wait
- * @param parameters sent to the peer with the connect or the accept, with private data
- * @param handshakeTimeout how long {@link Listener#accept} waits for one peer to complete the handshake
- * @param linger how long a close waits for messages in flight and for the peer's answer to the disconnect
- * @param waiting how threads wait for the connection
- * @param handler told about messages and the end of the connection; null if the program receives them itself
- * @param loops who drives the connection; null if the threads that wait do so themselves
  */
-public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBuffers, int operations,
-        ConnectionParameters parameters, Duration handshakeTimeout, Duration linger, WaitPolicy waiting,
-        @Nullable ConnectionHandler handler, @Nullable ConnectionLoopGroup loops) {
-    /**
-     * Checks the settings.
-     *
-     * @throws IllegalArgumentException when a number is less than 1, when buffers and operations together are more than
-     *         a completion queue could ever hold, or when a duration is negative
-     */
-    public ConnectionSettings {
-        requirePositive("messageSize", messageSize);
-        requirePositive("receiveBuffers", receiveBuffers);
-        requirePositive("sendBuffers", sendBuffers);
-        requirePositive("operations", operations);
-        long requests = (long) receiveBuffers + sendBuffers + operations;
-        if (requests > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
-                    + Integer.MAX_VALUE + " together, not " + requests);
-        }
-        Objects.requireNonNull(parameters, "parameters");
-        Objects.requireNonNull(waiting, "waiting");
-        if (handshakeTimeout.isNegative() || linger.isNegative()) {
-            throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout + ", linger "
-                    + linger);
-        }
+public final class ConnectionSettings {
+    private static final int MOST_TYPE_OF_SERVICE = 255;
+    private static final Duration LEAST_KEEP_ALIVE = Duration.ofMillis(1);
+
+    private final int messageSize;
+    private final int receiveBuffers;
+    private final int sendBuffers;
+    private final int operations;
+    private final ConnectionParameters parameters;
+    private final Duration handshakeTimeout;
+    private final Duration linger;
+    private final Duration keepAlive;
+    private final @Nullable AckTimeout ackTimeout;
+    private final int typeOfService;
+    private final @Nullable InetSocketAddress localAddress;
+    private final WaitPolicy waiting;
+    private final int inlineSize;
+    private final int scatterGather;
+    private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
+    private final @Nullable ConnectionLoopGroup loops;
+
+    private ConnectionSettings(Builder builder) {
+        messageSize = builder.messageSize;
+        receiveBuffers = builder.receiveBuffers;
+        sendBuffers = builder.sendBuffers;
+        operations = builder.operations;
+        parameters = Objects.requireNonNull(builder.parameters, "parameters");
+        handshakeTimeout = builder.handshakeTimeout;
+        linger = builder.linger;
+        keepAlive = builder.keepAlive;
+        ackTimeout = builder.ackTimeout;
+        typeOfService = builder.typeOfService;
+        localAddress = builder.localAddress;
+        waiting = Objects.requireNonNull(builder.waiting, "waiting");
+        inlineSize = builder.inlineSize;
+        scatterGather = builder.scatterGather;
+        handlers = builder.handlers;
+        loops = builder.loops;
     }
 
     /**
@@ -67,6 +71,119 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         return new Builder();
     }
 
+    /** {@return a builder that starts with the values of these settings} */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.messageSize = messageSize;
+        builder.receiveBuffers = receiveBuffers;
+        builder.sendBuffers = sendBuffers;
+        builder.operations = operations;
+        builder.parameters = parameters;
+        builder.handshakeTimeout = handshakeTimeout;
+        builder.linger = linger;
+        builder.keepAlive = keepAlive;
+        builder.ackTimeout = ackTimeout;
+        builder.typeOfService = typeOfService;
+        builder.localAddress = localAddress;
+        builder.waiting = waiting;
+        builder.inlineSize = inlineSize;
+        builder.scatterGather = scatterGather;
+        builder.handlers = handlers;
+        builder.loops = loops;
+        return builder;
+    }
+
+    /**
+     * {@return the largest message in bytes; a message that is longer than the message size of its receiver breaks the
+     * connection}
+     */
+    public int messageSize() {
+        return messageSize;
+    }
+
+    /** {@return how many messages can arrive before they are received and closed; then the peer has to wait} */
+    public int receiveBuffers() {
+        return receiveBuffers;
+    }
+
+    /** {@return how many messages can be in flight; then {@code send} waits} */
+    public int sendBuffers() {
+        return sendBuffers;
+    }
+
+    /**
+     * {@return how many other operations can be in flight: reads, writes and atomic operations on the peer's memory,
+     * and messages that are sent from memory of the program; then further ones wait}
+     */
+    public int operations() {
+        return operations;
+    }
+
+    /** {@return what is sent to the peer with the connect or the accept, with private data} */
+    public ConnectionParameters parameters() {
+        return parameters;
+    }
+
+    /** {@return how long {@link Listener#accept} waits for one peer to complete the handshake} */
+    public Duration handshakeTimeout() {
+        return handshakeTimeout;
+    }
+
+    /** {@return how long a close waits for messages in flight and for the peer's answer to the disconnect} */
+    public Duration linger() {
+        return linger;
+    }
+
+    /** {@return how often an idle connection checks that the peer can be reached; zero for never} */
+    public Duration keepAlive() {
+        return keepAlive;
+    }
+
+    /**
+     * {@return how long the device waits for an acknowledgement ({@code RDMA_OPTION_ID_ACK_TIMEOUT}); empty for what
+     * the route says}
+     */
+    public Optional<AckTimeout> ackTimeout() {
+        return Optional.ofNullable(ackTimeout);
+    }
+
+    /** {@return the IP type of service, or traffic class, of a connection that this side begins, 0 to 255} */
+    public int typeOfService() {
+        return typeOfService;
+    }
+
+    /** {@return where a connection that this side begins comes from; empty for what leads to the peer} */
+    public Optional<InetSocketAddress> localAddress() {
+        return Optional.ofNullable(localAddress);
+    }
+
+    /** {@return how threads wait for the connection} */
+    public WaitPolicy waiting() {
+        return waiting;
+    }
+
+    /** {@return how many parts of memory one operation can have, see {@link io.rdmacm.core.ScatterGatherList}} */
+    public int scatterGather() {
+        return scatterGather;
+    }
+
+    /** {@return the largest message in bytes that is passed to the device in its work request; 0 for none} */
+    public int inlineSize() {
+        return inlineSize;
+    }
+
+    /**
+     * {@return who is told about messages and the end of each connection; empty if the program receives them itself}
+     */
+    public Optional<Function<? super Connection, ? extends ConnectionHandler>> handlers() {
+        return Optional.ofNullable(handlers);
+    }
+
+    /** {@return who drives the connection; empty if the threads that wait do so themselves} */
+    public Optional<ConnectionLoopGroup> loops() {
+        return Optional.ofNullable(loops);
+    }
+
     private static void requirePositive(String name, int value) {
         if (value < 1) {
             throw new IllegalArgumentException(name + " must be at least 1, not " + value);
@@ -82,8 +199,14 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         private ConnectionParameters parameters = ConnectionParameters.defaults();
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private Duration linger = Duration.ofSeconds(5);
+        private Duration keepAlive = Duration.ZERO;
+        private @Nullable AckTimeout ackTimeout;
+        private int typeOfService;
+        private @Nullable InetSocketAddress localAddress;
         private WaitPolicy waiting = WaitPolicy.defaults();
-        private @Nullable ConnectionHandler handler;
+        private int inlineSize;
+        private int scatterGather = 1;
+        private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
         private @Nullable ConnectionLoopGroup loops;
 
         private Builder() {
@@ -179,6 +302,55 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
         }
 
         /**
+         * Sets how often an idle connection checks that the peer can be reached, so that a peer that has vanished ends
+         * it. The check is a write of no bytes, which the peer's program does not notice; how long it takes to fail is
+         * up to {@link #ackTimeout} and {@link ConnectionParameters#retryCount()}.
+         *
+         * @param interval at least 1 ms; zero, which is the default, for never
+         * @return this builder
+         */
+        public Builder keepAlive(Duration interval) {
+            keepAlive = interval;
+            return this;
+        }
+
+        /**
+         * Sets how long the device waits for an acknowledgement before it retransmits.
+         *
+         * @param timeout null, which is the default, for what the route says
+         * @return this builder
+         */
+        public Builder ackTimeout(@Nullable AckTimeout timeout) {
+            ackTimeout = timeout;
+            return this;
+        }
+
+        /**
+         * Sets the IP type of service, or traffic class, of a connection that this side begins
+         * ({@code RDMA_OPTION_ID_TOS}). The peer answers with the same.
+         *
+         * @param value from 0 to 255; the default is 0
+         * @return this builder
+         */
+        public Builder typeOfService(int value) {
+            typeOfService = value;
+            return this;
+        }
+
+        /**
+         * Sets where a connection that this side begins comes from: an address of this machine, which decides the
+         * device, and a port.
+         *
+         * @param address with port 0 for any free port; null, which is the default, for the address that leads to the
+         *        peer
+         * @return this builder
+         */
+        public Builder localAddress(@Nullable InetSocketAddress address) {
+            localAddress = address;
+            return this;
+        }
+
+        /**
          * Sets how threads wait for the connection.
          *
          * @param policy the default is {@link WaitPolicy#defaults()}; the threads of a loop have their own
@@ -197,7 +369,43 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
          * @return this builder
          */
         public Builder handler(@Nullable ConnectionHandler value) {
-            handler = value;
+            handlers = value == null ? null : connection -> value;
+            return this;
+        }
+
+        /**
+         * Sets who is told about messages and the end of the connection, like {@link #handler}, with a handler for each
+         * connection.
+         *
+         * @param factory creates the handler when a connection is established, in the thread that will call it, and
+         *        must not wait; if it throws or returns null, the connection is closed
+         * @return this builder
+         */
+        public Builder handlers(Function<? super Connection, ? extends ConnectionHandler> factory) {
+            handlers = Objects.requireNonNull(factory, "factory");
+            return this;
+        }
+
+        /**
+         * Sets how many parts of memory one operation can have, see {@link io.rdmacm.core.ScatterGatherList}.
+         *
+         * @param parts at least 1, which is the default; not more than the device supports
+         * @return this builder
+         */
+        public Builder scatterGather(int parts) {
+            scatterGather = parts;
+            return this;
+        }
+
+        /**
+         * Sets the largest message that is passed to the device in its work request ({@code IBV_SEND_INLINE}), which
+         * saves the device a read of the buffer.
+         *
+         * @param bytes 0, which is the default, for none; not more than the device supports
+         * @return this builder
+         */
+        public Builder inlineSize(int bytes) {
+            inlineSize = bytes;
             return this;
         }
 
@@ -217,11 +425,39 @@ public record ConnectionSettings(int messageSize, int receiveBuffers, int sendBu
          * Returns the settings.
          *
          * @return the settings
-         * @throws IllegalArgumentException when one of them is out of its range
+         * @throws IllegalArgumentException when a number is less than 1, when buffers and operations together are more
+         *         than a completion queue could ever hold, or when another value is out of its range
          */
         public ConnectionSettings build() {
-            return new ConnectionSettings(messageSize, receiveBuffers, sendBuffers, operations, parameters,
-                    handshakeTimeout, linger, waiting, handler, loops);
+            requirePositive("messageSize", messageSize);
+            requirePositive("receiveBuffers", receiveBuffers);
+            requirePositive("sendBuffers", sendBuffers);
+            requirePositive("operations", operations);
+            requirePositive("scatterGather", scatterGather);
+            long requests = (long) receiveBuffers + sendBuffers + operations;
+            if (requests > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
+                        + Integer.MAX_VALUE + " together, not " + requests);
+            }
+            if (inlineSize < 0) {
+                throw new IllegalArgumentException("inlineSize must not be negative: " + inlineSize);
+            }
+            if (handshakeTimeout.isNegative() || linger.isNegative()) {
+                throw new IllegalArgumentException("negative duration: handshakeTimeout " + handshakeTimeout
+                        + ", linger " + linger);
+            }
+            if (keepAlive.isNegative() || !keepAlive.isZero() && keepAlive.compareTo(LEAST_KEEP_ALIVE) < 0) {
+                throw new IllegalArgumentException("keepAlive must be zero or at least 1 ms, not " + keepAlive);
+            }
+            if (ackTimeout != null) {
+                // The record can hold codes that C does not know.
+                AckTimeout.ofCode(ackTimeout.code());
+            }
+            if (typeOfService < 0 || typeOfService > MOST_TYPE_OF_SERVICE) {
+                throw new IllegalArgumentException("typeOfService must be from 0 to " + MOST_TYPE_OF_SERVICE + ", not "
+                        + typeOfService);
+            }
+            return new ConnectionSettings(this);
         }
     }
 }

@@ -2,6 +2,8 @@
 package io.rdmacm.core.connection;
 
 import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.function.Function;
 
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Workers;
@@ -26,11 +28,14 @@ final class HandlerCalls {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerCalls.class);
     // The handlers of other connections get their turn after this many calls.
     private static final int CALLS_IN_A_ROW = 64;
+    private static final ConnectionHandler NOBODY = new ConnectionHandler() {
+    };
     private static final Wait.Goal<Connection.Completions> NOTHING_TO_CALL =
             (mine, none) -> !mine.connection().calls().needsDriver();
 
     private final Connection connection;
-    private final @Nullable ConnectionHandler handler;
+    // null if the program receives the messages itself
+    private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
     private final Loop loop;
     private final MixedThreadsLock lock;
     private final SendRing ring;
@@ -40,6 +45,8 @@ final class HandlerCalls {
     // what the handler is given
     private final Message message;
     private final Call writable;
+    // that of this connection, as soon as the connection is established
+    private ConnectionHandler handler = NOBODY;
     private boolean connected;
     private boolean connectReported;
     private boolean ended;
@@ -52,11 +59,10 @@ final class HandlerCalls {
     private @Nullable Thread driver;
     private boolean driverStarting;
 
-    @SuppressWarnings("NullAway") // onWritable is called only with a handler
     HandlerCalls(Connection connection, ConnectionQueues queues, Operations operations,
             ArrayDeque<ReceiveBuffer> arrived) {
         this.connection = connection;
-        this.handler = connection.settings().handler();
+        this.handlers = connection.settings().handlers().orElse(null);
         this.loop = queues.loop();
         this.lock = loop.lock;
         this.ring = queues.ring();
@@ -68,7 +74,7 @@ final class HandlerCalls {
     }
 
     boolean hasHandler() {
-        return handler != null;
+        return handlers != null;
     }
 
     /** Returns whether this is the thread that only waits to call handlers. */
@@ -78,13 +84,13 @@ final class HandlerCalls {
 
     /** Returns whether messages that have arrived will still be passed to a handler. */
     boolean takesMessages() {
-        return handler != null && connected && !endReported;
+        return handlers != null && connected && !endReported;
     }
 
     /** Notes that the connection is established. */
     void connected() {
         connected = true;
-        if (handler != null) {
+        if (handlers != null) {
             ready();
         }
     }
@@ -92,7 +98,7 @@ final class HandlerCalls {
     /** Notes that the connection has ended, and that no more messages will arrive than are in the queue. */
     void ended() {
         ended = true;
-        if (handler != null && connected) {
+        if (handlers != null && connected) {
             ready();
         }
     }
@@ -105,7 +111,7 @@ final class HandlerCalls {
 
     /** Notes that a buffer was given back which no completion tells of. */
     void bufferReturned() {
-        if (handler != null && roomWanted) {
+        if (handlers != null && roomWanted) {
             ready();
         }
     }
@@ -152,16 +158,16 @@ final class HandlerCalls {
     }
 
     private boolean callOne() {
-        if (connected && !connectReported && handler != null) {
+        if (connected && !connectReported && handlers != null) {
             connectReported = true;
-            run(() -> handler.onConnect(connection));
+            run(this::connect);
         } else if (ring.hasReport()) {
             report();
-        } else if (connected && handler != null && !arrived.isEmpty() && !endReported) {
+        } else if (connected && handlers != null && !arrived.isEmpty() && !endReported) {
             deliver(arrived.remove());
-        } else if (ended && connected && handler != null && !endReported && !ring.hasHandlers()) {
+        } else if (ended && connected && handlers != null && !endReported && !ring.hasHandlers()) {
             reportEnd();
-        } else if (connected && handler != null && roomWanted && !ended && connection.isWritable(bufferWanted)) {
+        } else if (connected && handlers != null && roomWanted && !ended && connection.isWritable(bufferWanted)) {
             roomWanted = false;
             bufferWanted = false;
             run(writable);
@@ -171,8 +177,19 @@ final class HandlerCalls {
         return true;
     }
 
+    /** Gets the handler of this connection, and tells it that the connection is established. */
+    private void connect() throws Exception {
+        try {
+            handler = Objects.requireNonNull(Objects.requireNonNull(handlers).apply(connection), "handler");
+        } catch (RuntimeException e) {
+            // Nobody would take its messages.
+            connection.close();
+            throw e;
+        }
+        handler.onConnect(connection);
+    }
+
     /** Reports the end, unless messages that arrived before are still in the queue. */
-    @SuppressWarnings("NullAway") // called only with a handler
     private void reportEnd() {
         try {
             if (!detached && loop.takeAll()) {
@@ -199,7 +216,6 @@ final class HandlerCalls {
         connection.async().startWaiting();
     }
 
-    @SuppressWarnings("NullAway") // called only with a handler
     private void deliver(ReceiveBuffer buffer) {
         message.in(buffer);
         int holds = lock.release();
@@ -236,7 +252,7 @@ final class HandlerCalls {
 
     private boolean needsDriver() {
         return !detached && (ring.hasHandlers() || connection.async().isWaiting()
-                || handler != null && connected && !endReported);
+                || handlers != null && connected && !endReported);
     }
 
     private void drive() {

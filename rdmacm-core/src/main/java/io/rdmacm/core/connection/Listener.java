@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
@@ -55,6 +56,18 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
+     * Accepts the next connect request, as {@link #accept} does, without a thread that waits. Any number may wait at
+     * the same time; with {@code orTimeout} they wait no longer than they should.
+     *
+     * @return completes with the connection, to be closed; fails with the exceptions of {@link #accept}. If it was
+     *         cancelled or has timed out before, the next one who accepts gets the connection. Dependent actions run in
+     *         threads of the library, each in its own.
+     */
+    public CompletableFuture<Connection> acceptAsync() {
+        return acceptor.acceptAsync(MessageLink::connection);
+    }
+
+    /**
      * Accepts all connect requests from now on, as {@link #accept} would, without a thread that waits. The connections
      * are passed to {@link ConnectionHandler#onConnect}. Requests that this side cannot accept are logged.
      *
@@ -62,7 +75,7 @@ public final class Listener implements AutoCloseable {
      * @throws RdmaClosedException when this listener is closed
      */
     public void acceptAll() throws RdmaException {
-        if (settings.handler() == null) {
+        if (settings.handlers().isEmpty()) {
             throw new IllegalStateException("nobody would know of the connections: the settings of " + this
                     + " have no handler");
         }

@@ -27,7 +27,7 @@ final class MessageLink extends Link {
     private final ConnectionSettings settings;
     // null for a server
     private final @Nullable Deadline deadline;
-    private final CompletableFuture<Connection> outcome = new CompletableFuture<>();
+    private final CompletableFuture<Connection> result = new CompletableFuture<>();
     private volatile ConnectionParameters parameters;
     // set before the program is told of the request or the connection
     @SuppressWarnings("NullAway.Init")
@@ -38,6 +38,8 @@ final class MessageLink extends Link {
     private volatile Connection connection;
     // a wrong argument or a closed loop, null if there is none
     private volatile @Nullable RuntimeException misuse;
+    // cancels the next check of the peer; used by the thread of the loop
+    private @Nullable Runnable keepAlive;
     // what Java Flight Recorder is told, null if it does not ask
     private final @Nullable Object handshake;
 
@@ -76,7 +78,14 @@ final class MessageLink extends Link {
         limit(end, HANDSHAKE);
         try {
             open();
-            resolve(reachable(peer));
+            InetSocketAddress target = reachable(peer);
+            if (settings.localAddress().isPresent()) {
+                bind(id(), settings.localAddress().get());
+            }
+            if (settings.typeOfService() != 0) {
+                id().options().typeOfService(settings.typeOfService());
+            }
+            resolve(target);
         } catch (RdmaException | RuntimeException | Error e) {
             fail(Reasons.of("rdma_resolve_addr", e));
         }
@@ -89,6 +98,9 @@ final class MessageLink extends Link {
 
     @Override
     protected ConnectionParameters prepare() throws RdmaException {
+        if (settings.ackTimeout().isPresent()) {
+            id().options().ackTimeout(settings.ackTimeout().get());
+        }
         try {
             connection = Connection.create(manager, this, settings);
         } catch (IllegalArgumentException | IllegalStateException e) {
@@ -120,22 +132,34 @@ final class MessageLink extends Link {
         manager.add(connection);
         connection.established();
         record(null);
-        outcome.complete(connection);
+        result.complete(connection);
+        if (!settings.keepAlive().isZero()) {
+            keepAliveLater();
+        }
+    }
+
+    /** Checks that the peer can be reached, again and again. Called by the thread of the loop. */
+    private void keepAliveLater() {
+        keepAlive = loop().at(Deadline.after(settings.keepAlive()), () -> {
+            if (!isDisconnected() && failure() == null && connection.keepAlive()) {
+                keepAliveLater();
+            }
+        });
     }
 
     @Override
     protected void changed() {
         RdmaException reason = failure();
-        if (reason != null && !outcome.isDone()) {
+        if (reason != null && !result.isDone()) {
             // A mistake of the program, which was found only now, is thrown as what it is.
             Throwable thrown = misuse != null ? misuse : reason;
             record(thrown);
-            outcome.completeExceptionally(thrown);
+            result.completeExceptionally(thrown);
         }
         super.changed();
-        Connection made = connection;
-        if (made != null) {
-            made.linkChanged();
+        Connection current = connection;
+        if (current != null) {
+            current.linkChanged();
         }
     }
 
@@ -148,8 +172,8 @@ final class MessageLink extends Link {
 
     private void record(@Nullable Throwable reason) {
         if (handshake != null) {
-            Connection made = connection;
-            ConnectionEvents.handshakeEnds(handshake, made == null ? null : made.localAddress(), name(), reason);
+            Connection current = connection;
+            ConnectionEvents.handshakeEnds(handshake, current == null ? null : current.localAddress(), name(), reason);
         }
     }
 
@@ -169,14 +193,14 @@ final class MessageLink extends Link {
     }
 
     /** Returns how the handshake ends. What depends on it runs in the thread of the loop, and must not wait. */
-    CompletableFuture<Connection> outcome() {
-        return outcome;
+    CompletableFuture<Connection> result() {
+        return result;
     }
 
     /** Waits for the end of the handshake. */
     Connection await(Deadline limit) throws RdmaException, InterruptedException {
         try {
-            return outcome.get(limit.remainingNanos(), TimeUnit.NANOSECONDS);
+            return result.get(limit.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw timeout(HANDSHAKE);
         } catch (ExecutionException e) {
@@ -200,19 +224,22 @@ final class MessageLink extends Link {
         // After this, the thread of the loop is in no step of the handshake, and will begin none.
         loop().run(() -> {
         });
-        Connection made = connection;
-        if (made == null) {
+        Connection current = connection;
+        if (current == null) {
             close();
         } else {
-            made.close(Deadline.after(Duration.ZERO));
+            current.close(Deadline.after(Duration.ZERO));
         }
     }
 
     @Override
     protected void free() throws RdmaException {
-        Connection made = connection;
-        if (made != null) {
-            made.discard();
+        if (keepAlive != null) {
+            keepAlive.run();
+        }
+        Connection current = connection;
+        if (current != null) {
+            current.discard();
         }
     }
 }

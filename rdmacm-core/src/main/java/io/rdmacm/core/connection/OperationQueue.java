@@ -4,8 +4,10 @@ package io.rdmacm.core.connection;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods may be called from any thread, and throw an {@link RdmaException}, as described in {@link Connection},
  * if the connection has ended or the device refuses the operation; the handler is not called then. An
- * IndexOutOfBoundsException says that the offset and the length are not within the region, an
- * IllegalArgumentException that the region belongs to another protection domain than
+ * IndexOutOfBoundsException says that the offset and the length are not within the region, or not within the remote
+ * memory, an IllegalArgumentException that the region belongs to another protection domain than
  * {@link Connection#protectionDomain()}. The memory must not be changed, and the region not be closed, before the
  * handler is called.
  *
@@ -90,7 +92,7 @@ public final class OperationQueue {
      */
     public boolean send(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
             throws RdmaException {
-        return connection.tryOperate(SendOpcode.SEND, region, offset, length, 0, 0, 0, handler, context);
+        return connection.tryOperate(SendOpcode.SEND, region, offset, length, null, 0, 0, handler, context);
     }
 
     /**
@@ -107,7 +109,7 @@ public final class OperationQueue {
      */
     public boolean sendWithImmediate(MemoryRegion region, long offset, int length, int immediate,
             @Nullable OperationHandler handler, long context) throws RdmaException {
-        return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, 0, 0, immediate, handler,
+        return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, 0, immediate, handler,
                 context);
     }
 
@@ -117,17 +119,17 @@ public final class OperationQueue {
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
      * @param length how many bytes to read
-     * @param remoteAddress the address to read from
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to read from
+     * @param remoteOffset where to read in it, in bytes
      * @param handler told when the data has arrived
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean read(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+    public boolean read(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
             OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
-        return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remoteAddress, remoteKey, 0,
+        return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remote, remoteOffset, 0,
                 handler, context);
     }
 
@@ -137,16 +139,16 @@ public final class OperationQueue {
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to
+     * @param remoteOffset where to write in it, in bytes
      * @param handler told when the peer's device has acknowledged the write; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean write(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
+    public boolean write(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
             @Nullable OperationHandler handler, long context) throws RdmaException {
-        return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remoteAddress, remoteKey, 0,
+        return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remote, remoteOffset, 0,
                 handler, context);
     }
 
@@ -156,18 +158,68 @@ public final class OperationQueue {
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
      * @param length how many bytes to write
-     * @param remoteAddress the address to write to
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory to write to
+     * @param remoteOffset where to write in it, in bytes
      * @param immediate the value for the peer, in the byte order of this machine
      * @param handler told when the peer's device has acknowledged the write; may be null
      * @param context passed to the handler
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
-        return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remoteAddress, remoteKey,
+    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote,
+            long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, remoteOffset,
                 immediate, handler, context);
+    }
+
+    /**
+     * Sends several parts of memory as one message ({@code IBV_WR_SEND}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param handler told when the peer's device has acknowledged the message; may be null
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when there are too many parts
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean send(ScatterGatherList parts, @Nullable OperationHandler handler, long context)
+            throws RdmaException {
+        return connection.tryOperate(SendOpcode.SEND, parts, null, 0, handler, context);
+    }
+
+    /**
+     * Reads the peer's memory into several parts of local memory ({@code IBV_WR_RDMA_READ}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param remote the peer's memory to read from
+     * @param remoteOffset where to read in it, in bytes
+     * @param handler told when the data has arrived
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when there are too many parts
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean read(ScatterGatherList parts, RemoteMemory remote, long remoteOffset, OperationHandler handler,
+            long context) throws RdmaException {
+        Objects.requireNonNull(handler, "handler");
+        return connection.tryOperate(SendOpcode.RDMA_READ, parts, remote, remoteOffset, handler, context);
+    }
+
+    /**
+     * Writes several parts of local memory to the peer's memory ({@code IBV_WR_RDMA_WRITE}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param remote the peer's memory to write to
+     * @param remoteOffset where to write in it, in bytes
+     * @param handler told when the peer's device has acknowledged the write; may be null
+     * @param context passed to the handler
+     * @return false if the queue is full
+     * @throws IllegalArgumentException when there are too many parts
+     * @throws RdmaException when the connection has ended or the device refuses the operation
+     */
+    public boolean write(ScatterGatherList parts, RemoteMemory remote, long remoteOffset,
+            @Nullable OperationHandler handler, long context) throws RdmaException {
+        return connection.tryOperate(SendOpcode.RDMA_WRITE, parts, remote, remoteOffset, handler, context);
     }
 
     /**
@@ -176,8 +228,8 @@ public final class OperationQueue {
      *
      * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
      * @param offset where it goes in the region, in bytes
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory
+     * @param remoteOffset where the 8 bytes are in it
      * @param expected the value to compare with
      * @param replacement the new value
      * @param handler told when the value before has arrived
@@ -186,9 +238,9 @@ public final class OperationQueue {
      * @throws IllegalArgumentException when the address is not a multiple of 8
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean compareAndSwap(MemoryRegion local, long offset, long remoteAddress, int remoteKey, long expected,
-            long replacement, OperationHandler handler, long context) throws RdmaException {
-        return connection.tryAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, local, offset, remoteAddress, remoteKey, expected,
+    public boolean compareAndSwap(MemoryRegion local, long offset, RemoteMemory remote, long remoteOffset,
+            long expected, long replacement, OperationHandler handler, long context) throws RdmaException {
+        return connection.tryAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, local, offset, remote, remoteOffset, expected,
                 replacement, handler, context);
     }
 
@@ -197,8 +249,8 @@ public final class OperationQueue {
      *
      * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
      * @param offset where it goes in the region, in bytes
-     * @param remoteAddress the address of the 8 bytes, a multiple of 8
-     * @param remoteKey the key of the peer's region
+     * @param remote the peer's memory
+     * @param remoteOffset where the 8 bytes are in it
      * @param summand the value to add
      * @param handler told when the value before has arrived
      * @param context passed to the handler
@@ -206,9 +258,9 @@ public final class OperationQueue {
      * @throws IllegalArgumentException when the address is not a multiple of 8
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean fetchAndAdd(MemoryRegion local, long offset, long remoteAddress, int remoteKey, long summand,
+    public boolean fetchAndAdd(MemoryRegion local, long offset, RemoteMemory remote, long remoteOffset, long summand,
             OperationHandler handler, long context) throws RdmaException {
-        return connection.tryAtomic(SendOpcode.ATOMIC_FETCH_AND_ADD, local, offset, remoteAddress, remoteKey, summand,
+        return connection.tryAtomic(SendOpcode.ATOMIC_FETCH_AND_ADD, local, offset, remote, remoteOffset, summand,
                 0, handler, context);
     }
 }

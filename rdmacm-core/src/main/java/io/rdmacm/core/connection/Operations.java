@@ -5,11 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -24,15 +26,20 @@ final class Operations {
     private final SendRing ring;
     private final ProtectionDomain domain;
     private final ConnectionCounters.Recorder counters;
+    private final int inlineSize;
+    private final int maxParts;
     // What this thread starts is posted when its batch ends, or together with what another thread starts.
     private @Nullable Thread batching;
     private int depth;
 
-    Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters) {
+    Operations(Connection connection, SendRing ring, ProtectionDomain domain, ConnectionCounters.Recorder counters,
+            ConnectionSettings settings) {
         this.connection = connection;
         this.ring = ring;
         this.domain = domain;
         this.counters = counters;
+        this.inlineSize = settings.inlineSize();
+        this.maxParts = settings.scatterGather();
     }
 
     /**
@@ -42,23 +49,25 @@ final class Operations {
      * @param region the local memory
      * @param offset in the region
      * @param length in bytes
-     * @param remoteAddress for remote operations
-     * @param remoteKey for remote operations
+     * @param remote for remote operations, else null
+     * @param remoteOffset in the remote memory
      * @param immediate for operations with an immediate value
      * @param handler to be told the result, may be null
      * @param context for the handler
      * @param awaited whether a thread waits for the operation
      * @return the number of the operation
      */
-    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, long remoteAddress, int remoteKey,
-            int immediate, @Nullable OperationHandler handler, long context, boolean awaited) throws RdmaException {
+    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+            long remoteOffset, int immediate, @Nullable OperationHandler handler, long context, boolean awaited)
+            throws RdmaException {
         requireOwn(region);
         if (opcode == SendOpcode.RDMA_READ) {
             requireDepth();
         }
-        SendRequest request = ring.next();
+        SendRequest request = notInline(ring.next());
         setData(request, region, offset, length);
-        setOpcode(request, opcode, remoteAddress, remoteKey, immediate);
+        setOpcode(request, opcode, remote == null ? 0 : remote.address() + remoteOffset,
+                remote == null ? 0 : remote.key(), immediate);
         long operation = add(handler, context, null, awaited);
         if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
             counters.sent(length);
@@ -68,22 +77,44 @@ final class Operations {
         return operation;
     }
 
+    /** Starts an operation with several parts of local memory, like the other one. */
+    long start(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, long remoteOffset,
+            @Nullable OperationHandler handler, long context, boolean awaited) throws RdmaException {
+        if (opcode == SendOpcode.RDMA_READ) {
+            requireDepth();
+        }
+        SendRequest request = notInline(ring.next()).noData();
+        for (int i = 0; i < parts.size(); i++) {
+            request.data(i, parts.region(i), parts.offset(i), parts.length(i));
+        }
+        setOpcode(request, opcode, remote == null ? 0 : remote.address() + remoteOffset,
+                remote == null ? 0 : remote.key(), 0);
+        long operation = add(handler, context, null, awaited);
+        if (opcode == SendOpcode.SEND) {
+            counters.sent(parts.bytes());
+        } else {
+            counters.operated(parts.bytes());
+        }
+        return operation;
+    }
+
     /**
      * Starts an atomic operation.
      *
      * @param region where the 8 bytes of the peer's memory go
      * @param offset in the region
+     * @param remoteOffset where the 8 bytes are in the remote memory
      */
-    void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, long remoteAddress, int remoteKey,
+    void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, @Nullable OperationHandler handler, long context) throws RdmaException {
         requireOwn(region);
-        requireAligned(remoteAddress);
+        long remoteAddress = checkAtomic(remote, remoteOffset);
         requireDepth();
-        SendRequest request = ring.next().data(region, offset, ATOMIC_SIZE);
+        SendRequest request = notInline(ring.next()).data(region, offset, ATOMIC_SIZE);
         if (opcode == SendOpcode.ATOMIC_CMP_AND_SWP) {
-            request.compareAndSwap(remoteAddress, remoteKey, first, second);
+            request.compareAndSwap(remoteAddress, remote.key(), first, second);
         } else {
-            request.fetchAndAdd(remoteAddress, remoteKey, first);
+            request.fetchAndAdd(remoteAddress, remote.key(), first);
         }
         add(handler, context, null, true);
         counters.operated(ATOMIC_SIZE);
@@ -117,6 +148,9 @@ final class Operations {
             throws RdmaException {
         SendRequest request = ring.next();
         setData(request, slice.region(), slice.offset(), length);
+        if (inlineSize > 0) {
+            request.inline(length <= inlineSize);
+        }
         setOpcode(request, withImmediate ? SendOpcode.SEND_WITH_IMM : SendOpcode.SEND, 0, 0, immediate);
         add(handler, 0, slice, false);
         counters.sent(length);
@@ -128,9 +162,20 @@ final class Operations {
      */
     void signalLast() throws RdmaException {
         if (!ring.isEmpty() && !ring.isLastSignaled()) {
-            ring.next().rdmaWrite(0, 0).noData();
-            add(null, 0, null, true);
+            writeNothing();
         }
+    }
+
+    /** Makes the peer's device acknowledge something, if nothing is in flight that it will acknowledge. */
+    void keepAlive() throws RdmaException {
+        if (ring.free() > 0 && (ring.isEmpty() || !ring.isLastSignaled())) {
+            writeNothing();
+        }
+    }
+
+    private void writeNothing() throws RdmaException {
+        notInline(ring.next()).rdmaWrite(0, 0).noData();
+        add(null, 0, null, true);
     }
 
     /** Posts what was started, in a batch as well. */
@@ -181,6 +226,11 @@ final class Operations {
         return operation;
     }
 
+    /** Undoes what a message may have set that used the request before. */
+    private SendRequest notInline(SendRequest request) {
+        return inlineSize > 0 ? request.inline(false) : request;
+    }
+
     private static void setData(SendRequest request, MemoryRegion region, long offset, int length) {
         request.data(region, offset, length);
         if (length == 0) {
@@ -201,16 +251,37 @@ final class Operations {
     }
 
     /** Checks the arguments of an operation that may be started later. */
-    void check(MemoryRegion region, long offset, int length) {
+    void check(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+            long remoteOffset) {
         requireOwn(region);
         Objects.checkFromIndexSize(offset, length, region.length());
+        if (opcode != SendOpcode.SEND && opcode != SendOpcode.SEND_WITH_IMM) {
+            Objects.checkFromIndexSize(remoteOffset, length, Objects.requireNonNull(remote, "remote").length());
+        }
     }
 
-    static void requireAligned(long remoteAddress) {
+    /** Checks the arguments of an operation with several parts of local memory. */
+    void check(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote, long remoteOffset) {
+        if (parts.size() > maxParts) {
+            throw new IllegalArgumentException(parts.size() + " parts of memory on " + connection + ", whose settings"
+                    + " allow " + maxParts + ": set scatterGather");
+        }
+        for (int i = 0; i < parts.size(); i++) {
+            requireOwn(parts.region(i));
+        }
+        if (opcode != SendOpcode.SEND) {
+            Objects.checkFromIndexSize(remoteOffset, parts.bytes(), Objects.requireNonNull(remote, "remote").length());
+        }
+    }
+
+    /** Checks what an atomic operation changes, and returns its address. */
+    static long checkAtomic(RemoteMemory remote, long remoteOffset) {
+        long remoteAddress = remote.addressOf(remoteOffset, ATOMIC_SIZE);
         if (remoteAddress % ATOMIC_SIZE != 0) {
             throw new IllegalArgumentException("the remote address of an atomic operation must be a multiple of 8: 0x"
                     + Long.toHexString(remoteAddress));
         }
+        return remoteAddress;
     }
 
     /** Checks that reads and atomic operations may be in flight: the device would wait for that for ever. */

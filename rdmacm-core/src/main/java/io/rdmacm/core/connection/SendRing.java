@@ -71,7 +71,7 @@ final class SendRing {
         this.device = device;
         this.settings = settings;
         this.capacity = settings.sendBuffers() + settings.operations();
-        this.requests = SendRequests.allocate(capacity, 1);
+        this.requests = SendRequests.allocate(capacity, settings.scatterGather());
         this.handlers = new OperationHandler[capacity];
         this.contexts = new long[capacity];
         this.slices = new RegisteredSlice[capacity];
@@ -279,7 +279,7 @@ final class SendRing {
         handlers[index] = null;
         pendingHandlers--;
         reported++;
-        skipSilent();
+        skipUnhandled();
         int holds = lock.release();
         try {
             handler.completed(connection, context, reason);
@@ -336,11 +336,11 @@ final class SendRing {
             }
             completed++;
         }
-        skipSilent();
+        skipUnhandled();
     }
 
     /** Passes over completed operations that have no handler. */
-    private void skipSilent() {
+    private void skipUnhandled() {
         while (reported < completed && handlers[index(reported)] == null) {
             reported++;
         }

@@ -73,7 +73,7 @@ final class MessageSender {
     }
 
     /** Writes the data to the peer, who is not told. */
-    void postSilent(long id, boolean signal, long address, int key) throws RdmaException {
+    void postWithoutImmediate(long id, boolean signal, long address, int key) throws RdmaException {
         pair.postSend(write.id(id).signaled(signal).rdmaWrite(address, key));
     }
 

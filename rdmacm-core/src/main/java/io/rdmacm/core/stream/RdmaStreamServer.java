@@ -66,8 +66,8 @@ public final class RdmaStreamServer implements AutoCloseable {
             Acceptor<StreamLink> acceptor = parts.add(Acceptor.listen(loop, local,
                     new Acceptor.Settings<>("RdmaStreamServer", settings.reuseAddress(), backlog,
                             settings.handshakeTimeout(), request -> StreamLink.of(settings, request))),
-                    made -> {
-                        boolean ignored = made.close(StreamLink::close);
+                    created -> {
+                        boolean ignored = created.close(StreamLink::close);
                     });
             acceptor.fd();
             if (requests) {

@@ -517,15 +517,15 @@ final class StreamCore extends Wait.Subject {
     }
 
     private void connect(ConnectData answer) {
-        StreamQueues made = link.queues();
+        StreamQueues created = link.queues();
         peer = answer;
-        receiving = made.newReceiveWindow();
-        sending = made.newSendWindow(peer);
-        ledger = made.newLedger();
-        maps = new StreamMaps(settings.mapSlots(), peer, made);
-        queues = made;
+        receiving = created.newReceiveWindow();
+        sending = created.newSendWindow(peer);
+        ledger = created.newLedger();
+        maps = new StreamMaps(settings.mapSlots(), peer, created);
+        queues = created;
         wait.rearm();
-        listensFirst = made.listensFirst();
+        listensFirst = created.listensFirst();
         controlsFree = listensFirst ? 0 : StreamQueues.CONTROLS;
         try {
             for (int message : early) {
@@ -770,7 +770,7 @@ final class StreamCore extends Wait.Subject {
     }
 
     /** Takes what has arrived and finished, for a reader or a writer. Takes the lock. */
-    void look() {
+    void takeArrived() {
         try (var _ = lock.hold()) {
             if (!closing) {
                 // Other threads must not take the wakeups of an event loop.
@@ -834,13 +834,13 @@ final class StreamCore extends Wait.Subject {
         try (var _ = lock.hold()) {
             requireOpen();
             if (file == null) {
-                EventFile made = EventFile.open();
+                EventFile created = EventFile.open();
                 // Not as soon as the link has queues, which another thread makes: followLink() would watch them again.
                 if (watching) {
-                    made.watch(link.queues().completionFile());
+                    created.watch(link.queues().completionFile());
                 }
-                file = made;
-                wait.attach(made);
+                file = created;
+                wait.attach(created);
             }
             return file.fd();
         }

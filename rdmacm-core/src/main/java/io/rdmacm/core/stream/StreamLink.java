@@ -211,9 +211,9 @@ final class StreamLink extends Link {
 
     @Override
     protected void free() throws RdmaException {
-        StreamQueues made = queues;
-        if (made != null) {
-            made.close();
+        StreamQueues current = queues;
+        if (current != null) {
+            current.close();
         }
     }
 

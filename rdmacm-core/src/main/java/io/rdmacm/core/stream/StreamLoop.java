@@ -77,12 +77,12 @@ final class StreamLoop implements StreamAccess.SharedQueues {
     private DeviceLoop open(VerbsContext context, int maxCompletions) throws RdmaException {
         try (Parts parts = new Parts()) {
             Loop loop = parts.add(new Loop(context, maxCompletions, lock), Loop::close);
-            DeviceLoop made = new DeviceLoop(context, loop);
+            DeviceLoop created = new DeviceLoop(context, loop);
             file.watch(loop.fd());
             List<DeviceLoop> more = new ArrayList<>(devices);
-            more.add(made);
+            more.add(created);
             devices = List.copyOf(more);
-            return parts.complete(made);
+            return parts.complete(created);
         }
     }
 

@@ -413,10 +413,10 @@ final class StreamQueues {
     }
 
     /** Writes bytes of the send buffer, which may wrap, to the peer, who is not told. */
-    void postSilent(int offset, int length, long number, boolean signal, long address, int key)
+    void postWithoutImmediate(int offset, int length, long number, boolean signal, long address, int key)
             throws RdmaException {
         setBuffered(offset, length);
-        data.postSilent(number, signal, address, key);
+        data.postWithoutImmediate(number, signal, address, key);
     }
 
     private void setBuffered(int offset, int length) {
@@ -443,7 +443,7 @@ final class StreamQueues {
     void postKeepAlive() throws RdmaException {
         int message = StreamMessage.of(StreamMessage.CONTROL, StreamMessage.KEEP_ALIVE);
         control.write().noData().inline(false);
-        control.postSilent(CONTROL | Integer.toUnsignedLong(message), true, 0, 0);
+        control.postWithoutImmediate(CONTROL | Integer.toUnsignedLong(message), true, 0, 0);
     }
 
     /**

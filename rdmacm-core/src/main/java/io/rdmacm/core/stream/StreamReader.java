@@ -85,7 +85,7 @@ final class StreamReader {
         }
         ReceiveWindow window = core.receiving();
         if (window.available() == 0) {
-            core.look();
+            core.takeArrived();
         }
         // In this order: what arrived before the end is read before the end.
         boolean ended = core.hasInputEnded();

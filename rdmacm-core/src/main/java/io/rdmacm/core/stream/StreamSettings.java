@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.stream;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
 import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.verbs.address.AckTimeout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one side of an {@link RdmaStream}, and of the streams that an {@link RdmaStreamServer} accepts.
@@ -14,37 +18,8 @@ import io.rdmacm.verbs.address.AckTimeout;
  * bytes and a few more of registered memory, which streams over a device share.
  *
  * <p>There is no counterpart of {@code TCP_NODELAY}: every write is sent at once.
- *
- * @param sendQueueSize how many writes can be in flight ({@code RDMA_SQSIZE}), at least 16; lowered to what the device
- *        supports
- * @param receiveQueueSize how many writes of the peer can be in flight ({@code RDMA_RQSIZE}), at least 16; lowered to
- *        what the device supports
- * @param inlineSize the largest write in bytes that is passed to the device in its work request
- *        ({@code RDMA_INLINE}); 0 if the device supports none
- * @param sendBufferSize how many bytes can be in flight, at least 4096
- * @param receiveBufferSize how many bytes can arrive before they are read, at least 4096. Half of it is the largest
- *        write of the peer
- * @param mapSlots how many mappings of the peer this side can hold ({@code RDMA_IOMAPSIZE}): 0 to 128, or up to 32512
- *        in multiples of 256. See {@link RdmaStream#map}
- * @param route path records to connect with ({@code RDMA_ROUTE}), instead of asking the subnet manager; empty for none.
- *        One or more {@code struct ibv_path_data}
- * @param keepAlive how often an idle stream checks that the peer can be reached ({@code SO_KEEPALIVE},
- *        {@code TCP_KEEPIDLE}); zero for never
- * @param retries how often the device retransmits what the peer does not acknowledge, 0 to 7, before the stream fails
- *        ({@code retry_count} of rdma_connect(3)). SoftRoCE takes 7 for no limit
- * @param ackTimeout how long the device waits for an acknowledgement ({@code RDMA_OPTION_ID_ACK_TIMEOUT}); empty for
- *        what the route says
- * @param linger how long a close waits until the peer's device has received everything that was written
- * @param handshakeTimeout how long the handshake of a stream that is accepted, or each step of a connect, may take
- * @param reuseAddress whether a local address in use may be bound ({@code SO_REUSEADDR})
- * @param typeOfService the IP type of service, or traffic class, of a stream that connects
- *        ({@code RDMA_OPTION_ID_TOS}), 0 to 255; the peer answers with the same
- * @param waiting how threads wait for the stream
  */
-public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inlineSize, int sendBufferSize,
-        int receiveBufferSize, int mapSlots, byte[] route, Duration keepAlive, int retries,
-        Optional<AckTimeout> ackTimeout, Duration linger, Duration handshakeTimeout, boolean reuseAddress,
-        int typeOfService, WaitPolicy waiting) {
+public final class StreamSettings {
     /** The fewest entries of a send or receive queue. */
     public static final int MIN_QUEUE_SIZE = 16;
     /** The most entries of a send or receive queue. */
@@ -59,42 +34,38 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
     private static final int MOST_TYPE_OF_SERVICE = 255;
     private static final Duration LEAST_TIME = Duration.ofMillis(1);
 
-    /**
-     * Checks the settings.
-     *
-     * @throws IllegalArgumentException when one of them is out of its range
-     */
-    public StreamSettings {
-        requireRange("sendQueueSize", sendQueueSize, MIN_QUEUE_SIZE, MAX_QUEUE_SIZE);
-        requireRange("receiveQueueSize", receiveQueueSize, MIN_QUEUE_SIZE, MAX_QUEUE_SIZE);
-        requireRange("inlineSize", inlineSize, 0, MOST_INLINE);
-        requireRange("sendBufferSize", sendBufferSize, MIN_BUFFER_SIZE, MAX_BUFFER_SIZE);
-        requireRange("receiveBufferSize", receiveBufferSize, MIN_BUFFER_SIZE, MAX_BUFFER_SIZE);
-        if (!MapSlots.isEncodable(mapSlots)) {
-            throw new IllegalArgumentException("mapSlots must be from 0 to 128, or a multiple of 256 up to "
-                    + MapSlots.MAXIMUM + ", not " + mapSlots);
-        }
-        route = route.clone();
-        requireRange("retries", retries, 0, MOST_RETRIES);
-        requireRange("typeOfService", typeOfService, 0, MOST_TYPE_OF_SERVICE);
-        // The record can hold codes that C does not know.
-        ackTimeout.ifPresent(timeout -> AckTimeout.ofCode(timeout.code()));
-        if (keepAlive.isNegative() || linger.isNegative()) {
-            throw new IllegalArgumentException("negative duration: keepAlive " + keepAlive + ", linger " + linger);
-        }
-        if (!keepAlive.isZero() && keepAlive.compareTo(LEAST_TIME) < 0) {
-            throw new IllegalArgumentException("keepAlive must be zero or at least 1 ms, not " + keepAlive);
-        }
-        if (handshakeTimeout.compareTo(LEAST_TIME) < 0) {
-            throw new IllegalArgumentException("handshakeTimeout must be at least 1 ms, not " + handshakeTimeout);
-        }
-        Objects.requireNonNull(waiting, "waiting");
-    }
+    private final int sendQueueSize;
+    private final int receiveQueueSize;
+    private final int inlineSize;
+    private final int sendBufferSize;
+    private final int receiveBufferSize;
+    private final int mapSlots;
+    private final byte[] route;
+    private final Duration keepAlive;
+    private final int retries;
+    private final @Nullable AckTimeout ackTimeout;
+    private final Duration linger;
+    private final Duration handshakeTimeout;
+    private final boolean reuseAddress;
+    private final int typeOfService;
+    private final WaitPolicy waiting;
 
-    /** {@return a copy of the path records} */
-    @Override
-    public byte[] route() {
-        return route.clone();
+    private StreamSettings(Builder builder) {
+        sendQueueSize = builder.sendQueueSize;
+        receiveQueueSize = builder.receiveQueueSize;
+        inlineSize = builder.inlineSize;
+        sendBufferSize = builder.sendBufferSize;
+        receiveBufferSize = builder.receiveBufferSize;
+        mapSlots = builder.mapSlots;
+        route = builder.route;
+        keepAlive = builder.keepAlive;
+        retries = builder.retries;
+        ackTimeout = builder.ackTimeout;
+        linger = builder.linger;
+        handshakeTimeout = builder.handshakeTimeout;
+        reuseAddress = builder.reuseAddress;
+        typeOfService = builder.typeOfService;
+        waiting = Objects.requireNonNull(builder.waiting, "waiting");
     }
 
     /**
@@ -114,13 +85,144 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
 
     /** {@return a builder that starts with the values of these settings} */
     public Builder toBuilder() {
-        Builder builder = new Builder().sendQueueSize(sendQueueSize).receiveQueueSize(receiveQueueSize)
-                .inlineSize(inlineSize).sendBufferSize(sendBufferSize).receiveBufferSize(receiveBufferSize)
-                .mapSlots(mapSlots).route(route).keepAlive(keepAlive).retries(retries).linger(linger)
-                .handshakeTimeout(handshakeTimeout).reuseAddress(reuseAddress)
-                .typeOfService(typeOfService).waiting(waiting);
+        Builder builder = new Builder();
+        builder.sendQueueSize = sendQueueSize;
+        builder.receiveQueueSize = receiveQueueSize;
+        builder.inlineSize = inlineSize;
+        builder.sendBufferSize = sendBufferSize;
+        builder.receiveBufferSize = receiveBufferSize;
+        builder.mapSlots = mapSlots;
+        builder.route = route;
+        builder.keepAlive = keepAlive;
+        builder.retries = retries;
         builder.ackTimeout = ackTimeout;
+        builder.linger = linger;
+        builder.handshakeTimeout = handshakeTimeout;
+        builder.reuseAddress = reuseAddress;
+        builder.typeOfService = typeOfService;
+        builder.waiting = waiting;
         return builder;
+    }
+
+    /**
+     * {@return how many writes can be in flight ({@code RDMA_SQSIZE}), at least 16; lowered to what the device
+     * supports}
+     */
+    public int sendQueueSize() {
+        return sendQueueSize;
+    }
+
+    /**
+     * {@return how many writes of the peer can be in flight ({@code RDMA_RQSIZE}), at least 16; lowered to what the
+     * device supports}
+     */
+    public int receiveQueueSize() {
+        return receiveQueueSize;
+    }
+
+    /**
+     * {@return the largest write in bytes that is passed to the device in its work request ({@code RDMA_INLINE}); 0 if
+     * the device supports none}
+     */
+    public int inlineSize() {
+        return inlineSize;
+    }
+
+    /** {@return how many bytes can be in flight, at least 4096} */
+    public int sendBufferSize() {
+        return sendBufferSize;
+    }
+
+    /**
+     * {@return how many bytes can arrive before they are read, at least 4096; half of it is the largest write of the
+     * peer}
+     */
+    public int receiveBufferSize() {
+        return receiveBufferSize;
+    }
+
+    /**
+     * {@return how many mappings of the peer this side can hold ({@code RDMA_IOMAPSIZE}): 0 to 128, or up to 32512 in
+     * multiples of 256; see {@link RdmaStream#map}}
+     */
+    public int mapSlots() {
+        return mapSlots;
+    }
+
+    /**
+     * {@return path records to connect with ({@code RDMA_ROUTE}), instead of asking the subnet manager: one or more
+     * {@code struct ibv_path_data}; empty for none}
+     */
+    public byte[] route() {
+        return route.clone();
+    }
+
+    /**
+     * {@return how often an idle stream checks that the peer can be reached ({@code SO_KEEPALIVE},
+     * {@code TCP_KEEPIDLE}); zero for never}
+     */
+    public Duration keepAlive() {
+        return keepAlive;
+    }
+
+    /**
+     * {@return how often the device retransmits what the peer does not acknowledge, 0 to 7, before the stream fails
+     * ({@code retry_count} of rdma_connect(3)); SoftRoCE takes 7 for no limit}
+     */
+    public int retries() {
+        return retries;
+    }
+
+    /**
+     * {@return how long the device waits for an acknowledgement ({@code RDMA_OPTION_ID_ACK_TIMEOUT}); empty for what
+     * the route says}
+     */
+    public Optional<AckTimeout> ackTimeout() {
+        return Optional.ofNullable(ackTimeout);
+    }
+
+    /** {@return how long a close waits until the peer's device has received everything that was written} */
+    public Duration linger() {
+        return linger;
+    }
+
+    /** {@return how long the handshake of a stream that is accepted, or each step of a connect, may take} */
+    public Duration handshakeTimeout() {
+        return handshakeTimeout;
+    }
+
+    /** {@return whether a local address in use may be bound ({@code SO_REUSEADDR})} */
+    public boolean reuseAddress() {
+        return reuseAddress;
+    }
+
+    /**
+     * {@return the IP type of service, or traffic class, of a stream that connects ({@code RDMA_OPTION_ID_TOS}), 0 to
+     * 255; the peer answers with the same}
+     */
+    public int typeOfService() {
+        return typeOfService;
+    }
+
+    /** {@return how threads wait for the stream} */
+    public WaitPolicy waiting() {
+        return waiting;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StreamSettings that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(sendQueueSize, receiveQueueSize, inlineSize, sendBufferSize, receiveBufferSize, mapSlots,
+                ByteBuffer.wrap(route), keepAlive, retries, ackTimeout, linger, handshakeTimeout, reuseAddress,
+                typeOfService, waiting);
     }
 
     private static void requireRange(String name, int value, int least, int most) {
@@ -140,7 +242,7 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         private byte[] route = new byte[0];
         private Duration keepAlive = Duration.ZERO;
         private int retries = MOST_RETRIES;
-        private Optional<AckTimeout> ackTimeout = Optional.empty();
+        private @Nullable AckTimeout ackTimeout;
         private Duration linger = Duration.ofSeconds(5);
         private Duration handshakeTimeout = Duration.ofSeconds(10);
         private boolean reuseAddress;
@@ -252,11 +354,11 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
         /**
          * Sets how long the device waits for an acknowledgement.
          *
-         * @param timeout the default is what the route says
+         * @param timeout null, which is the default, for what the route says
          * @return this builder
          */
-        public Builder ackTimeout(AckTimeout timeout) {
-            ackTimeout = Optional.of(timeout);
+        public Builder ackTimeout(@Nullable AckTimeout timeout) {
+            ackTimeout = timeout;
             return this;
         }
 
@@ -322,9 +424,31 @@ public record StreamSettings(int sendQueueSize, int receiveQueueSize, int inline
          * @throws IllegalArgumentException when one of them is out of its range
          */
         public StreamSettings build() {
-            return new StreamSettings(sendQueueSize, receiveQueueSize, inlineSize, sendBufferSize, receiveBufferSize,
-                    mapSlots, route, keepAlive, retries, ackTimeout, linger, handshakeTimeout, reuseAddress,
-                    typeOfService, waiting);
+            requireRange("sendQueueSize", sendQueueSize, MIN_QUEUE_SIZE, MAX_QUEUE_SIZE);
+            requireRange("receiveQueueSize", receiveQueueSize, MIN_QUEUE_SIZE, MAX_QUEUE_SIZE);
+            requireRange("inlineSize", inlineSize, 0, MOST_INLINE);
+            requireRange("sendBufferSize", sendBufferSize, MIN_BUFFER_SIZE, MAX_BUFFER_SIZE);
+            requireRange("receiveBufferSize", receiveBufferSize, MIN_BUFFER_SIZE, MAX_BUFFER_SIZE);
+            if (!MapSlots.isEncodable(mapSlots)) {
+                throw new IllegalArgumentException("mapSlots must be from 0 to 128, or a multiple of 256 up to "
+                        + MapSlots.MAXIMUM + ", not " + mapSlots);
+            }
+            requireRange("retries", retries, 0, MOST_RETRIES);
+            requireRange("typeOfService", typeOfService, 0, MOST_TYPE_OF_SERVICE);
+            if (ackTimeout != null) {
+                // The record can hold codes that C does not know.
+                AckTimeout.ofCode(ackTimeout.code());
+            }
+            if (keepAlive.isNegative() || linger.isNegative()) {
+                throw new IllegalArgumentException("negative duration: keepAlive " + keepAlive + ", linger " + linger);
+            }
+            if (!keepAlive.isZero() && keepAlive.compareTo(LEAST_TIME) < 0) {
+                throw new IllegalArgumentException("keepAlive must be zero or at least 1 ms, not " + keepAlive);
+            }
+            if (handshakeTimeout.compareTo(LEAST_TIME) < 0) {
+                throw new IllegalArgumentException("handshakeTimeout must be at least 1 ms, not " + handshakeTimeout);
+            }
+            return new StreamSettings(this);
         }
     }
 }

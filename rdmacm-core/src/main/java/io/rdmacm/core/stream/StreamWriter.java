@@ -175,7 +175,7 @@ class StreamWriter {
             }
             int index = core.findMapping(offset);
             if (index < 0) {
-                core.look();
+                core.takeArrived();
                 index = core.findMapping(offset);
             }
             if (index < 0) {
@@ -192,14 +192,14 @@ class StreamWriter {
         int key = queues.mappedKey(index);
         long left = Math.min(Math.min(source.byteSize(), queues.mappedLength(index) - distance), Integer.MAX_VALUE);
         int total = 0;
-        while (total < left && canSendSilently()) {
+        while (total < left && canSendUnannounced()) {
             int length = (int) Math.min(Math.min(left - total, LONGEST_PIECE), core.ledger().free());
             int target = core.ledger().offset();
             queues.copyIn(source, total, target, length);
             long number = core.ledger().next();
             boolean signal = core.ledger().post(length, 0);
             try {
-                queues.postSilent(target, length, number, signal, address + total, key);
+                queues.postWithoutImmediate(target, length, number, signal, address + total, key);
             } catch (RdmaException | IllegalStateException e) {
                 failed(e, total);
                 break;
@@ -209,9 +209,9 @@ class StreamWriter {
         return total;
     }
 
-    private boolean canSendSilently() {
+    private boolean canSendUnannounced() {
         if (!core.ledger().hasRequest() || !core.hasSendBuffer()) {
-            core.look();
+            core.takeArrived();
         }
         return core.ledger().hasRequest() && core.hasSendBuffer();
     }
@@ -229,7 +229,7 @@ class StreamWriter {
         // A program that only writes learns of the end of the stream, too.
         int now = core.polls();
         if (now == polls) {
-            core.look();
+            core.takeArrived();
             now = core.polls();
         }
         polls = now;
@@ -269,7 +269,7 @@ class StreamWriter {
 
     private boolean canSendMessage() {
         if (!core.sending().hasCredit() || !core.ledger().hasRequest() || !core.hasSendBuffer()) {
-            core.look();
+            core.takeArrived();
         }
         return core.sending().hasCredit() && core.ledger().hasRequest() && core.hasSendBuffer();
     }
@@ -286,7 +286,7 @@ class StreamWriter {
 
     private boolean canSend(boolean buffered) {
         if (!canSendNow(buffered)) {
-            core.look();
+            core.takeArrived();
             return canSendNow(buffered);
         }
         return true;

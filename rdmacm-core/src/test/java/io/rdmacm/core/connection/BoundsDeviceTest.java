@@ -29,6 +29,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -188,8 +189,8 @@ class BoundsDeviceTest {
         try (Peers peers = new Peers()) {
             Listener listener = peers.servers.listen(new InetSocketAddress(address(peers), 0), 8,
                     ConnectionSettings.builder()
-                            .loops(peers.servers.startLoops(LoopSettings.defaults().withSharedReceives(receives, 64)))
-                            .build());
+                            .loops(peers.servers.startLoops(
+                                    LoopSettings.builder().sharedReceives(receives, 64).build())).build());
             CompletableFuture<Connection> connecting = peers.clients.connectAsync(listener.address(),
                     ConnectionSettings.builder().linger(LITTLE).build(), Peers.TIMEOUT);
             Connection server = listener.accept(Peers.TIMEOUT);
@@ -351,8 +352,8 @@ class BoundsDeviceTest {
                     Connection client = Flavour.get(connecting)) {
                 List<Connection> sides = RdmaTestDevice.get().isIwarp() ? List.of(server) : List.of(server, client);
                 for (Connection side : sides) {
-                    assertThatThrownBy(() -> side.fetchAndAdd(0, 0, 1, LITTLE)).isInstanceOf(RdmaException.class)
-                            .hasMessageContaining("initiatorDepth");
+                    assertThatThrownBy(() -> side.fetchAndAdd(new RemoteMemory(0, 0, 8), 1, LITTLE))
+                            .isInstanceOf(RdmaException.class).hasMessageContaining("initiatorDepth");
                 }
             }
         }
@@ -379,10 +380,9 @@ class BoundsDeviceTest {
                 MemoryRegion remote = pair.server().protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE,
                         AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC)) {
             for (Background.Action action : List.<Background.Action>of(
-                    () -> pair.client().read(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), Peers.TIMEOUT),
-                    () -> pair.client().fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1, Peers.TIMEOUT),
-                    () -> Flavour.get(pair.client().async().read(local, 0, 64, remote.remoteAddress(),
-                            remote.remoteKey())))) {
+                    () -> pair.client().read(local, 0, 64, remote.remoteMemory(), Peers.TIMEOUT),
+                    () -> pair.client().fetchAndAdd(remote.remoteMemory(), 1, Peers.TIMEOUT),
+                    () -> Flavour.get(pair.client().async().read(local, 0, 64, remote.remoteMemory())))) {
                 assertThatThrownBy(action::run).isInstanceOf(RdmaException.class)
                         .hasMessageContaining("initiatorDepth");
             }

@@ -103,8 +103,8 @@ class ConnectionAllocationDeviceTest {
         try (Peers peers = new Peers()) {
             InetAddress address = peers.listener.address().getAddress();
             ConnectionLoop serving = peers.servers.openLoop(address, LoopSettings.defaults());
-            ConnectionLoop asking = peers.clients.openLoop(address, LoopSettings.defaults()
-                    .withSharedReceives(64, LENGTH));
+            ConnectionLoop asking = peers.clients.openLoop(address, LoopSettings.builder()
+                    .sharedReceives(64, LENGTH).build());
             Echo server = new Echo();
             Echo client = new Echo();
             Listener listener = peers.servers.listen(new InetSocketAddress(address, 0), 4,

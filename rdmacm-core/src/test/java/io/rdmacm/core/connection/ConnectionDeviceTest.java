@@ -36,6 +36,7 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.junit.jupiter.api.Test;
@@ -261,14 +262,14 @@ class ConnectionDeviceTest {
                         AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
                 MemoryRegion local = pair.client().protectionDomain().allocate(4096, AccessFlag.LOCAL_WRITE)) {
             local.memory().setString(0, "written");
-            pair.client().write(local, 0, 8, remote.remoteAddress() + 100, remote.remoteKey(), Peers.TIMEOUT);
+            pair.client().write(local, 0, 8, remote.remoteMemory().slice(100), Peers.TIMEOUT);
             assertThat(remote.memory().getString(100)).isEqualTo("written");
-            pair.client().read(local, 50, 8, remote.remoteAddress() + 100, remote.remoteKey(), Peers.TIMEOUT);
+            pair.client().read(local, 50, 8, remote.remoteMemory().slice(100), Peers.TIMEOUT);
             assertThat(local.memory().getString(50)).isEqualTo("written");
             RdmaTestDevice.assumeNotIwarp("a refusal is told by the end of the connection only");
-            assertThatThrownBy(() -> pair.client().read(local, 0, 8, remote.remoteAddress(), remote.remoteKey() + 1,
-                    Peers.TIMEOUT)).isInstanceOf(WorkCompletionException.class)
-                    .hasMessageContaining("REM_ACCESS_ERR");
+            assertThatThrownBy(() -> pair.client().read(local, 0, 8,
+                    new RemoteMemory(remote.remoteAddress(), remote.remoteKey() + 1, 8), Peers.TIMEOUT))
+                    .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
             assertThatThrownBy(() -> pair.client().send(new byte[1], Peers.TIMEOUT))
                     .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
             assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);

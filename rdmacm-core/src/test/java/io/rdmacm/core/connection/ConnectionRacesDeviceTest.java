@@ -145,8 +145,8 @@ class ConnectionRacesDeviceTest {
             switch (driver) {
                 case NONE -> { }
                 case THREADS -> settings.loops(peers.clients.startLoops(LoopSettings.defaults()));
-                case SHARED_RECEIVES -> settings.loops(peers.clients.startLoops(LoopSettings.defaults()
-                        .withSharedReceives(16, 4096)));
+                case SHARED_RECEIVES -> settings.loops(peers.clients.startLoops(LoopSettings.builder()
+                        .sharedReceives(16, 4096).build()));
                 case PROGRAM -> {
                     ConnectionLoop loop = peers.clients.openLoop(peers.listener.address().getAddress(),
                             LoopSettings.defaults());

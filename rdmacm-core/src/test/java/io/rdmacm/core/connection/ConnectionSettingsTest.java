@@ -4,10 +4,12 @@ package io.rdmacm.core.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.BiFunction;
 
+import io.rdmacm.verbs.address.AckTimeout;
 import org.junit.jupiter.api.Test;
 
 /** Settings that no connection could have are refused when they are made. */
@@ -19,6 +21,16 @@ class ConnectionSettingsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ConnectionSettings.builder().linger(Duration.ofNanos(-1)).build())
                 .withMessageContaining("negative duration");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConnectionSettings.builder().keepAlive(Duration.ofNanos(1)).build())
+                .withMessageContaining("keepAlive");
+        for (int impossible : new int[] {-1, 256}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> ConnectionSettings.builder().typeOfService(impossible).build())
+                    .withMessageContaining("typeOfService");
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConnectionSettings.builder().ackTimeout(new AckTimeout(32)).build());
     }
 
     @Test
@@ -36,6 +48,23 @@ class ConnectionSettingsTest {
         });
         assertThat(ConnectionSettings.builder().receiveBuffers(Integer.MAX_VALUE - 2).sendBuffers(1).operations(1)
                 .build().receiveBuffers()).isEqualTo(Integer.MAX_VALUE - 2);
+    }
+
+    @Test
+    void aBuilderBeginsWithOtherSettings() {
+        ConnectionHandler handler = new ConnectionHandler() {
+        };
+        ConnectionSettings settings = ConnectionSettings.builder().messageSize(1).receiveBuffers(2).sendBuffers(3)
+                .operations(4).privateData(new byte[] {5}).handshakeTimeout(Duration.ofSeconds(6))
+                .linger(Duration.ofSeconds(7)).waiting(WaitPolicy.spinAlways()).handler(handler)
+                .keepAlive(Duration.ofSeconds(9)).ackTimeout(AckTimeout.ofCode(10)).typeOfService(11)
+                .inlineSize(13).scatterGather(14)
+                .localAddress(new InetSocketAddress(12)).build();
+        ConnectionSettings changed = settings.toBuilder().operations(8).build();
+        assertThat(changed.operations()).isEqualTo(8);
+        assertThat(changed).usingRecursiveComparison().ignoringFields("operations").isEqualTo(settings);
+        assertThat(changed.handlers().orElseThrow().apply(null)).isSameAs(handler);
+        assertThat(changed.loops()).isEmpty();
     }
 
     @Test

@@ -29,6 +29,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -59,7 +60,7 @@ class HandlersDeviceTest {
 
         Served(Driver driver, ConnectionHandler handler, ConnectionSettings.Builder settings) throws RdmaException {
             if (driver.threads > 0) {
-                settings.loops(peers.servers.startLoops(LoopSettings.defaults().withThreads(driver.threads)));
+                settings.loops(peers.servers.startLoops(LoopSettings.builder().threads(driver.threads).build()));
             }
             listener = peers.servers.listen(new InetSocketAddress(peers.listener.address().getAddress(), 0), 64,
                     settings.handler(handler).build());
@@ -107,7 +108,7 @@ class HandlersDeviceTest {
             try (MemoryRegion remote = server.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE,
                     AccessFlag.REMOTE_WRITE);
                     MemoryRegion local = client.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
-                client.writeWithImmediate(local, 0, 33, remote.remoteAddress(), remote.remoteKey(), -5,
+                client.writeWithImmediate(local, 0, 33, remote.remoteMemory(), -5,
                         Peers.TIMEOUT);
             }
             client.send(bytes("last"), Peers.TIMEOUT);
@@ -359,7 +360,7 @@ class HandlersDeviceTest {
             @Override
             public void onMessage(Connection connection, Message message) {
                 for (Background.Action wait : List.<Background.Action>of(
-                        () -> connection.fetchAndAdd(8, 1, 1, Peers.TIMEOUT),
+                        () -> connection.fetchAndAdd(new RemoteMemory(8, 1, 8), 1, Peers.TIMEOUT),
                         () -> connection.message(1, Peers.TIMEOUT).send(Peers.TIMEOUT),
                         () -> {
                             for (int i = 0; i < 64; i++) {
@@ -551,7 +552,7 @@ class HandlersDeviceTest {
         try (Peers peers = new Peers()) {
             ConnectionSettings.Builder settings = ConnectionSettings.builder().handler(events);
             if (driver.threads > 0) {
-                settings.loops(peers.clients.startLoops(LoopSettings.defaults().withThreads(driver.threads)));
+                settings.loops(peers.clients.startLoops(LoopSettings.builder().threads(driver.threads).build()));
             }
             try (Peers.Pair pair = peers.connect(settings.build())) {
                 events.expect("connected");
@@ -587,7 +588,7 @@ class HandlersDeviceTest {
             };
             ConnectionSettings.Builder settings = ConnectionSettings.builder().handler(handler);
             if (driver.threads > 0) {
-                settings.loops(peers.clients.startLoops(LoopSettings.defaults().withThreads(driver.threads)));
+                settings.loops(peers.clients.startLoops(LoopSettings.builder().threads(driver.threads).build()));
             }
             peers.connect(settings.build());
             Background<Void> close = Background.run(peers.clients::close);

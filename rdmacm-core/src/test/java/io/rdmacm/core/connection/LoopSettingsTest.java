@@ -9,28 +9,34 @@ import org.junit.jupiter.api.Test;
 class LoopSettingsTest {
     @Test
     void theDefaults() {
-        assertThat(LoopSettings.defaults()).isEqualTo(new LoopSettings(1, 0, 4096, WaitPolicy.defaults()));
+        LoopSettings settings = LoopSettings.defaults();
+        assertThat(settings.threads()).isEqualTo(1);
+        assertThat(settings.sharedReceives()).isZero();
+        assertThat(settings.messageSize()).isEqualTo(4096);
+        assertThat(settings.waiting()).isEqualTo(WaitPolicy.defaults());
     }
 
     @Test
     void eachSettingIsChangedAlone() {
-        LoopSettings settings = new LoopSettings(2, 3, 4, WaitPolicy.sleepAtOnce());
-        assertThat(settings.withThreads(5)).isEqualTo(new LoopSettings(5, 3, 4, WaitPolicy.sleepAtOnce()));
-        assertThat(settings.withSharedReceives(6, 7)).isEqualTo(new LoopSettings(2, 6, 7, WaitPolicy.sleepAtOnce()));
-        assertThat(settings.withWaiting(WaitPolicy.spinAlways()))
-                .isEqualTo(new LoopSettings(2, 3, 4, WaitPolicy.spinAlways()));
+        LoopSettings settings = LoopSettings.builder().threads(2).sharedReceives(3, 4)
+                .waiting(WaitPolicy.sleepAtOnce()).build();
+        LoopSettings changed = settings.toBuilder().threads(5).build();
+        assertThat(changed.threads()).isEqualTo(5);
+        assertThat(changed.sharedReceives()).isEqualTo(3);
+        assertThat(changed.messageSize()).isEqualTo(4);
+        assertThat(changed.waiting()).isEqualTo(WaitPolicy.sleepAtOnce());
+        assertThat(settings.threads()).isEqualTo(2);
     }
 
     @Test
     void whatIsOutOfRangeIsRefusedByName() {
-        LoopSettings settings = LoopSettings.defaults();
-        assertThatThrownBy(() -> settings.withThreads(0)).isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("threads");
-        assertThatThrownBy(() -> settings.withSharedReceives(-1, 1)).isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("sharedReceives");
-        assertThatThrownBy(() -> settings.withSharedReceives(1, 0)).isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("messageSize");
-        assertThatThrownBy(() -> settings.withWaiting(null)).isInstanceOf(NullPointerException.class);
-        assertThat(settings.withSharedReceives(0, 1).sharedReceives()).isZero();
+        assertThatThrownBy(() -> LoopSettings.builder().threads(0).build())
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("threads");
+        assertThatThrownBy(() -> LoopSettings.builder().sharedReceives(-1, 1).build())
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("sharedReceives");
+        assertThatThrownBy(() -> LoopSettings.builder().sharedReceives(1, 0).build())
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("messageSize");
+        assertThatThrownBy(() -> LoopSettings.builder().waiting(null).build())
+                .isInstanceOf(NullPointerException.class);
     }
 }

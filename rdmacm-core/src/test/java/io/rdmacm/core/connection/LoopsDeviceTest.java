@@ -33,6 +33,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.junit.jupiter.api.Test;
 
 /** Loops that drive many connections: threads of the library, or one of the program. */
@@ -188,8 +189,8 @@ class LoopsDeviceTest {
         try (Peers peers = new Peers()) {
             for (ConnectionLoopGroup loops : List.of(peers.clients.openLoop(address(peers), LoopSettings.defaults()),
                     peers.clients.startLoops(LoopSettings.defaults()),
-                    peers.clients.startLoops(LoopSettings.defaults().withThreads(2)
-                            .withWaiting(WaitPolicy.spinAlways())))) {
+                    peers.clients.startLoops(LoopSettings.builder().threads(2)
+                            .waiting(WaitPolicy.spinAlways()).build()))) {
                 try (Peers.Pair pair = peers.connect(ConnectionSettings.builder().loops(loops).build())) {
                     for (int i = 0; i < 50; i++) {
                         pair.server().send(new byte[i], Peers.TIMEOUT);
@@ -222,12 +223,12 @@ class LoopsDeviceTest {
                 flavour.send(pair.client(), new byte[1]);
                 flavour.send(pair.client(), local, 0, 2);
                 flavour.sendWithImmediate(pair.client(), local, 0, 3, 1);
-                flavour.writeWithImmediate(pair.client(), local, 8, 4, remote.remoteAddress() + 8, remote.remoteKey(),
+                flavour.writeWithImmediate(pair.client(), local, 8, 4, remote.remoteMemory().slice(8),
                         2);
-                flavour.write(pair.client(), local, 8, 4, remote.remoteAddress() + 8, remote.remoteKey());
-                flavour.read(pair.client(), local, 8, 4, remote.remoteAddress(), remote.remoteKey());
-                long before = flavour.fetchAndAdd(pair.client(), remote.remoteAddress(), remote.remoteKey(), 1);
-                assertThat(flavour.compareAndSwap(pair.client(), remote.remoteAddress(), remote.remoteKey(), 0, 0))
+                flavour.write(pair.client(), local, 8, 4, remote.remoteMemory().slice(8));
+                flavour.read(pair.client(), local, 8, 4, remote.remoteMemory());
+                long before = flavour.fetchAndAdd(pair.client(), remote.remoteMemory(), 1);
+                assertThat(flavour.compareAndSwap(pair.client(), remote.remoteMemory(), 0, 0))
                         .isEqualTo(before + 1);
                 for (int i = 1; i <= 4; i++) {
                     try (Message message = pair.server().receive(Peers.TIMEOUT)) {
@@ -278,7 +279,8 @@ class LoopsDeviceTest {
                 events.expect("disconnected");
                 assertThatThrownBy(() -> Flavour.get(pair.client().async().send(MemorySegment.NULL)))
                         .isInstanceOf(RdmaClosedException.class);
-                assertThatThrownBy(() -> Flavour.get(pair.client().async().fetchAndAdd(8, 1, 1)))
+                assertThatThrownBy(() -> Flavour.get(pair.client().async().fetchAndAdd(
+                        new RemoteMemory(8, 1, 8), 1)))
                         .isInstanceOf(RdmaClosedException.class);
                 assertThatThrownBy(() -> pair.client().queue().send(MemorySegment.NULL))
                         .isInstanceOf(RdmaClosedException.class);
@@ -330,7 +332,8 @@ class LoopsDeviceTest {
         Set<Thread> threads = new HashSet<>();
         Events events = new Events();
         try (Peers peers = new Peers()) {
-            Listener listener = serve(peers, peers.servers.startLoops(LoopSettings.defaults().withThreads(2)), events);
+            Listener listener = serve(peers, peers.servers.startLoops(LoopSettings.builder().threads(2).build()),
+                    events);
             List<Connection> clients = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 clients.add(peers.clients.connect(listener.address(), Peers.TIMEOUT));

@@ -29,12 +29,15 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import org.junit.jupiter.api.Test;
 
 /** Many operations in flight: their order, their limits, batches, and how they all end. */
 @RequiresRdma
 class OperationQueueDeviceTest {
+    // which no peer has
+    private static final RemoteMemory FAR = new RemoteMemory(8, 12345, 64);
     private static final Duration SHORT = Duration.ofMillis(30);
     // a receiver that holds up the sender as soon as one message is not closed, and four operations at most
     private static final ConnectionSettings TINY = ConnectionSettings.builder().receiveBuffers(1).sendBuffers(2)
@@ -116,8 +119,8 @@ class OperationQueueDeviceTest {
             assertThat(queue.free()).isZero();
             assertThat(queue.send(region, 0, 5, notes, 5)).isFalse();
             assertThat(queue.send(bytes(1))).isFalse();
-            assertThat(queue.read(region, 0, 5, 0, 0, notes, 5)).isFalse();
-            assertThat(queue.write(region, 0, 5, 0, 0, notes, 5)).isFalse();
+            assertThat(queue.read(region, 0, 5, FAR, 0, notes, 5)).isFalse();
+            assertThat(queue.write(region, 0, 5, FAR, 0, notes, 5)).isFalse();
             assertThat(notes.contexts).isEmpty();
             blocking.close();
             for (int i = 1; i <= 4; i++) {
@@ -318,9 +321,10 @@ class OperationQueueDeviceTest {
                 MemoryRegion remote = pair.server().protectionDomain().allocate(1000, AccessFlag.LOCAL_WRITE,
                         AccessFlag.REMOTE_WRITE)) {
             OperationQueue queue = pair.client().queue();
+            RemoteMemory target = remote.remoteMemory();
             for (int i = 0; i < 1000; i++) {
                 local.memory().set(ValueLayout.JAVA_BYTE, i, (byte) i);
-                while (!queue.write(local, i, 1, remote.remoteAddress() + i, remote.remoteKey(), null, 0)) {
+                while (!queue.write(local, i, 1, target, i, null, 0)) {
                     Thread.onSpinWait();
                 }
             }
@@ -331,7 +335,7 @@ class OperationQueueDeviceTest {
             while (!queue.sendWithImmediate(local, 0, 11, 7, null, 0)) {
                 Thread.onSpinWait();
             }
-            while (!queue.writeWithImmediate(local, 0, 12, remote.remoteAddress(), remote.remoteKey(), 8, null, 0)) {
+            while (!queue.writeWithImmediate(local, 0, 12, target, 0, 8, null, 0)) {
                 Thread.onSpinWait();
             }
             pair.client().send(local, 0, 13, Peers.TIMEOUT);
@@ -343,10 +347,12 @@ class OperationQueueDeviceTest {
                 }
             }
             // One that fails ends the connection.
-            assertThat(queue.write(local, 0, 1, remote.remoteAddress(), remote.remoteKey() + 1, null, 0)).isTrue();
+            RemoteMemory wrong = new RemoteMemory(target.address(), target.key() + 1, 1);
+            assertThat(queue.write(local, 0, 1, wrong, 0, null, 0)).isTrue();
             assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOf(WorkCompletionException.class)
                     .hasMessageContaining("REM_ACCESS_ERR");
-            assertThatThrownBy(() -> queue.read(local, 0, 1, 0, 0, null, 0)).isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> queue.read(local, 0, 1, target, 0, null, 0))
+                    .isInstanceOf(NullPointerException.class);
         }
     }
 
@@ -426,7 +432,7 @@ class OperationQueueDeviceTest {
                         AccessFlag.REMOTE_ATOMIC)) {
             List<CompletableFuture<Long>> futures = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
-                futures.add(pair.client().async().fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1));
+                futures.add(pair.client().async().fetchAndAdd(remote.remoteMemory(), 1));
             }
             List<Long> values = new ArrayList<>();
             for (CompletableFuture<Long> future : futures) {
@@ -446,7 +452,7 @@ class OperationQueueDeviceTest {
             List<CompletableFuture<Void>> futures = new ArrayList<>();
             CompletableFuture<Void> good = pair.client().async().send(region, 0, 8);
             pair.client().queue().batch(() -> {
-                start(() -> pair.client().queue().write(region, 0, 8, 8, 12345, notes, 1));
+                start(() -> pair.client().queue().write(region, 0, 8, FAR, 0, notes, 1));
                 start(() -> pair.client().queue().send(region, 0, 8, notes, 2));
                 for (int i = 0; i < 10; i++) {
                     futures.add(pair.client().async().send(region, 0, 8));
@@ -606,9 +612,9 @@ class OperationQueueDeviceTest {
                         AccessFlag.REMOTE_WRITE)) {
             pair.client().send(new byte[10], Peers.TIMEOUT);
             pair.client().send(region, 0, 20, Peers.TIMEOUT);
-            pair.client().writeWithImmediate(region, 0, 30, remote.remoteAddress(), remote.remoteKey(), 1,
+            pair.client().writeWithImmediate(region, 0, 30, remote.remoteMemory(), 1,
                     Peers.TIMEOUT);
-            pair.client().write(region, 0, 40, remote.remoteAddress(), remote.remoteKey(), Peers.TIMEOUT);
+            pair.client().write(region, 0, 40, remote.remoteMemory(), Peers.TIMEOUT);
             for (int i = 0; i < 3; i++) {
                 pair.server().receive(Peers.TIMEOUT).close();
             }

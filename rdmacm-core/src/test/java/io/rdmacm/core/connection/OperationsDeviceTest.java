@@ -16,6 +16,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,7 +125,7 @@ class OperationsDeviceTest {
     @EnumSource
     void thePeersMemoryIsRead(Flavour flavour) throws Exception {
         byte[] before = bytes(local, 0, SIZE);
-        flavour.read(client, local, 100, 1234, remote.remoteAddress() + 9, remote.remoteKey());
+        flavour.read(client, local, 100, 1234, remote.remoteMemory().slice(9));
         assertThat(bytes(local, 100, 1234)).isEqualTo(bytes(remote, 9, 1234));
         System.arraycopy(bytes(remote, 9, 1234), 0, before, 100, 1234);
         assertThat(bytes(local, 0, SIZE)).isEqualTo(before);
@@ -136,7 +137,7 @@ class OperationsDeviceTest {
     @EnumSource
     void thePeersMemoryIsWritten(Flavour flavour) throws Exception {
         byte[] before = bytes(remote, 0, SIZE);
-        flavour.write(client, local, 9, 1234, remote.remoteAddress() + 100, remote.remoteKey());
+        flavour.write(client, local, 9, 1234, remote.remoteMemory().slice(100));
         System.arraycopy(bytes(local, 9, 1234), 0, before, 100, 1234);
         assertThat(bytes(remote, 0, SIZE)).isEqualTo(before);
         assertThat(server.tryReceive()).isNull();
@@ -148,8 +149,8 @@ class OperationsDeviceTest {
     @EnumSource
     void aWriteWithAnImmediateValueIsReceivedInOrder(Flavour flavour) throws Exception {
         flavour.send(client, new byte[] {1});
-        flavour.writeWithImmediate(client, local, 0, 2000, remote.remoteAddress(), remote.remoteKey(), -7);
-        flavour.writeWithImmediate(client, local, 0, 0, remote.remoteAddress(), remote.remoteKey(), 8);
+        flavour.writeWithImmediate(client, local, 0, 2000, remote.remoteMemory(), -7);
+        flavour.writeWithImmediate(client, local, 0, 0, remote.remoteMemory(), 8);
         flavour.send(client, new byte[] {2});
         try (Message first = server.receive(Peers.TIMEOUT); Message second = server.receive(Peers.TIMEOUT);
                 Message third = server.receive(Peers.TIMEOUT); Message fourth = server.receive(Peers.TIMEOUT)) {
@@ -171,10 +172,10 @@ class OperationsDeviceTest {
     @EnumSource
     void valuesAreComparedAndSwapped(Flavour flavour) throws Exception {
         remote.memory().set(ValueLayout.JAVA_LONG, 16, 41);
-        long address = remote.remoteAddress() + 16;
-        assertThat(flavour.compareAndSwap(client, address, remote.remoteKey(), 40, 1)).isEqualTo(41);
+        RemoteMemory value = remote.remoteMemory().slice(16, 8);
+        assertThat(flavour.compareAndSwap(client, value, 40, 1)).isEqualTo(41);
         assertThat(remote.memory().get(ValueLayout.JAVA_LONG, 16)).isEqualTo(41);
-        assertThat(flavour.compareAndSwap(client, address, remote.remoteKey(), 41, Long.MIN_VALUE)).isEqualTo(41);
+        assertThat(flavour.compareAndSwap(client, value, 41, Long.MIN_VALUE)).isEqualTo(41);
         assertThat(remote.memory().get(ValueLayout.JAVA_LONG, 16)).isEqualTo(Long.MIN_VALUE);
         assertThat(client.counters().operations()).isEqualTo(2);
         assertThat(client.counters().operationBytes()).isEqualTo(16);
@@ -184,9 +185,9 @@ class OperationsDeviceTest {
     @EnumSource
     void valuesAreAdded(Flavour flavour) throws Exception {
         remote.memory().set(ValueLayout.JAVA_LONG, 24, -1);
-        long address = remote.remoteAddress() + 24;
-        assertThat(flavour.fetchAndAdd(client, address, remote.remoteKey(), 8)).isEqualTo(-1);
-        assertThat(flavour.fetchAndAdd(client, address, remote.remoteKey(), Long.MAX_VALUE)).isEqualTo(7);
+        RemoteMemory value = remote.remoteMemory().slice(24);
+        assertThat(flavour.fetchAndAdd(client, value, 8)).isEqualTo(-1);
+        assertThat(flavour.fetchAndAdd(client, value, Long.MAX_VALUE)).isEqualTo(7);
         assertThat(remote.memory().get(ValueLayout.JAVA_LONG, 24)).isEqualTo(Long.MAX_VALUE + 7);
     }
 
@@ -196,7 +197,7 @@ class OperationsDeviceTest {
     void manyAtomicOperationsOneAfterTheOther(Flavour flavour) throws Exception {
         remote.memory().set(ValueLayout.JAVA_LONG, 0, 0);
         for (int i = 0; i < 50; i++) {
-            assertThat(flavour.fetchAndAdd(client, remote.remoteAddress(), remote.remoteKey(), 1)).isEqualTo(i);
+            assertThat(flavour.fetchAndAdd(client, remote.remoteMemory(), 1)).isEqualTo(i);
         }
     }
 
@@ -204,9 +205,9 @@ class OperationsDeviceTest {
     @EnumSource
     void whatThePeerDoesNotPermitFailsAndEndsTheConnection(Flavour flavour) throws Exception {
         RdmaTestDevice.assumeNotIwarp("what is sent or written succeeds before the peer has taken it");
-        int wrong = remote.remoteKey() + 1;
+        RemoteMemory wrong = new RemoteMemory(remote.remoteAddress(), remote.remoteKey() + 1, 8);
         try (Background<Void> receiving = Background.run(() -> client.receive(Peers.LONG)).awaitAsleep()) {
-            assertThatThrownBy(() -> flavour.write(client, local, 0, 8, remote.remoteAddress(), wrong))
+            assertThatThrownBy(() -> flavour.write(client, local, 0, 8, wrong))
                     .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
             assertThatThrownBy(receiving::result).isInstanceOf(WorkCompletionException.class)
                     .hasMessageContaining("REM_ACCESS_ERR");
@@ -214,9 +215,9 @@ class OperationsDeviceTest {
         for (Flavour later : Flavour.values()) {
             assertThatThrownBy(() -> later.send(client, new byte[1])).isInstanceOf(WorkCompletionException.class)
                     .hasMessageContaining("REM_ACCESS_ERR");
-            assertThatThrownBy(() -> later.read(client, local, 0, 8, remote.remoteAddress(), remote.remoteKey()))
+            assertThatThrownBy(() -> later.read(client, local, 0, 8, remote.remoteMemory()))
                     .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
-            assertThatThrownBy(() -> later.fetchAndAdd(client, remote.remoteAddress(), remote.remoteKey(), 1))
+            assertThatThrownBy(() -> later.fetchAndAdd(client, remote.remoteMemory(), 1))
                     .isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
         }
         assertThat(client.isConnected()).isFalse();
@@ -229,7 +230,7 @@ class OperationsDeviceTest {
         RdmaTestDevice.assumeNotIwarp("it has no atomic operations");
         try (MemoryRegion readOnly = server.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_READ)) {
-            assertThatThrownBy(() -> flavour.compareAndSwap(client, readOnly.remoteAddress(), readOnly.remoteKey(), 0,
+            assertThatThrownBy(() -> flavour.compareAndSwap(client, readOnly.remoteMemory(), 0,
                     1)).isInstanceOf(WorkCompletionException.class).hasMessageContaining("REM_ACCESS_ERR");
             server.close();
         }
@@ -251,7 +252,7 @@ class OperationsDeviceTest {
         try (Message message = server.receive(Peers.TIMEOUT)) {
             assertThat(message.toArray()).isEqualTo(bytes(local, 0, 8));
         }
-        flavour.read(client, local, 0, 8, remote.remoteAddress(), remote.remoteKey());
+        flavour.read(client, local, 0, 8, remote.remoteMemory());
         assertThat(bytes(local, 0, 8)).isEqualTo(bytes(remote, 0, 8));
     }
 
@@ -262,9 +263,9 @@ class OperationsDeviceTest {
                 MemoryRegion foreign = domain.allocate(64, AccessFlag.LOCAL_WRITE)) {
             assertRefused(IllegalArgumentException.class, () -> flavour.send(client, foreign, 0, 8));
             assertRefused(IllegalArgumentException.class,
-                    () -> flavour.write(client, foreign, 0, 8, remote.remoteAddress(), remote.remoteKey()));
+                    () -> flavour.write(client, foreign, 0, 8, remote.remoteMemory()));
             assertRefused(IllegalArgumentException.class, () -> client.queue().fetchAndAdd(foreign, 0,
-                    remote.remoteAddress(), remote.remoteKey(), 1, (who, context, failure) -> { }, 0));
+                    remote.remoteMemory(), 0, 1, (who, context, failure) -> { }, 0));
             assertStillWorks(flavour);
         }
     }
@@ -277,10 +278,28 @@ class OperationsDeviceTest {
             assertRefused(IndexOutOfBoundsException.class,
                     () -> flavour.send(client, local, part[0], (int) part[1]));
             assertRefused(IndexOutOfBoundsException.class, () -> flavour.read(client, local, part[0], (int) part[1],
-                    remote.remoteAddress(), remote.remoteKey()));
+                    remote.remoteMemory()));
         }
         assertRefused(IndexOutOfBoundsException.class, () -> client.queue().compareAndSwap(local, SIZE - 7,
-                remote.remoteAddress(), remote.remoteKey(), 1, 2, (who, context, failure) -> { }, 0));
+                remote.remoteMemory(), 0, 1, 2, (who, context, failure) -> { }, 0));
+        assertStillWorks(flavour);
+    }
+
+    /** The peer's device would refuse it too, but end the connection. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsBeyondTheRemoteMemoryIsRefusedBeforeThePeerIsAsked(Flavour flavour) throws Exception {
+        RemoteMemory some = remote.remoteMemory().slice(100, 8);
+        assertRefused(IndexOutOfBoundsException.class, () -> flavour.read(client, local, 0, 9, some));
+        assertRefused(IndexOutOfBoundsException.class, () -> flavour.write(client, local, 0, 9, some));
+        assertRefused(IndexOutOfBoundsException.class, () -> flavour.writeWithImmediate(client, local, 0, 9, some, 1));
+        assertRefused(IndexOutOfBoundsException.class, () -> flavour.fetchAndAdd(client, some.slice(4), 1));
+        assertRefused(NullPointerException.class, () -> flavour.write(client, local, 0, 8, null));
+        assertRefused(NullPointerException.class, () -> flavour.fetchAndAdd(client, null, 1));
+        for (long offset : new long[] {-1, 1, Long.MAX_VALUE}) {
+            assertRefused(IndexOutOfBoundsException.class,
+                    () -> client.queue().write(local, 0, 8, some, offset, null, 0));
+        }
         assertStillWorks(flavour);
     }
 
@@ -291,7 +310,7 @@ class OperationsDeviceTest {
         closed.close();
         assertRefused(IllegalStateException.class, () -> flavour.send(client, closed, 0, 8));
         assertRefused(IllegalStateException.class,
-                () -> flavour.read(client, closed, 0, 8, remote.remoteAddress(), remote.remoteKey()));
+                () -> flavour.read(client, closed, 0, 8, remote.remoteMemory()));
         assertStillWorks(flavour);
     }
 
@@ -300,9 +319,9 @@ class OperationsDeviceTest {
     void anAtomicOperationOnAnOddAddressIsRefused(Flavour flavour) throws Exception {
         for (int odd : new int[] {1, 4, 7}) {
             assertRefused(IllegalArgumentException.class, () -> flavour.compareAndSwap(client,
-                    remote.remoteAddress() + odd, remote.remoteKey(), 1, 2));
+                    remote.remoteMemory().slice(odd), 1, 2));
             assertRefused(IllegalArgumentException.class, () -> flavour.fetchAndAdd(client,
-                    remote.remoteAddress() + odd, remote.remoteKey(), 1));
+                    remote.remoteMemory().slice(odd), 1));
         }
         assertStillWorks(flavour);
     }

@@ -17,6 +17,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -118,7 +119,8 @@ class RecordingDeviceTest {
                     Peers.Pair pair = peers.connect();
                     MemoryRegion region = pair.client().protectionDomain().allocate(12_345, AccessFlag.LOCAL_WRITE)) {
                 queuePair[0] = pair.client().queuePair().number();
-                assertThatThrownBy(() -> pair.client().read(region, 0, 8, 4096, 1, Peers.TIMEOUT))
+                assertThatThrownBy(() -> pair.client().read(region, 0, 8, new RemoteMemory(4096, 1, 8),
+                        Peers.TIMEOUT))
                         .isInstanceOf(WorkCompletionException.class);
             }
         });

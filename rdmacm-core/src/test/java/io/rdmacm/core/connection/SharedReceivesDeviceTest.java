@@ -31,7 +31,7 @@ class SharedReceivesDeviceTest {
     private static final int RECEIVES = 32;
     // other than that of the buffers for sending, so that each has a pool of its own
     private static final int SIZE = 1024;
-    private static final LoopSettings SHARED = LoopSettings.defaults().withSharedReceives(RECEIVES, SIZE);
+    private static final LoopSettings SHARED = LoopSettings.builder().sharedReceives(RECEIVES, SIZE).build();
 
     /** The pool of a manager for buffers of a size. */
     private static RegisteredPool pool(ConnectionManager manager, InetSocketAddress address, int size)

@@ -66,7 +66,7 @@ public final class BusyCarriers {
             case "streams" -> streams(any);
             case "connections" -> connections(any, null);
             case "loops" -> connections(any, LoopSettings.defaults());
-            case "shared receives" -> connections(any, LoopSettings.defaults().withSharedReceives(64, 4096));
+            case "shared receives" -> connections(any, LoopSettings.builder().sharedReceives(64, 4096).build());
             case "verbs" -> verbs();
             case "endpoints" -> endpoints();
             case "disconnects" -> disconnects();
@@ -222,10 +222,10 @@ public final class BusyCarriers {
                 }
                 client.receive(TIMEOUT).close();
             }
-            client.write(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), TIMEOUT);
-            client.read(local, 0, 64, remote.remoteAddress(), remote.remoteKey(), TIMEOUT);
+            client.write(local, 0, 64, remote.remoteMemory(), TIMEOUT);
+            client.read(local, 0, 64, remote.remoteMemory(), TIMEOUT);
             expect(RdmaTestDevice.get().isIwarp()
-                    || client.fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1, TIMEOUT) == 0);
+                    || client.fetchAndAdd(remote.remoteMemory(), 1, TIMEOUT) == 0);
         }
     }
 

@@ -131,7 +131,7 @@ public final class RemovedDevice {
     private static String write(Endpoint client, MemoryRegion from, MemoryRegion to) throws Exception {
         try {
             while (true) {
-                client.postWrite(1, from, 0, BYTES, Set.of(SendFlag.SIGNALED), to.remoteAddress(), to.remoteKey());
+                client.postWrite(1, from, 0, BYTES, Set.of(SendFlag.SIGNALED), to.remoteMemory());
                 WorkCompletion completion = client.getSendCompletion(TIMEOUT);
                 if (completion.status() != WorkCompletionStatus.SUCCESS) {
                     return completion.status().toString();

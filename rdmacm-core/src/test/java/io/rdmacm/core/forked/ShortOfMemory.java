@@ -132,7 +132,7 @@ public final class ShortOfMemory {
         try (ConnectionManager servers = ConnectionManager.open(); ConnectionManager clients = ConnectionManager.open();
                 EventChannel channel = EventChannel.open()) {
             ConnectionLoopGroup loops = servers.startLoops(shared
-                    ? LoopSettings.defaults().withSharedReceives(8, LARGE) : LoopSettings.defaults());
+                    ? LoopSettings.builder().sharedReceives(8, LARGE).build() : LoopSettings.defaults());
             ConnectionSettings settings = ConnectionSettings.builder().loops(loops).messageSize(LARGE).build();
             Listener listener = servers.listen(any, 8, settings);
             Listener handled = servers.listen(any, 8, ConnectionSettings.builder().loops(loops).messageSize(LARGE)

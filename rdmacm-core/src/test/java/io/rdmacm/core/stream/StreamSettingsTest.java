@@ -59,5 +59,8 @@ class StreamSettingsTest {
         assertThat(changed.ackTimeout()).contains(AckTimeout.ofCode(14));
         changed.route()[0] = 2;
         assertThat(changed.route()).containsExactly(1);
+        assertThat(changed).isNotEqualTo(settings);
+        assertThat(changed.toBuilder().mapSlots(3).build()).isEqualTo(settings).hasSameHashCodeAs(settings);
+        assertThat(changed.toBuilder().ackTimeout(null).build().ackTimeout()).isEmpty();
     }
 }

@@ -13,6 +13,7 @@ import io.rdmacm.core.connection.OutgoingMessage;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 
 /** The three ways to start an operation of a connection. Each method here returns when the operation has finished. */
 public enum Flavour {
@@ -37,32 +38,32 @@ public enum Flavour {
         }
 
         @Override
-        public void read(Connection connection, MemoryRegion local, long offset, int length, long address, int key)
+        public void read(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote)
                 throws Exception {
-            connection.read(local, offset, length, address, key, Peers.TIMEOUT);
+            connection.read(local, offset, length, remote, Peers.TIMEOUT);
         }
 
         @Override
-        public void write(Connection connection, MemoryRegion local, long offset, int length, long address, int key)
+        public void write(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote)
                 throws Exception {
-            connection.write(local, offset, length, address, key, Peers.TIMEOUT);
+            connection.write(local, offset, length, remote, Peers.TIMEOUT);
         }
 
         @Override
         public void writeWithImmediate(Connection connection, MemoryRegion local, long offset, int length,
-                long address, int key, int immediate) throws Exception {
-            connection.writeWithImmediate(local, offset, length, address, key, immediate, Peers.TIMEOUT);
+                RemoteMemory remote, int immediate) throws Exception {
+            connection.writeWithImmediate(local, offset, length, remote, immediate, Peers.TIMEOUT);
         }
 
         @Override
-        public long compareAndSwap(Connection connection, long address, int key, long expected, long replacement)
+        public long compareAndSwap(Connection connection, RemoteMemory remote, long expected, long replacement)
                 throws Exception {
-            return connection.compareAndSwap(address, key, expected, replacement, Peers.TIMEOUT);
+            return connection.compareAndSwap(remote, expected, replacement, Peers.TIMEOUT);
         }
 
         @Override
-        public long fetchAndAdd(Connection connection, long address, int key, long summand) throws Exception {
-            return connection.fetchAndAdd(address, key, summand, Peers.TIMEOUT);
+        public long fetchAndAdd(Connection connection, RemoteMemory remote, long summand) throws Exception {
+            return connection.fetchAndAdd(remote, summand, Peers.TIMEOUT);
         }
     },
 
@@ -84,32 +85,32 @@ public enum Flavour {
         }
 
         @Override
-        public void read(Connection connection, MemoryRegion local, long offset, int length, long address, int key)
+        public void read(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote)
                 throws Exception {
-            get(connection.async().read(local, offset, length, address, key));
+            get(connection.async().read(local, offset, length, remote));
         }
 
         @Override
-        public void write(Connection connection, MemoryRegion local, long offset, int length, long address, int key)
+        public void write(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote)
                 throws Exception {
-            get(connection.async().write(local, offset, length, address, key));
+            get(connection.async().write(local, offset, length, remote));
         }
 
         @Override
         public void writeWithImmediate(Connection connection, MemoryRegion local, long offset, int length,
-                long address, int key, int immediate) throws Exception {
-            get(connection.async().writeWithImmediate(local, offset, length, address, key, immediate));
+                RemoteMemory remote, int immediate) throws Exception {
+            get(connection.async().writeWithImmediate(local, offset, length, remote, immediate));
         }
 
         @Override
-        public long compareAndSwap(Connection connection, long address, int key, long expected, long replacement)
+        public long compareAndSwap(Connection connection, RemoteMemory remote, long expected, long replacement)
                 throws Exception {
-            return get(connection.async().compareAndSwap(address, key, expected, replacement));
+            return get(connection.async().compareAndSwap(remote, expected, replacement));
         }
 
         @Override
-        public long fetchAndAdd(Connection connection, long address, int key, long summand) throws Exception {
-            return get(connection.async().fetchAndAdd(address, key, summand));
+        public long fetchAndAdd(Connection connection, RemoteMemory remote, long summand) throws Exception {
+            return get(connection.async().fetchAndAdd(remote, summand));
         }
     },
 
@@ -136,40 +137,40 @@ public enum Flavour {
         }
 
         @Override
-        public void read(Connection connection, MemoryRegion local, long offset, int length, long address, int key)
+        public void read(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote)
                 throws Exception {
-            handled(connection, handler -> connection.queue().read(local, offset, length, address, key, handler,
+            handled(connection, handler -> connection.queue().read(local, offset, length, remote, 0, handler,
                     CONTEXT));
         }
 
         @Override
-        public void write(Connection connection, MemoryRegion local, long offset, int length, long address, int key)
+        public void write(Connection connection, MemoryRegion local, long offset, int length, RemoteMemory remote)
                 throws Exception {
-            handled(connection, handler -> connection.queue().write(local, offset, length, address, key, handler,
+            handled(connection, handler -> connection.queue().write(local, offset, length, remote, 0, handler,
                     CONTEXT));
         }
 
         @Override
         public void writeWithImmediate(Connection connection, MemoryRegion local, long offset, int length,
-                long address, int key, int immediate) throws Exception {
-            handled(connection, handler -> connection.queue().writeWithImmediate(local, offset, length, address, key,
+                RemoteMemory remote, int immediate) throws Exception {
+            handled(connection, handler -> connection.queue().writeWithImmediate(local, offset, length, remote, 0,
                     immediate, handler, CONTEXT));
         }
 
         @Override
-        public long compareAndSwap(Connection connection, long address, int key, long expected, long replacement)
+        public long compareAndSwap(Connection connection, RemoteMemory remote, long expected, long replacement)
                 throws Exception {
             try (MemoryRegion before = connection.protectionDomain().allocate(16, AccessFlag.LOCAL_WRITE)) {
-                handled(connection, handler -> connection.queue().compareAndSwap(before, 8, address, key, expected,
+                handled(connection, handler -> connection.queue().compareAndSwap(before, 8, remote, 0, expected,
                         replacement, handler, CONTEXT));
                 return before.memory().get(ValueLayout.JAVA_LONG, 8);
             }
         }
 
         @Override
-        public long fetchAndAdd(Connection connection, long address, int key, long summand) throws Exception {
+        public long fetchAndAdd(Connection connection, RemoteMemory remote, long summand) throws Exception {
             try (MemoryRegion before = connection.protectionDomain().allocate(16, AccessFlag.LOCAL_WRITE)) {
-                handled(connection, handler -> connection.queue().fetchAndAdd(before, 8, address, key, summand,
+                handled(connection, handler -> connection.queue().fetchAndAdd(before, 8, remote, 0, summand,
                         handler, CONTEXT));
                 return before.memory().get(ValueLayout.JAVA_LONG, 8);
             }
@@ -210,23 +211,23 @@ public enum Flavour {
             int immediate) throws Exception;
 
     /** Reads the peer's memory. */
-    public abstract void read(Connection connection, MemoryRegion local, long offset, int length, long address,
-            int key) throws Exception;
+    public abstract void read(Connection connection, MemoryRegion local, long offset, int length,
+            RemoteMemory remote) throws Exception;
 
     /** Writes the peer's memory. */
-    public abstract void write(Connection connection, MemoryRegion local, long offset, int length, long address,
-            int key) throws Exception;
+    public abstract void write(Connection connection, MemoryRegion local, long offset, int length,
+            RemoteMemory remote) throws Exception;
 
     /** Writes the peer's memory and tells the peer. */
     public abstract void writeWithImmediate(Connection connection, MemoryRegion local, long offset, int length,
-            long address, int key, int immediate) throws Exception;
+            RemoteMemory remote, int immediate) throws Exception;
 
     /** Compares and swaps, and returns the value before. */
-    public abstract long compareAndSwap(Connection connection, long address, int key, long expected,
+    public abstract long compareAndSwap(Connection connection, RemoteMemory remote, long expected,
             long replacement) throws Exception;
 
     /** Adds, and returns the value before. */
-    public abstract long fetchAndAdd(Connection connection, long address, int key, long summand) throws Exception;
+    public abstract long fetchAndAdd(Connection connection, RemoteMemory remote, long summand) throws Exception;
 
     /** Waits for a future; what it has failed with is thrown. */
     public static <T> T get(CompletableFuture<T> future) throws Exception {

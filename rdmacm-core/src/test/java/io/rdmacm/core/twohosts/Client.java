@@ -14,6 +14,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
@@ -34,8 +35,7 @@ final class Client implements AutoCloseable {
     private final Line line;
     private final Endpoint endpoint;
     private final MemoryRegion region;
-    private final long remoteAddress;
-    private final int remoteKey;
+    private final RemoteMemory remote;
     private final int chunks;
     private final String way;
 
@@ -52,8 +52,7 @@ final class Client implements AutoCloseable {
         line = OtherHost.play(Server.class, memory.byteSize(), way);
         endpoint = connect((int) line.hearNumber(), ackTimeout, parameters);
         region = endpoint.protectionDomain().register(memory, AccessFlag.LOCAL_WRITE);
-        remoteAddress = line.hearNumber();
-        remoteKey = (int) line.hearNumber();
+        remote = new RemoteMemory(line.hearNumber(), (int) line.hearNumber(), memory.byteSize());
     }
 
     /** One that writes. */
@@ -92,10 +91,8 @@ final class Client implements AutoCloseable {
         long offset = (long) chunk % chunks * Server.CHUNK;
         switch (way) {
             case "send" -> endpoint.postSend(chunk, region, offset, Server.CHUNK, SIGNALED);
-            case "write" -> endpoint.postWrite(chunk, region, offset, Server.CHUNK, SIGNALED, remoteAddress + offset,
-                    remoteKey);
-            default -> endpoint.postRead(chunk, region, offset, Server.CHUNK, SIGNALED, remoteAddress + offset,
-                    remoteKey);
+            case "write" -> endpoint.postWrite(chunk, region, offset, Server.CHUNK, SIGNALED, remote.slice(offset));
+            default -> endpoint.postRead(chunk, region, offset, Server.CHUNK, SIGNALED, remote.slice(offset));
         }
     }
 

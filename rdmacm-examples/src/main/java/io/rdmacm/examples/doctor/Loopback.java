@@ -99,7 +99,7 @@ final class Loopback {
                 if (writes.size() == WRITES_AT_ONCE) {
                     await(writes.remove());
                 }
-                writes.add(client.async().write(from, 0, WRITE, to.remoteAddress(), to.remoteKey()));
+                writes.add(client.async().write(from, 0, WRITE, to.remoteMemory()));
             }
             while (!writes.isEmpty()) {
                 await(writes.remove());

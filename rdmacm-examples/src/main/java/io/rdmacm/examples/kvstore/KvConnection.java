@@ -15,6 +15,7 @@ import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 
 /**
  * A client's connection to the store, for one thread. A put is a message and an answer. A get is an RDMA read of the
@@ -29,8 +30,7 @@ final class KvConnection implements AutoCloseable {
 
     private final Resources resources = new Resources();
     private final Connection connection;
-    private final long tableAddress;
-    private final int tableKey;
+    private final RemoteMemory table;
     private final KvLayout layout;
     private final MemoryRegion request;
     // the target of reads, and a copy of it on the heap
@@ -45,8 +45,7 @@ final class KvConnection implements AutoCloseable {
         try {
             connection.send(KvMessage.begin(ByteBuffer.allocate(1), KvMessage.Request.HELLO).flip(), TIMEOUT);
             ByteBuffer hello = answer();
-            tableAddress = hello.getLong();
-            tableKey = hello.getInt();
+            table = RemoteMemory.decode(hello);
             layout = KvLayout.read(hello);
             request = resources.add(connection.protectionDomain().allocate(layout.messageBytes()));
             slot = resources.add(connection.protectionDomain().allocate(layout.slotBytes(), AccessFlag.LOCAL_WRITE));
@@ -105,7 +104,7 @@ final class KvConnection implements AutoCloseable {
     /** Reads a slot from the server's memory, again and again until no write overlapped. */
     private KvSlot.Content read(long offset, byte[] key) throws IOException, InterruptedException {
         for (int i = 0; i < MAX_TRIES; i++) {
-            connection.read(slot, 0, layout.slotBytes(), tableAddress + offset, tableKey, TIMEOUT);
+            connection.read(slot, 0, layout.slotBytes(), table.slice(offset), TIMEOUT);
             MemorySegment.copy(slot.memory(), ValueLayout.JAVA_BYTE, 0, copy.bytes(), 0, copy.bytes().length);
             KvSlot.Content content = copy.check(key);
             if (content != KvSlot.Content.TORN) {

@@ -14,7 +14,7 @@ final class KvMessage {
 
     /** The kinds of requests. */
     enum Request {
-        /** Asks where the table is. The answer is its address, its remote key and its layout. */
+        /** Asks where the table is. The answer is its remote memory and its layout. */
         HELLO,
         /** Puts a value: key, value. */
         PUT

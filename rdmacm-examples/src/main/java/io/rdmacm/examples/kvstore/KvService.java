@@ -120,7 +120,7 @@ final class KvService implements AutoCloseable {
         int kind = request.hasRemaining() ? request.get() : -1;
         if (kind == KvMessage.Request.HELLO.ordinal()) {
             MemoryRegion region = region(connection.protectionDomain());
-            KvMessage.begin(answer, KvMessage.Answer.OK).putLong(region.remoteAddress()).putInt(region.remoteKey());
+            region.remoteMemory().encode(KvMessage.begin(answer, KvMessage.Answer.OK));
             table.layout().write(answer);
         } else if (kind == KvMessage.Request.PUT.ordinal()) {
             KvMessage.begin(answer, put(KvMessage.readBytes(request), KvMessage.readBytes(request)));

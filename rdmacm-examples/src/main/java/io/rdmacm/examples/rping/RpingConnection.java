@@ -21,6 +21,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
 /**
@@ -63,10 +64,10 @@ final class RpingConnection implements AutoCloseable {
         this.outbox = outbox;
         this.buffer = buffer;
         SendRequests sends = SendRequests.allocate(2, 1);
-        send = sends.get(0).id(Work.SEND.ordinal()).send().data(outbox, 0, RemoteBuffer.MESSAGE);
+        send = sends.get(0).id(Work.SEND.ordinal()).send().data(outbox, 0, RemoteMemory.COMPACT_BYTES);
         transfer = sends.get(1);
         receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
-                .data(inbox, 0, RemoteBuffer.MESSAGE);
+                .data(inbox, 0, RemoteMemory.COMPACT_BYTES);
         if (options.makesOwnQueuePair()) {
             id.modifyQueuePair(pair, QueuePairState.INIT);
         }
@@ -99,8 +100,8 @@ final class RpingConnection implements AutoCloseable {
         try (ProtectionDomain domain = device.allocateProtectionDomain();
                 CompletionChannel events = device.createCompletionChannel();
                 CompletionQueue queue = device.createCompletionQueue(2 * SENDS, events);
-                MemoryRegion inbox = domain.allocate(RemoteBuffer.MESSAGE, AccessFlag.LOCAL_WRITE);
-                MemoryRegion outbox = domain.allocate(RemoteBuffer.MESSAGE);
+                MemoryRegion inbox = domain.allocate(RemoteMemory.COMPACT_BYTES, AccessFlag.LOCAL_WRITE);
+                MemoryRegion outbox = domain.allocate(RemoteMemory.COMPACT_BYTES);
                 MemoryRegion buffer = domain.allocate(options.size(), AccessFlag.LOCAL_WRITE,
                         AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
                 QueuePair pair = createPair(id, domain, queue, options.makesOwnQueuePair());
@@ -145,26 +146,26 @@ final class RpingConnection implements AutoCloseable {
 
     /** Sends the peer the address of a region that it may use. */
     void offer(MemoryRegion region) throws IOException, InterruptedException {
-        send(RemoteBuffer.of(region));
+        send(region.remoteMemory());
     }
 
     /** Tells the peer to go on; the content of the message does not matter. */
     void goAhead() throws IOException, InterruptedException {
-        send(RemoteBuffer.of(buffer));
+        send(buffer.remoteMemory());
         options.debug("sent go-ahead");
     }
 
     /** Waits for a message from the peer: an offer or a go-ahead. */
-    RemoteBuffer receive() throws IOException, InterruptedException {
+    RemoteMemory receive() throws IOException, InterruptedException {
         await(Work.RECEIVE);
-        RemoteBuffer offered = RemoteBuffer.read(inbox.memory());
+        RemoteMemory offered = RemoteMemory.decodeCompact(inbox.memory().asByteBuffer());
         options.debug("received %s", offered);
         pair.postReceive(receive);
         return offered;
     }
 
     /** Reads the peer's memory into the buffer. */
-    void read(RemoteBuffer source) throws IOException, InterruptedException {
+    void read(RemoteMemory source) throws IOException, InterruptedException {
         if (source.length() > buffer.length()) {
             throw new IOException("the client's pings of " + source.length() + " bytes do not fit into the "
                     + buffer.length() + " of this server: start it with -S " + source.length());
@@ -177,7 +178,7 @@ final class RpingConnection implements AutoCloseable {
     }
 
     /** Writes the first bytes of the buffer to the peer's memory. */
-    void write(RemoteBuffer sink, int length) throws IOException, InterruptedException {
+    void write(RemoteMemory sink, int length) throws IOException, InterruptedException {
         if (length > sink.length()) {
             throw new IOException("the echo of " + length + " bytes does not fit into the " + sink.length()
                     + " that the client offers");
@@ -225,11 +226,11 @@ final class RpingConnection implements AutoCloseable {
         disconnectWatch = new DisconnectWatch(id, pair, role, options);
     }
 
-    private void send(RemoteBuffer message) throws IOException, InterruptedException {
+    private void send(RemoteMemory message) throws IOException, InterruptedException {
         if (outboxInUse) {
             await(Work.SEND);
         }
-        message.write(outbox.memory());
+        message.encodeCompact(outbox.memory().asByteBuffer());
         pair.postSend(send);
         outboxInUse = true;
     }
@@ -251,9 +252,9 @@ final class RpingConnection implements AutoCloseable {
         }
         completions.check();
         int work = (int) completions.workRequestId();
-        if (work == Work.RECEIVE.ordinal() && completions.byteLength() != RemoteBuffer.MESSAGE) {
+        if (work == Work.RECEIVE.ordinal() && completions.byteLength() != RemoteMemory.COMPACT_BYTES) {
             throw new IOException("a message of " + completions.byteLength() + " bytes arrived, not of "
-                    + RemoteBuffer.MESSAGE + ": the peer is not an rping");
+                    + RemoteMemory.COMPACT_BYTES + ": the peer is not an rping");
         }
         done[work]++;
     }

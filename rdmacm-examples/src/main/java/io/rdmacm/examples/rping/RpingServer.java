@@ -11,6 +11,7 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.verbs.work.RemoteMemory;
 
 /** The server of rping: listens, accepts, and answers the pings of one client, or of many. */
 final class RpingServer {
@@ -84,7 +85,7 @@ final class RpingServer {
 
     private void answerPings(RpingConnection connection) throws IOException, InterruptedException {
         while (true) {
-            RemoteBuffer source;
+            RemoteMemory source;
             try {
                 source = connection.receive();
             } catch (RpingConnection.EndedException e) {
@@ -97,7 +98,7 @@ final class RpingServer {
                 options.print("server ping data: " + PingData.show(ping));
             }
             connection.goAhead();
-            RemoteBuffer sink = connection.receive();
+            RemoteMemory sink = connection.receive();
             // with the zero that ends it
             connection.write(sink, ping.length + 1);
             connection.goAhead();

@@ -112,11 +112,12 @@ record DeviceReport(Consumer<String> out, Device device, DeviceAttributesEx attr
         printCapabilities(attributes.capabilities(), ~LOW_HALF);
         printOffloads();
         printTagMatching();
-        if (attributes.moderation().maxCount() != 0 && attributes.moderation().maxPeriod() != 0) {
+        if (attributes.moderation().maxCount() != 0 && !attributes.moderation().maxPeriod().isZero()) {
             out.accept("");
             out.accept("\tcq moderation caps:");
             out.accept("\t\tmax_cq_count:\t" + attributes.moderation().maxCount());
-            out.accept("\t\tmax_cq_period:\t" + attributes.moderation().maxPeriod() + " us");
+            out.accept("\t\tmax_cq_period:\t" + attributes.moderation().maxPeriod().toNanos() / 1000
+                    + " us");
             out.accept("");
         }
         if (attributes.maxDeviceMemory() != 0) {

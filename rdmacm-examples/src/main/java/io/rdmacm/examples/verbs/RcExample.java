@@ -3,6 +3,7 @@ package io.rdmacm.examples.verbs;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HexFormat;
 
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.queue.QueuePairTransitions;
 import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import picocli.CommandLine.Command;
 
 /**
@@ -74,9 +76,9 @@ final class RcExample extends PairProgram {
                 peer = connected;
                 connect(own);
                 if (isClient()) {
-                    use(RemoteMemory.of(peer.receive(RemoteMemory.BYTES, "where its memory is")));
+                    use(memory(peer.receive(2 * RemoteMemory.BYTES, "where its memory is")));
                 } else {
-                    peer.send(new RemoteMemory(buffer.remoteAddress(), buffer.remoteKey()).toText());
+                    peer.send(HexFormat.of().formatHex(buffer.remoteMemory().encode()));
                     serve();
                 }
             }
@@ -117,6 +119,14 @@ final class RcExample extends PairProgram {
         sync('R');
         sync('W');
         print("written by the client: " + text());
+    }
+
+    private static RemoteMemory memory(String text) throws IOException {
+        try {
+            return RemoteMemory.decode(HexFormat.of().parseHex(text));
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the peer did not say where its memory is", e);
+        }
     }
 
     private void use(RemoteMemory remote) throws IOException, InterruptedException {

@@ -3,6 +3,7 @@ package io.rdmacm.examples.soak;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -10,6 +11,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.WorkCompletion;
 import io.rdmacm.verbs.work.WorkCompletionException;
@@ -18,6 +20,8 @@ import io.rdmacm.verbs.work.WorkCompletionStatus;
 /** Synchronous endpoints: an exchange of messages, then reads and writes of the server's memory. */
 final class Endpoints implements Scenario {
     private static final int SIZE = 8192;
+    // the memory to read and the memory to write
+    private static final int NOTE = 2 * RemoteMemory.BYTES;
     private static final Set<SendFlag> SIGNALED = Set.of(SendFlag.SIGNALED);
 
     private final int max;
@@ -94,7 +98,7 @@ final class Endpoints implements Scenario {
         try (Arena arena = Arena.ofShared(); Endpoint client = fixture.client(worker)) {
             MemorySegment memory = arena.allocate(SIZE);
             MemorySegment peers = arena.allocate(SIZE);
-            MemorySegment note = arena.allocate(RemoteKeys.SIZE);
+            MemorySegment note = arena.allocate(NOTE);
             worker.runBoth(() -> {
                 try (Endpoint server = fixture.listener().getRequest(worker.timeout())) {
                     serveMemory(worker, server, peers, note);
@@ -102,17 +106,19 @@ final class Endpoints implements Scenario {
             }, () -> {
                 MemoryRegion region = client.registerMessages(memory);
                 // The first message from the peer holds its keys.
-                client.postReceive(0, region, 0, RemoteKeys.SIZE);
+                client.postReceive(0, region, 0, NOTE);
                 EndpointFixture.connect(worker, client);
                 success(client.getReceiveCompletion(worker.timeout()));
-                RemoteKeys keys = RemoteKeys.read(memory);
+                ByteBuffer message = memory.asByteBuffer();
+                RemoteMemory readable = RemoteMemory.decode(message);
+                RemoteMemory writable = RemoteMemory.decode(message);
                 for (int i = 0; i < transfers; i++) {
                     Payload.write(memory.asSlice(0, size), first + i);
-                    client.postWrite(i, region, 0, size, SIGNALED, keys.address(), keys.writeKey());
+                    client.postWrite(i, region, 0, size, SIGNALED, writable);
                     success(client.getSendCompletion(worker.timeout()));
                     worker.counters().countOperation("write", size);
                     memory.asSlice(0, size).fill((byte) 0);
-                    client.postRead(i, region, 0, size, SIGNALED, keys.address(), keys.readKey());
+                    client.postRead(i, region, 0, size, SIGNALED, readable);
                     success(client.getSendCompletion(worker.timeout()));
                     Payload.check(memory.asSlice(0, size), first + i);
                     worker.counters().countOperation("read", size);
@@ -128,8 +134,10 @@ final class Endpoints implements Scenario {
         MemoryRegion readable = server.registerRead(memory);
         MemoryRegion writable = server.registerWrite(memory);
         server.accept(ConnectionParameters.defaults(), worker.timeout());
-        new RemoteKeys(readable.remoteAddress(), readable.remoteKey(), writable.remoteKey()).write(note);
-        server.postSend(0, outbox, 0, RemoteKeys.SIZE, SIGNALED);
+        ByteBuffer message = note.asByteBuffer();
+        readable.remoteMemory().encode(message);
+        writable.remoteMemory().encode(message);
+        server.postSend(0, outbox, 0, NOTE, SIGNALED);
         // The client gets the keys, or it would not go on.
         delivered(server.getSendCompletion(worker.timeout()));
         // until the client disconnects

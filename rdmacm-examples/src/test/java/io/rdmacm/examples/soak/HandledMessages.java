@@ -53,7 +53,7 @@ final class HandledMessages implements Scenario {
         static Fixture open(Worker worker) throws RdmaException {
             ConnectionManager servers = ConnectionManager.open();
             ConnectionSettings settings = MessageFixture.settings(worker).handler(new Echo())
-                    .loops(servers.startLoops(LoopSettings.defaults().withSharedReceives(64, MessageFixture.SIZE)))
+                    .loops(servers.startLoops(LoopSettings.builder().sharedReceives(64, MessageFixture.SIZE).build()))
                     .build();
             Listener listener = servers.listen(worker.anyPort(), 16, settings);
             listener.acceptAll();

@@ -25,6 +25,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 
@@ -196,8 +197,9 @@ enum MessageFault implements Scenario {
                 try (Connection connection = fixture.connect(worker); MemoryRegion region =
                         connection.protectionDomain().allocate(MessageFixture.SIZE, AccessFlag.LOCAL_WRITE)) {
                     WorkCompletionException e = Expect.failure(WorkCompletionException.class,
-                            () -> connection.read(region, 0, Payload.HEADER, region.remoteAddress(),
-                                    region.remoteKey() ^ (1 + random.nextInt(255)), worker.timeout()));
+                            () -> connection.read(region, 0, Payload.HEADER, new RemoteMemory(region.remoteAddress(),
+                                    region.remoteKey() ^ (1 + random.nextInt(255)), region.length()),
+                                    worker.timeout()));
                     LossException.unless(e.status() == WorkCompletionStatus.REM_ACCESS_ERR, "a wrong key: %s", e);
                 }
             });

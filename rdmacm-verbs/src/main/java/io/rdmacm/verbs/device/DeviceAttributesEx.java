@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.device;
 
+import java.time.Duration;
+
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.queue.QueuePairType;
@@ -141,9 +143,9 @@ public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemand
      * The limits of completion queue moderation ({@code struct ibv_cq_moderation_caps}, ibv_query_device_ex(3)).
      *
      * @param maxCount the maximum number of completions per event
-     * @param maxPeriod the maximum time until an event in microseconds
+     * @param maxPeriod the maximum time until an event
      */
-    public record Moderation(int maxCount, int maxPeriod) {
+    public record Moderation(int maxCount, Duration maxPeriod) {
     }
 
     /**

@@ -43,7 +43,7 @@ public record EspAttributes(Optional<EspParameters> parameters, Optional<EspKeyM
      * @param arena the arena to allocate from
      * @return a new {@code struct ibv_flow_action_esp_attr}, and the structs that it points to
      */
-    public MemorySegment toNative(Arena arena) {
+    MemorySegment toNative(Arena arena) {
         return EspStructs.write(this, arena);
     }
 

@@ -60,7 +60,7 @@ public record FlowAttributes(FlowType type, Set<FlowFlag> flags, int priority, i
      * @return a new {@code struct ibv_flow_attr}, followed by its specifications
      * @throws IllegalStateException if a flow action or counters of this rule are closed
      */
-    public MemorySegment toNative(Arena arena) {
+    MemorySegment toNative(Arena arena) {
         return FlowStructs.write(this, arena);
     }
 

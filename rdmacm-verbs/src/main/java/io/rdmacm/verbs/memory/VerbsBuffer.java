@@ -131,6 +131,7 @@ public final class VerbsBuffer extends NativeObject {
         return DmaBuf.export(this, EXPORT);
     }
 
+    /** @hidden */
     @Override
     @CFunction("ibv_free_buf")
     protected void destroy() throws RdmaException {

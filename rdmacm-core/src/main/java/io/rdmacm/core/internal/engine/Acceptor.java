@@ -6,8 +6,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
@@ -49,6 +51,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private final ArrayDeque<L> requests = new ArrayDeque<>();
     private final Set<L> handshakes = new LinkedHashSet<>();
     private final ArrayDeque<L> established = new ArrayDeque<>();
+    // who waits for a connection without a thread
+    private final ArrayDeque<Waiter<L, ?>> waiters = new ArrayDeque<>();
     // why requests could not be accepted, although their peers were willing
     private final ArrayDeque<RdmaException> problems = new ArrayDeque<>();
     // the threads in accept() and in nextRequest()
@@ -64,6 +68,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private @Nullable EventFile file;
     private @Nullable RdmaException failure;
     private boolean closed;
+    // set with it: closes what nobody has taken
+    private @Nullable Closer<L> closer;
     // nothing is left to be closed
     private boolean gone;
     // what is rejected by a close; then used by the thread of the loop
@@ -191,6 +197,86 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         }
     }
 
+    /**
+     * Waits for an established connection, and takes it, without a thread: the future is completed by a worker. If it
+     * was completed otherwise before, the next one who waits gets the connection.
+     *
+     * @param made what the future is completed with
+     */
+    public <T> CompletableFuture<T> acceptAsync(Function<L, T> made) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Waiter<L, T> waiter = new Waiter<>(made, result);
+        try (var _ = lock.hold()) {
+            waiters.add(waiter);
+            beginLater();
+            serveLater();
+        }
+        var unused = result.whenComplete((_, _) -> forget(waiter));
+        return result;
+    }
+
+    private void forget(Waiter<L, ?> waiter) {
+        try (var _ = lock.hold()) {
+            waiters.remove(waiter);
+        }
+    }
+
+    /** Has a worker serve those who wait without a thread, if it can. With the lock held. */
+    private void serveLater() {
+        if (!waiters.isEmpty() && hasSomething()) {
+            Workers.execute(this::serve);
+        }
+    }
+
+    /** Hands what is there to one who waits without a thread. */
+    private void serve() {
+        Waiter<L, ?> waiter;
+        L link = null;
+        RdmaException reason = null;
+        try (var _ = lock.hold()) {
+            if (waiters.isEmpty() || !hasSomething()) {
+                return;
+            }
+            waiter = waiters.remove();
+            try {
+                link = take();
+            } catch (RdmaException e) {
+                reason = e;
+            }
+            serveLater();
+        }
+        if (reason != null) {
+            waiter.result.completeExceptionally(reason);
+        } else if (link != null && !waiter.complete(link)) {
+            giveBack(link);
+        }
+    }
+
+    /** Takes back a connection that nobody wanted when it came. */
+    private void giveBack(L link) {
+        Closer<L> late;
+        try (var _ = lock.hold()) {
+            late = closer;
+            if (late == null) {
+                established.addFirst(link);
+                announce();
+                return;
+            }
+        }
+        try {
+            late.close(link);
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.warn("what was left of {} could not be closed", link, e);
+        }
+    }
+
+    /** Who waits for a connection without a thread. */
+    private record Waiter<L, T>(Function<L, T> made, CompletableFuture<T> result) {
+        boolean complete(L link) {
+            return result.complete(made.apply(link));
+        }
+    }
+
     /** Takes an established connection, null if there is none. */
     public @Nullable L poll() throws RdmaException {
         try (var _ = lock.hold()) {
@@ -300,6 +386,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 requests.clear();
                 handshakes.clear();
                 closed = true;
+                closer = unclaimed;
+                serveLater();
                 acceptable.signalAll();
                 requested.signalAll();
             } else if (gone) {
@@ -326,11 +414,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     /** Closes the connections that nobody has taken, all even if one cannot be closed. */
-    private void closeAll(Closer<L> closer) throws RdmaException {
+    private void closeAll(Closer<L> each) throws RdmaException {
         RdmaException first = null;
         for (L link = unclaimed(); link != null; link = unclaimed()) {
             try {
-                closer.close(link);
+                each.close(link);
             } catch (RdmaException e) {
                 first = first == null ? e : first;
             } catch (RuntimeException | Error e) {
@@ -403,6 +491,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     private void announce() {
+        serveLater();
         acceptable.signal();
         if (file != null) {
             file.wake();
@@ -418,7 +507,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     private boolean mayBegin() {
-        return !closed && failure == null && !requests.isEmpty() && (eager || acceptors > 0)
+        return !closed && failure == null && !requests.isEmpty() && (eager || acceptors > 0 || !waiters.isEmpty())
                 && handshakes.size() + established.size() < settings.backlog;
     }
 
@@ -444,14 +533,14 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     /** Hands a request out before it is accepted. With the lock held. */
     private void offer(L link) {
-        link.onSettled(() -> settled(link));
+        link.onHandshakeEnd(() -> handshakeEnded(link));
         link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
         established.add(link);
         announce();
     }
 
     /** A request that is or was offered has become a connection, or never will. */
-    private void settled(L link) {
+    private void handshakeEnded(L link) {
         lock.lock();
         try {
             if (established.remove(link)) {

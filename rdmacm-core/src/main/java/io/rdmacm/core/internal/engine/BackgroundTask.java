@@ -118,13 +118,13 @@ public abstract class BackgroundTask {
     }
 
     private static void addHook() {
-        Thread made = new Thread(EXIT, "rdmacm-exit");
+        Thread created = new Thread(EXIT, "rdmacm-exit");
         try {
-            Runtime.getRuntime().addShutdownHook(made);
+            Runtime.getRuntime().addShutdownHook(created);
         } catch (IllegalStateException e) {
             LOG.debug("the program is ending already", e);
         }
-        hook = made;
+        hook = created;
     }
 
     /** Waits a little until the tasks have come to an end that were to. */

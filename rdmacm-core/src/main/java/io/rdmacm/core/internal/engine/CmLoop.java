@@ -57,7 +57,7 @@ public final class CmLoop {
     private long alarmsSet;
     private int eventsWhileDue;
     private final ArrayDeque<Runnable> whenIdle = new ArrayDeque<>();
-    // what is left to do for the last event: see settle()
+    // what is left to do for the last event: see finishEvent()
     private @Nullable CmEvent current;
     private boolean handled;
     private @Nullable Handler failing;
@@ -342,7 +342,7 @@ public final class CmLoop {
         try {
             while (reason == null && !ending) {
                 try {
-                    settle();
+                    finishEvent();
                     reason = step();
                 } catch (VirtualMachineError e) {
                     // All others still need this thread, and what is left to do waits until there is memory.
@@ -370,7 +370,7 @@ public final class CmLoop {
         try {
             current = next(untilAlarm);
             any = current != null;
-            settle();
+            finishEvent();
         } catch (InterruptedException e) {
             // nothing in this library interrupts the thread, and the program has no reason to
             return null;
@@ -415,7 +415,7 @@ public final class CmLoop {
     }
 
     /** Handles the last event and acknowledges it. What an OutOfMemoryError has left is done by the next call. */
-    private void settle() {
+    private void finishEvent() {
         if (current == null) {
             return;
         }

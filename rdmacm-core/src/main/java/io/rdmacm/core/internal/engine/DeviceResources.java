@@ -101,10 +101,11 @@ public final class DeviceResources {
 
     private static DeviceResources ofStreams(VerbsContext context) throws RdmaException {
         try (Parts parts = new Parts()) {
-            DeviceResources made = parts.add(new DeviceResources(context, null, null), device -> device.domain.close());
-            VerbsAccess.get().lifeOf(made.domain).whenChildless(made::noRegionIsLeft);
-            OF_STREAMS.put(context, made);
-            return parts.complete(made);
+            DeviceResources created = parts.add(new DeviceResources(context, null, null),
+                    device -> device.domain.close());
+            VerbsAccess.get().lifeOf(created.domain).whenChildless(created::noRegionIsLeft);
+            OF_STREAMS.put(context, created);
+            return parts.complete(created);
         }
     }
 

@@ -45,7 +45,7 @@ public abstract class Link implements CmLoop.Handler {
     private volatile CmId id;
     private volatile String name;
     private volatile Runnable changed = NOTHING;
-    private volatile Runnable settled = NOTHING;
+    private volatile Runnable handshakeEnded = NOTHING;
     private volatile boolean accepting;
     // ends the handshake when it takes too long; used by the thread of the loop
     private @Nullable Runnable alarm;
@@ -114,8 +114,8 @@ public abstract class Link implements CmLoop.Handler {
      * Sets what is called when the handshake is complete or never will be, maybe more than once, by the thread of the
      * loop.
      */
-    protected final void onSettled(Runnable listener) {
-        settled = listener;
+    protected final void onHandshakeEnd(Runnable listener) {
+        handshakeEnded = listener;
     }
 
     /** Returns whether a request is being or was accepted. */
@@ -378,7 +378,7 @@ public abstract class Link implements CmLoop.Handler {
             LOG.debug("{} {}", client ? "connected to" : "accepted", name);
             try {
                 announced();
-                settled.run();
+                handshakeEnded.run();
                 changed();
             } catch (RuntimeException | Error e) {
                 // Whoever waits for the connection would wait for ever.
@@ -438,7 +438,7 @@ public abstract class Link implements CmLoop.Handler {
             // The peer is told if that is possible, and what was posted is flushed.
             disconnectQuietly();
         }
-        settled.run();
+        handshakeEnded.run();
         changed();
     }
 
@@ -528,7 +528,7 @@ public abstract class Link implements CmLoop.Handler {
     protected void discard() throws RdmaException {
         stopped = true;
         cancelAlarm();
-        settled.run();
+        handshakeEnded.run();
         free();
         if (id != null) {
             loop.close(id);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.codec;
 
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_cq_moderation_caps;
 import io.rdmacm.bindings.ibv_device_attr;
@@ -17,8 +20,6 @@ import io.rdmacm.verbs.address.ExponentialDelay;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.address.GidEntry;
 import io.rdmacm.verbs.address.GidType;
-import io.rdmacm.verbs.address.Guid;
-import io.rdmacm.verbs.device.AtomicCapability;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.DeviceAttributesEx;
 import io.rdmacm.verbs.device.DeviceAttributesEx.Moderation;
@@ -44,7 +45,6 @@ import io.rdmacm.verbs.device.RxHashField;
 import io.rdmacm.verbs.device.RxHashFunction;
 import io.rdmacm.verbs.device.VirtualLanes;
 import io.rdmacm.verbs.internal.ffi.Memory;
-import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.FlagSet;
 
@@ -58,48 +58,7 @@ public final class DeviceStructs {
 
     /** Reads a {@code struct ibv_device_attr}. */
     public static DeviceAttributes readDevice(long address) {
-        return new DeviceAttributes(Memory.string(address + ibv_device_attr.fw_ver$offset()),
-                new Guid(NetworkOrder.toHost(Memory.getLong(address + ibv_device_attr.node_guid$offset()))),
-                new Guid(NetworkOrder.toHost(Memory.getLong(address + ibv_device_attr.sys_image_guid$offset()))),
-                Memory.getLong(address + ibv_device_attr.max_mr_size$offset()),
-                Memory.getLong(address + ibv_device_attr.page_size_cap$offset()),
-                Memory.getInt(address + ibv_device_attr.vendor_id$offset()),
-                Memory.getInt(address + ibv_device_attr.vendor_part_id$offset()),
-                Memory.getInt(address + ibv_device_attr.hw_ver$offset()),
-                Memory.getInt(address + ibv_device_attr.max_qp$offset()),
-                Memory.getInt(address + ibv_device_attr.max_qp_wr$offset()),
-                DeviceCapability.of(
-                        Integer.toUnsignedLong(Memory.getInt(address + ibv_device_attr.device_cap_flags$offset()))),
-                Memory.getInt(address + ibv_device_attr.max_sge$offset()),
-                Memory.getInt(address + ibv_device_attr.max_sge_rd$offset()),
-                Memory.getInt(address + ibv_device_attr.max_cq$offset()),
-                Memory.getInt(address + ibv_device_attr.max_cqe$offset()),
-                Memory.getInt(address + ibv_device_attr.max_mr$offset()),
-                Memory.getInt(address + ibv_device_attr.max_pd$offset()),
-                Memory.getInt(address + ibv_device_attr.max_qp_rd_atom$offset()),
-                Memory.getInt(address + ibv_device_attr.max_ee_rd_atom$offset()),
-                Memory.getInt(address + ibv_device_attr.max_res_rd_atom$offset()),
-                Memory.getInt(address + ibv_device_attr.max_qp_init_rd_atom$offset()),
-                Memory.getInt(address + ibv_device_attr.max_ee_init_rd_atom$offset()),
-                AtomicCapability.of(Memory.getInt(address + ibv_device_attr.atomic_cap$offset())),
-                Memory.getInt(address + ibv_device_attr.max_ee$offset()),
-                Memory.getInt(address + ibv_device_attr.max_rdd$offset()),
-                Memory.getInt(address + ibv_device_attr.max_mw$offset()),
-                Memory.getInt(address + ibv_device_attr.max_raw_ipv6_qp$offset()),
-                Memory.getInt(address + ibv_device_attr.max_raw_ethy_qp$offset()),
-                Memory.getInt(address + ibv_device_attr.max_mcast_grp$offset()),
-                Memory.getInt(address + ibv_device_attr.max_mcast_qp_attach$offset()),
-                Memory.getInt(address + ibv_device_attr.max_total_mcast_qp_attach$offset()),
-                Memory.getInt(address + ibv_device_attr.max_ah$offset()),
-                Memory.getInt(address + ibv_device_attr.max_fmr$offset()),
-                Memory.getInt(address + ibv_device_attr.max_map_per_fmr$offset()),
-                Memory.getInt(address + ibv_device_attr.max_srq$offset()),
-                Memory.getInt(address + ibv_device_attr.max_srq_wr$offset()),
-                Memory.getInt(address + ibv_device_attr.max_srq_sge$offset()),
-                Short.toUnsignedInt(Memory.getShort(address + ibv_device_attr.max_pkeys$offset())),
-                new ExponentialDelay(
-                        Byte.toUnsignedInt(Memory.getByte(address + ibv_device_attr.local_ca_ack_delay$offset()))),
-                Byte.toUnsignedInt(Memory.getByte(address + ibv_device_attr.phys_port_cnt$offset())));
+        return DeviceAttributes.of(Memory.view(address, ibv_device_attr.sizeof()));
     }
 
     /** Reads a {@code struct ibv_device_attr_ex}. */
@@ -161,7 +120,9 @@ public final class DeviceStructs {
     private static Moderation readModeration(long address) {
         return new Moderation(
                 Short.toUnsignedInt(Memory.getShort(address + ibv_cq_moderation_caps.max_cq_count$offset())),
-                Short.toUnsignedInt(Memory.getShort(address + ibv_cq_moderation_caps.max_cq_period$offset())));
+                Duration.of(
+                        Short.toUnsignedInt(Memory.getShort(address + ibv_cq_moderation_caps.max_cq_period$offset())),
+                        ChronoUnit.MICROS));
     }
 
     private static PciAtomics readPciAtomics(long address) {

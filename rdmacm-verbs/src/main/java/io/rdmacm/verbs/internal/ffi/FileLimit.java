@@ -46,7 +46,7 @@ final class FileLimit {
     static void checkBeginning(String library, String neededBy) throws NativeLibraryException {
         if (!begun) {
             if (!isFree(ENOUGH_TO_BEGIN)) {
-                throw NativeLibraryException.tooFewFiles(library, neededBy, ENOUGH_TO_BEGIN);
+                throw LibraryFailures.tooFewFiles(library, neededBy, ENOUGH_TO_BEGIN);
             }
             begun = true;
         }

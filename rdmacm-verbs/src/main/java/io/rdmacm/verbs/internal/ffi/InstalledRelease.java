@@ -29,7 +29,7 @@ public final class InstalledRelease {
      */
     public static void require(String function, int since) throws NativeLibraryException {
         if (isBefore(since)) {
-            throw NativeLibraryException.missingSymbol(function, LIBRARY.soname(), LIBRARY.debianPackage(),
+            throw LibraryFailures.missingSymbol(function, LIBRARY.soname(), LIBRARY.debianPackage(),
                     "rdma-core " + since, LIBRARY.release().orElse(""));
         }
     }

@@ -43,14 +43,14 @@ enum Symbols {
             boolean missing = reason.isEmpty() || reason.contains(library.soname())
                     && reason.contains("No such file") && !reason.contains("needed by");
             return missing
-                    ? NativeLibraryException.missingLibrary(library.soname(), symbol, library.debianPackage(), e)
-                    : NativeLibraryException.unusableLibrary(library.soname(), symbol, reason, e);
+                    ? LibraryFailures.missingLibrary(library.soname(), symbol, library.debianPackage(), e)
+                    : LibraryFailures.unusableLibrary(library.soname(), symbol, reason, e);
         }
 
         @Override
         NativeLibraryException missing(String symbol) {
             NativeLibrary library = NativeLibrary.of(symbol);
-            return NativeLibraryException.missingSymbol(symbol, library.soname(), library.debianPackage(),
+            return LibraryFailures.missingSymbol(symbol, library.soname(), library.debianPackage(),
                     NativeLibrary.since(symbol).orElse(""), library.release().orElse(""));
         }
     },
@@ -65,7 +65,7 @@ enum Symbols {
 
         @Override
         NativeLibraryException missing(String symbol) {
-            return NativeLibraryException.missingSymbol(symbol, "the C library", "libc6");
+            return LibraryFailures.missingSymbol(symbol, "the C library", "libc6");
         }
     };
 

@@ -8,16 +8,16 @@ import io.netty.channel.IoEventLoop;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 
 /**
- * Ties a channel to an event loop with Netty's EpollIoHandler, where {@link EpollStreams} stand for all streams, and
- * others for each server.
+ * The registration of a channel with an event loop that has Netty's EpollIoHandler, where {@link EpollStreams} stand
+ * for all streams, and others for each server.
  */
-final class EpollLink extends LoopLink {
+final class EpollRegistration extends LoopRegistration {
     private final EpollStreams streams;
     private final Runnable activation = this::progressSoon;
     private boolean active;
     private volatile boolean cancelled;
 
-    EpollLink(AbstractRdmaChannel channel, IoEventLoop loop) throws IOException {
+    EpollRegistration(AbstractRdmaChannel channel, IoEventLoop loop) throws IOException {
         super(channel);
         int file = channel.file();
         streams = EpollStreams.of(loop, file < 0 ? channel.queues() : new OwnFile(file));

@@ -9,13 +9,13 @@ import io.netty.channel.IoRegistration;
 import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import org.jspecify.annotations.Nullable;
 
-/** Ties a channel to an event loop with an {@link RdmaIoHandler}, which polls and arms the channel itself. */
-final class RdmaLink extends LoopLink implements IoHandle {
+/** The registration of a channel with an {@link RdmaIoHandler}, which polls and arms the channel itself. */
+final class RdmaIoHandle extends LoopRegistration implements IoHandle {
     private @Nullable IoRegistration registration;
     // what the handler has made of it
     private volatile RdmaIoHandler.@Nullable Registration polled;
 
-    RdmaLink(AbstractRdmaChannel channel) {
+    RdmaIoHandle(AbstractRdmaChannel channel) {
         super(channel);
     }
 

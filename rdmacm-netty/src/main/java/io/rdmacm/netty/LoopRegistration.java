@@ -16,48 +16,48 @@ import io.rdmacm.core.internal.access.StreamAccess.SharedQueues;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ties a channel to the event loop that it is registered with. Used in the thread of the event loop. */
-abstract class LoopLink {
-    private static final Logger LOG = LoggerFactory.getLogger(LoopLink.class);
+/** The registration of a channel with its event loop. Used in the thread of the event loop. */
+abstract class LoopRegistration {
+    private static final Logger LOG = LoggerFactory.getLogger(LoopRegistration.class);
 
     final AbstractRdmaChannel channel;
 
-    LoopLink(AbstractRdmaChannel channel) {
+    LoopRegistration(AbstractRdmaChannel channel) {
         this.channel = channel;
     }
 
-    /** Returns whether there are links to this event loop. */
+    /** Returns whether channels can be registered with this event loop. */
     static boolean isPossible(EventLoop loop) {
         return loop instanceof IoEventLoop io
-                && (io.isCompatible(RdmaLink.class) || io.isCompatible(EpollIoHandle.class));
+                && (io.isCompatible(RdmaIoHandle.class) || io.isCompatible(EpollIoHandle.class));
     }
 
     /**
-     * Links a channel to an event loop. Called in its thread.
+     * Registers a channel with an event loop. Called in its thread.
      *
      * @param failed told if the event loop does not take the channel
      */
-    static LoopLink create(AbstractRdmaChannel channel, EventLoop loop, Consumer<Throwable> failed)
+    static LoopRegistration create(AbstractRdmaChannel channel, EventLoop loop, Consumer<Throwable> failed)
             throws IOException {
         IoEventLoop io = (IoEventLoop) loop;
-        if (!io.isCompatible(RdmaLink.class)) {
-            return new EpollLink(channel, io);
+        if (!io.isCompatible(RdmaIoHandle.class)) {
+            return new EpollRegistration(channel, io);
         }
-        RdmaLink link = new RdmaLink(channel);
-        Future<IoRegistration> registration = io.register(link);
+        RdmaIoHandle handle = new RdmaIoHandle(channel);
+        Future<IoRegistration> registration = io.register(handle);
         if (registration.isSuccess()) {
             // At once, so that an event cannot find the channel without its registration.
-            link.start(registration.getNow());
+            handle.start(registration.getNow());
         } else {
             registration.addListener(future -> {
                 if (future.isSuccess()) {
-                    link.start(registration.getNow());
+                    handle.start(registration.getNow());
                 } else {
                     failed.accept(future.cause());
                 }
             });
         }
-        return link;
+        return handle;
     }
 
     /** Has the channel do soon what it can do. */
@@ -97,7 +97,7 @@ abstract class LoopLink {
     /** The file has or has no longer to be watched, because the channel does or does not want to know of it. */
     abstract void watch(boolean wanted);
 
-    /** Ends the link. May be called from any thread. */
+    /** Ends the handle. May be called from any thread. */
     abstract void cancel();
 
     /** The event loop is ending. */

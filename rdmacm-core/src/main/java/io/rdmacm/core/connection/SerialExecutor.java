@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
  * Runs short tasks one after the other in a thread of its own, so that the thread of the event loop can go on. One
  * thread serves all tasks that come while it runs: to start one for each would cost more than the tasks.
  */
-final class Outcomes implements Executor {
-    private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
+final class SerialExecutor implements Executor {
+    private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
 
     // guarded by this
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
@@ -31,7 +31,7 @@ final class Outcomes implements Executor {
         try {
             Workers.execute(this::run);
         } catch (OutOfMemoryError e) {
-            // There is no room for another thread: those that wait for the outcome must not wait forever.
+            // There is no room for another thread: those that wait for the result must not wait forever.
             run();
         }
     }
