@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.sockets;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Method;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/** What the agent does. */
+public final class Start {
+    private static final String PROVIDER = "java.nio.channels.spi.SelectorProvider";
+
+    private Start() {
+    }
+
+    /**
+     * Makes all sockets of this JVM ours, unless RDMA is of no use here.
+     *
+     * @param argument the argument of the agent
+     * @param instrumentation what opens the packages of the JDK
+     * @throws ReflectiveOperationException if the JDK is not as expected
+     * @throws IOException if the program has factories of its own
+     */
+    public static void start(@Nullable String argument, Instrumentation instrumentation)
+            throws ReflectiveOperationException, IOException {
+        open(instrumentation);
+        Installation installation = Installation.set(argument);
+        installation.say();
+        if (installation.obstacle() != null) {
+            return;
+        }
+        String provider = System.getProperty(PROVIDER);
+        if (provider != null && !provider.equals(SocketsProvider.class.getName())) {
+            Installation.say("WARN", "does nothing: " + PROVIDER + " is " + provider);
+            return;
+        }
+        System.setProperty(PROVIDER, SocketsProvider.class.getName());
+        if (!(SelectorProvider.provider() instanceof SocketsProvider sockets) || sockets.shared() == null) {
+            Installation.say("WARN", "does nothing: channels were opened before it was started");
+            return;
+        }
+        if (installation.settings().plain()) {
+            plain(sockets.shared());
+        }
+    }
+
+    /** Opens what is used of the JDK to the class path. */
+    private static void open(Instrumentation instrumentation) throws ReflectiveOperationException {
+        Module own = Start.class.getModule();
+        Module base = Object.class.getModule();
+        instrumentation.redefineModule(base, Set.of(), Map.of("sun.nio.ch", Set.of(own)),
+                Map.of("java.net", Set.of(own), "java.lang", Set.of(own)), Set.of(), Map.of());
+        // As --enable-native-access=ALL-UNNAMED.
+        Method enable = Module.class.getDeclaredMethod("implAddEnableNativeAccessToAllUnnamed");
+        enable.setAccessible(true);
+        enable.invoke(null);
+    }
+
+    @SuppressWarnings("deprecation") // there is no other way
+    private static void plain(Shared shared) throws ReflectiveOperationException, IOException {
+        if (System.getProperty("socksProxyHost") != null) {
+            Installation.say("INFO", "leaves java.net.Socket alone, because of socksProxyHost");
+            return;
+        }
+        PlatformSockets platform = new PlatformSockets();
+        Socket.setSocketImplFactory(() -> new PlainSocket(shared, platform));
+        ServerSocket.setSocketFactory(() -> new PlainServer(shared, platform));
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+
+import io.rdmacm.sockets.forked.HttpProgram;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A program with the agent runs as without it, whatever the machine has. */
+class AgentTest {
+    @TempDir
+    private Path folder;
+
+    private ForkedJvm.Result run(String argument) throws Exception {
+        return ForkedJvm.of(HttpProgram.class).options("-javaagent:" + AgentJar.in(folder) + argument)
+                .run("127.0.0.1", "127.0.0.1");
+    }
+
+    @Test
+    void itSaysInOneLineWhatItDoes() throws Exception {
+        ForkedJvm.Result result = run("");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
+        assertThat(result.errors().lines()).hasSize(1)
+                .allMatch(line -> line.startsWith("rdmacm-sockets: INFO "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"=besides:1", "=/no/such/file"})
+    void aWrongArgumentEndsNoProgram(String argument) throws Exception {
+        ForkedJvm.Result result = run(argument);
+
+        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
+        assertThat(result.errors().lines()).hasSize(1).allMatch(line -> line.contains("does nothing"));
+    }
+}
