@@ -87,7 +87,11 @@ record Installation(Settings settings, DeviceNetworks networks, @Nullable String
             return null;
         }
         Connections connections = new Connections(state());
-        register(connections);
+        synchronized (Installation.class) {
+            if (this == instance) {
+                register(connections);
+            }
+        }
         return new Shared(provider, jdk, RdmaSelectorProvider.instance(), new Choice(settings, networks),
                 new Connector(provider), connections);
     }
