@@ -118,11 +118,12 @@ final class Choice {
     }
 
     private static Decision of(Rule rule) {
-        return new Decision(switch (rule.action()) {
+        Way way = switch (rule.action()) {
             case ALLOW -> Way.EITHER;
             case DENY -> Way.TCP;
             case ONLY -> Way.RDMA;
-        }, "rule \"" + rule.text() + "\"");
+        };
+        return new Decision(way, "rule \"" + rule.text() + "\"");
     }
 
     private static Decision tcp(String reason) {

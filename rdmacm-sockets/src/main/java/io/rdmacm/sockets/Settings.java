@@ -16,13 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param beside how long a connect waits for RDMA before it tries TCP beside it
  * @param memory how long TCP is taken at once where RDMA has failed
  * @param plain whether {@code java.net.Socket} and {@code ServerSocket} are served
- * @param async whether {@code AsynchronousSocketChannel} is served
  */
-record Settings(List<Rule> rules, Duration beside, Duration memory, boolean plain, boolean async) {
+record Settings(List<Rule> rules, Duration beside, Duration memory, boolean plain) {
     /** The system property for programs without the agent. */
     static final String PROPERTY = "io.rdmacm.sockets";
-    static final Settings DEFAULTS = new Settings(List.of(), Duration.ofMillis(250), Duration.ofSeconds(10), true,
-            true);
+    static final Settings DEFAULTS = new Settings(List.of(), Duration.ofMillis(250), Duration.ofSeconds(10), true);
 
     /** Parses the name of a file of rules, or {@code key:value,...}. */
     static Settings parse(@Nullable String text) throws IOException {
@@ -45,13 +43,12 @@ record Settings(List<Rule> rules, Duration beside, Duration memory, boolean plai
 
     private Settings with(String key, String value) throws IOException {
         return switch (key) {
-            case "rules" -> new Settings(read(Path.of(value)), beside, memory, plain, async);
-            case "beside" -> new Settings(rules, Duration.ofMillis(number(key, value)), memory, plain, async);
-            case "memory" -> new Settings(rules, beside, Duration.ofSeconds(number(key, value)), plain, async);
-            case "plain" -> new Settings(rules, beside, memory, isOn(key, value), async);
-            case "async" -> new Settings(rules, beside, memory, plain, isOn(key, value));
+            case "rules" -> new Settings(read(Path.of(value)), beside, memory, plain);
+            case "beside" -> new Settings(rules, Duration.ofMillis(number(key, value)), memory, plain);
+            case "memory" -> new Settings(rules, beside, Duration.ofSeconds(number(key, value)), plain);
+            case "plain" -> new Settings(rules, beside, memory, isOn(key, value));
             default -> throw new IllegalArgumentException("there is no \"" + key
-                    + "\", only rules, beside, memory, plain and async");
+                    + "\", only rules, beside, memory and plain");
         };
     }
 

@@ -28,7 +28,7 @@ class ChoiceTest {
 
     private static Choice with(Duration memory, String... rules) {
         return new Choice(new Settings(Stream.of(rules).map(Rule::parse).toList(), Duration.ofMillis(250), memory,
-                true, true), NETWORKS);
+                true), NETWORKS);
     }
 
     private static Choice with(String... rules) {

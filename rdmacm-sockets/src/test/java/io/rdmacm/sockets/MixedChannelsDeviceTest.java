@@ -60,7 +60,7 @@ class MixedChannelsDeviceTest {
 
     private static SocketsProvider with(String... rules) {
         return new SocketsProvider(new Installation(new Settings(Stream.of(rules).map(Rule::parse).toList(),
-                Duration.ofMinutes(4), Duration.ofMinutes(5), true, true),
+                Duration.ofMinutes(4), Duration.ofMinutes(5), true),
                 new DeviceNetworks(Path.of("/sys")), null));
     }
 

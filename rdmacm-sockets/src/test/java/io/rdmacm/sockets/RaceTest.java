@@ -81,7 +81,7 @@ class RaceTest {
     }
 
     private static Choice choice(Duration beside) {
-        return new Choice(new Settings(List.of(), beside, LIMIT, true, true), new DeviceNetworks(Path.of("/none")));
+        return new Choice(new Settings(List.of(), beside, LIMIT, true), new DeviceNetworks(Path.of("/none")));
     }
 
     private Race race(InetSocketAddress rdma, InetSocketAddress tcp, Choice choice, boolean alone) throws Exception {

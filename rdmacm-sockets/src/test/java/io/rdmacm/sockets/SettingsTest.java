@@ -25,12 +25,11 @@ class SettingsTest {
         Path file = Files.writeString(folder.resolve("rules"), "deny both * 80\n");
 
         assertThat(Settings.parse(file.toString()).rules()).extracting(Rule::text).containsExactly("deny both * 80");
-        Settings settings = Settings.parse("beside:100,memory:3,plain:off,async:off,rules:" + file);
+        Settings settings = Settings.parse("beside:100,memory:3,plain:off,rules:" + file);
         assertThat(settings.rules()).hasSize(1);
         assertThat(settings.beside()).isEqualTo(Duration.ofMillis(100));
         assertThat(settings.memory()).isEqualTo(Duration.ofSeconds(3));
         assertThat(settings.plain()).isFalse();
-        assertThat(settings.async()).isFalse();
     }
 
     @Test

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What channels of {@link java.nio.channels} over RDMA have in common with those that are only sometimes: selectors that
- * take both, and the views as sockets.
+ * What channels of {@link java.nio.channels} over RDMA have in common with those that are only sometimes: selectors
+ * that take both, and the views as sockets.
  *
  * <h2>What lives here</h2>
  * <ul>
