@@ -17,7 +17,7 @@ import org.slf4j.spi.SLF4JServiceProvider;
  * program is none of its business.
  */
 public final class StandardError implements SLF4JServiceProvider {
-    private static final Level LEAST = Level.valueOf(System.getProperty(Settings.PROPERTY + ".log", "WARN"));
+    private static final Level LEAST = Level.valueOf(System.getProperty("io.rdmacm.sockets.log", "WARN"));
 
     private final IMarkerFactory markers = new BasicMarkerFactory();
     private final MDCAdapter context = new NOPMDCAdapter();
